@@ -1,0 +1,86 @@
+"""Every error chaosk raises on purpose, and the exit code each ends the program with.
+
+::
+
+    ChaoskError              70  something chaosk promises did not hold
+    ├── UsageError           64  bad usage or bad input
+    │   └── DocumentError    64  mistakes in a YAML file, all of them at once
+    ├── PreflightError       69  unreachable, unsupported or unsafe: nothing was touched
+    │   ├── HostError        69  one host: unreachable, key unknown or changed, no sudo
+    │   └── LabError         69  the lab cannot be put up, or is broken
+    ├── StepError            70  a step could not be carried out on a host
+    │   └── ConnectionLost   70  the connection broke: the outcome of the command is unknown
+    ├── AnalysisError         2  the evidence cannot be judged
+    └── HealError             3  a fault could not be undone
+
+A message says what happened, where (file:line, host, step) and what to do about it.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """What the process ends with; the table in the README is generated from here."""
+
+    PASS = 0
+    FAIL = 1
+    INCONCLUSIVE = 2
+    NOT_HEALED = 3
+    USAGE = 64
+    PREFLIGHT = 69
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+class ChaoskError(Exception):
+    """Root of the tree; its message is printed as it is, without a traceback."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL
+
+
+class UsageError(ChaoskError):
+    """A wrong command line, file name or value."""
+
+    exit_code = ExitCode.USAGE
+
+
+class PreflightError(ChaoskError):
+    """The experiment may not start; nothing was touched."""
+
+    exit_code = ExitCode.PREFLIGHT
+
+
+class HostError(PreflightError):
+    """A host cannot be used: unreachable, unknown key, no sudo."""
+
+    def __init__(self, host: str, message: str) -> None:
+        """``host`` is the inventory's name of it; the message starts with that name."""
+        super().__init__(f"{host}: {message}")
+        self.host = host
+
+
+class LabError(PreflightError):
+    """The lab cannot be put up, or is broken in a way that ``lab up`` cannot repair."""
+
+
+class StepError(ChaoskError):
+    """A step could not be carried out."""
+
+
+class ConnectionLost(StepError):  # noqa: N818 - the field's word; "ConnectionLostError" says no more
+    """The connection to a host broke while a command ran: its outcome is unknown."""
+
+
+class AnalysisError(ChaoskError):
+    """The events of a run cannot be judged."""
+
+    exit_code = ExitCode.INCONCLUSIVE
+
+
+class HealError(ChaoskError):
+    """A fault could not be undone: the cluster is not as it was."""
+
+    exit_code = ExitCode.NOT_HEALED

@@ -1,0 +1,178 @@
+"""The cluster as an operator writes it down: hosts, what runs on them, and how clients reach it.
+
+Frozen, typed values; no network. ``chaosk.document`` reads the YAML and reports every mistake with its place.
+An inventory names secrets, it never holds them: ``{env: NAME}`` or ``{file: PATH}``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from chaosk.model import Model
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$")]
+"""Lower-case letters, digits, ``-``, ``_`` and ``.``: safe in file names and on command lines."""
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+Address = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9:]([A-Za-z0-9.:-]{0,252}[A-Za-z0-9:])?$")]
+"""An IPv4 or IPv6 address or a host name."""
+
+Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
+"""An absolute path on a host."""
+
+UnitName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@_.:-]{1,200}\.service$")]
+Argv = Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+"""A command as a list of words; no shell reads it."""
+
+
+class SecretRef(Model):
+    """Where a secret is: an environment variable of chaosk's process, or a file on its machine."""
+
+    env: str | None = None
+    """Name of the environment variable that holds it."""
+    file: str | None = None
+    """Path of the file that holds it; one trailing newline is dropped."""
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> SecretRef:
+        if (self.env is None) == (self.file is None):
+            msg = "write exactly one of env and file"
+            raise ValueError(msg)
+        return self
+
+
+class Host(Model):
+    """A machine that chaosk reaches over SSH."""
+
+    address: Address
+    """Where SSH answers."""
+    port: Port = 22
+    """The SSH port."""
+    user: str = "ops"
+    """The account chaosk logs in as; never needs to be root."""
+    key_file: str | None = None
+    """The private key, relative to the inventory file; without it the SSH agent is asked."""
+    known_hosts: str | None = None
+    """The known_hosts file, relative to the inventory file; without it ``~/.ssh/known_hosts``. Always strict."""
+    sudo: bool = True
+    """Whether commands that need root go through ``sudo -n``; false when ``user`` is root."""
+
+
+class SystemdService(Model):
+    """A service that systemd runs."""
+
+    systemd: UnitName
+    """The unit, for example ``kafka.service``."""
+
+
+class ScriptService(Model):
+    """A service that scripts start and stop, and whose process id is in a file."""
+
+    start: Argv
+    """Starts it and returns; what it starts outlives the SSH session."""
+    stop: Argv
+    """Stops it cleanly; may return before it is gone."""
+    pid_file: Path
+    """Holds the process id while it runs."""
+
+
+Service = SystemdService | ScriptService
+
+
+class Listener(Model):
+    """One place a broker answers at, as it is advertised."""
+
+    address: Address
+    port: Port
+    clients: bool = True
+    """Whether clients (the probes) come in here; false for listeners between brokers or controllers only."""
+
+
+class ServerProcess(Model):
+    """What brokers and ZooKeeper nodes have in common."""
+
+    host: Name
+    """The host it runs on."""
+    service: Service
+    """How it is started and stopped."""
+    config: Path | None = None
+    """Its configuration file."""
+    data: Annotated[tuple[Path, ...], Field(strict=False)] = ()
+    """Its data directories (``log.dirs``, ``dataDir``)."""
+    log: Path | None = None
+    """The log file it writes."""
+
+
+class Broker(ServerProcess):
+    """A Kafka broker."""
+
+    listeners: dict[str, Listener] = Field(min_length=1)
+    """By listener name, as in ``advertised.listeners``."""
+
+
+class ZooKeeper(ServerProcess):
+    """A ZooKeeper node."""
+
+    client_port: Port = 2181
+    peer_ports: Annotated[tuple[Port, ...], Field(strict=False)] = (2888, 3888)
+    """Quorum and election ports."""
+
+
+class Kafka(Model):
+    """Where Kafka's own tools are on the broker hosts."""
+
+    home: Path = "/opt/kafka"
+    version: str | None = None
+    """For the report; brokers are not asked."""
+
+
+class LabLayout(Model):
+    """A lab that chaosk puts up on this machine in place of a cluster of your own."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,11}$")] = "lab"
+    """Labs of different names run side by side."""
+    brokers: Annotated[int, Field(ge=1, le=9)] = 3
+    zookeepers: Annotated[int, Field(ge=1, le=9)] = 3
+    kafka: str = "3.9.2"
+    """The Kafka version, from Maven Central."""
+    layout: dict[Name, Annotated[tuple[str, ...], Field(strict=False)]] | None = None
+    """By host name the roles on it, like ``node1: [broker 0, zookeeper 1]``; default: co-located, one of each a host."""
+    broker_config: dict[str, str] = Field(default_factory=dict)
+    """Added to every broker's configuration."""
+
+
+class Inventory(Model):
+    """A cluster: what `chaosk run --inventory FILE` reads."""
+
+    name: Name
+    """What the cluster is called in reports."""
+    network_namespace: Name | None = None
+    """A Linux network namespace that reaches the hosts; chaosk enters it. The lab uses it; others need not."""
+    hosts: dict[Name, Host] = Field(min_length=1)
+    """By the name used everywhere else."""
+    brokers: dict[int, Broker] = Field(min_length=1)
+    """By broker id."""
+    zookeepers: dict[int, ZooKeeper] = Field(default_factory=dict)
+    """By ZooKeeper id (``myid``)."""
+    kafka: Kafka = Kafka()
+    client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
+    """librdkafka settings that every client of this cluster needs; ``bootstrap.servers`` if not the client listeners."""
+
+    @model_validator(mode="after")
+    def _hosts_exist(self) -> Inventory:
+        for kind, processes in (("brokers", self.brokers), ("zookeepers", self.zookeepers)):
+            for number, process in processes.items():
+                if process.host not in self.hosts:
+                    msg = f"{kind}.{number}.host: there is no host {process.host!r}; hosts are {', '.join(self.hosts)}"
+                    raise ValueError(msg)
+        return self
+
+    def bootstrap_servers(self) -> str:
+        """``host:port`` of every client listener, comma-separated, unless ``client`` names them itself."""
+        named = self.client.get("bootstrap.servers")
+        if isinstance(named, str):
+            return named
+        places = (f"{at.address}:{at.port}" for b in self.brokers.values() for at in b.listeners.values() if at.clients)
+        return ",".join(places)

@@ -1,0 +1,44 @@
+"""What is to run on a host, and what came back: values, nothing that connects."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from chaosk.model import Model
+
+
+class Command(Model):
+    """One program run on one host. ``argv`` is never read by a shell: quoting happens once, in the transport."""
+
+    host: str
+    """The inventory's name of the host."""
+    argv: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    sudo: bool = False
+    """Run it as root."""
+    stdin: str | None = None
+    timeout: float = 10.0
+    """Seconds until the command counts as hung."""
+
+
+class Result(Model):
+    """What a command did, with its times on the host and here."""
+
+    command: Command
+    exit_status: int
+    stdout: str
+    stderr: str
+    sent: int
+    """When the request left, nanoseconds of this machine's monotonic clock."""
+    received: int
+    """When the answer was here, same clock."""
+    host_started: int
+    """When it started, nanoseconds of the host's wall clock."""
+    host_ended: int
+    """When it ended, same clock."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended with status 0."""
+        return self.exit_status == 0

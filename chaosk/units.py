@@ -1,0 +1,81 @@
+"""Durations, rates, sizes and bounds as a user writes them, and as the program computes with them.
+
+A duration without a unit is refused: ``30`` is thirty what? Inside the program a duration is a number of
+seconds (float), a rate a number per second, a size a number of bytes; only the event tables use nanoseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+_NUMBER = r"(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?"
+_DURATION = rf"^({_NUMBER})(ms|s|m|h)$"
+_RATE = rf"^({_NUMBER})/(s|m)$"
+_SIZE = rf"^({_NUMBER})(B|kB|MB|GB|KiB|MiB|GiB)$"
+
+
+def parse_duration(text: object) -> float:
+    """Seconds from ``"250ms"``, ``"30s"``, ``"2m"`` or ``"1h"``; raises ValueError for anything else."""
+    found = isinstance(text, str) and re.fullmatch(_DURATION, text)
+    if not found:
+        msg = f"{text!r} is not a duration; write a number and a unit, like 250ms, 30s, 2m or 1h"
+        raise ValueError(msg)
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def format_duration(seconds: float) -> str:
+    """The shortest spelling that :func:`parse_duration` reads back, to the millisecond."""
+    if seconds < 1:
+        return f"{round(seconds * 1000)}ms"
+    for unit, size in (("h", 3600), ("m", 60)):
+        if seconds >= size and seconds % size == 0:
+            return f"{int(seconds // size)}{unit}"
+    return f"{round(seconds, 3):g}s"
+
+
+def parse_rate(text: object) -> float:
+    """Records per second from ``"500/s"`` or ``"30/m"``; raises ValueError for anything else."""
+    found = isinstance(text, str) and re.fullmatch(_RATE, text)
+    if not found:
+        msg = f"{text!r} is not a rate; write records per second or minute, like 500/s or 30/m"
+        raise ValueError(msg)
+    return float(found[1]) / _SECONDS[found[2]]
+
+
+def parse_size(text: object) -> int:
+    """Bytes from ``"100B"``, ``"1KiB"`` or ``"2MB"``; raises ValueError for anything else."""
+    found = isinstance(text, str) and re.fullmatch(_SIZE, text)
+    if not found:
+        msg = f"{text!r} is not a size; write a number and a unit, like 100B, 1KiB or 2MB"
+        raise ValueError(msg)
+    return int(float(found[1]) * _BYTES[found[2]])
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(parse_duration),
+    PlainSerializer(format_duration, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": _DURATION, "examples": ["250ms", "30s", "2m"]}),
+]
+"""Seconds; written with a unit."""
+
+Rate = Annotated[
+    float,
+    BeforeValidator(parse_rate),
+    PlainSerializer(lambda value: f"{value:g}/s", return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": _RATE, "examples": ["500/s"]}),
+]
+"""Records per second; written ``500/s``."""
+
+Size = Annotated[
+    int,
+    BeforeValidator(parse_size),
+    PlainSerializer(lambda value: f"{value}B", return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": _SIZE, "examples": ["100B", "1KiB"]}),
+]
+"""Bytes; written with a unit."""

@@ -6,7 +6,7 @@ An inventory names secrets, it never holds them: ``{env: NAME}`` or ``{file: PAT
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -138,7 +138,7 @@ class LabLayout(Model):
     kafka: str = "3.9.2"
     """The Kafka version, from Maven Central."""
     layout: dict[Name, Annotated[tuple[str, ...], Field(strict=False)]] | None = None
-    """By host name the roles on it, like ``node1: [broker 0, zookeeper 1]``; default: co-located, one of each a host."""
+    """By host the roles on it, like ``node1: [broker 0, zookeeper 1]``; default: one of each a host, co-located."""
     broker_config: dict[str, str] = Field(default_factory=dict)
     """Added to every broker's configuration."""
 
@@ -158,7 +158,7 @@ class Inventory(Model):
     """By ZooKeeper id (``myid``)."""
     kafka: Kafka = Kafka()
     client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
-    """librdkafka settings that every client of this cluster needs; ``bootstrap.servers`` if not the client listeners."""
+    """librdkafka settings that every client needs; ``bootstrap.servers`` defaults to the client listeners."""
 
     @model_validator(mode="after")
     def _hosts_exist(self) -> Inventory:

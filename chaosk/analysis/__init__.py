@@ -1,0 +1,1 @@
+"""Events to findings and measures, in PySpark: DataFrame in, DataFrame out."""

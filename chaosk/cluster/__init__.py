@@ -1,0 +1,1 @@
+"""Live facts of a cluster: leaders, in-sync replicas, controller, coordinators, offsets, ZooKeeper roles."""

@@ -1,0 +1,72 @@
+"""What targets and conditions may ask of a running cluster and its probes; who answers is somebody else's matter."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from chaosk.model import Model
+
+
+class PartitionState(Model):
+    """One partition as the cluster describes it."""
+
+    topic: str
+    partition: int
+    leader: int
+    """-1 if there is none."""
+    replicas: tuple[int, ...]
+    """Preferred leader first."""
+    isr: tuple[int, ...]
+
+
+class ProbeState(Model):
+    """What a probe said of itself last."""
+
+    probe: str
+    kind: str
+    """``produce`` or ``consume``."""
+    running: bool
+    scheduled: int = 0
+    """Records due so far (a producer)."""
+    ok: int = 0
+    """Acknowledged, or delivered."""
+    fail: int = 0
+    info: int = 0
+    errors: int = 0
+    """Errors reported outside of any call."""
+    lag: int | None = None
+    """Records up to the end that a consumer has not read; None while unknown."""
+    last_error: str | None = None
+    exit_status: int | None = None
+
+
+class Live(Protocol):
+    """The cluster and the probes as they are now. Each call asks anew and raises ChaoskError when nobody answers."""
+
+    def partitions(self, topic: str) -> tuple[PartitionState, ...]:
+        """Every partition of a topic."""
+        ...
+
+    def controller(self) -> int | None:
+        """Broker id of the controller; None if there is none."""
+        ...
+
+    def coordinator(self, group: str) -> int | None:
+        """Broker id of a consumer group's coordinator; None if there is none."""
+        ...
+
+    def brokers(self) -> tuple[int, ...]:
+        """Ids of the brokers that the cluster holds to be alive."""
+        ...
+
+    def broker_answers(self, broker: int) -> bool:
+        """Whether that broker itself answers a request."""
+        ...
+
+    def zookeeper_modes(self) -> dict[int, str | None]:
+        """By ZooKeeper id ``leader``, ``follower``, ``standalone``, or None where it does not serve."""
+        ...
+
+    def probe(self, name: str) -> ProbeState:
+        """What the probe said last."""
+        ...

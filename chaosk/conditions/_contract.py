@@ -1,0 +1,30 @@
+"""What a condition is: a question to the live cluster with yes or no and the reason."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.inventory import Inventory
+from chaosk.model import Model
+
+
+class Answer(Model):
+    """Whether a condition holds, and what was seen."""
+
+    holds: bool
+    seen: str
+    """What was seen, for logs and messages, like ``orders-3: ISR 0,1 of 0,1,2``."""
+
+
+class Condition(Model, ABC):
+    """A condition; its fields are its arguments in the order they are written."""
+
+    spelling: ClassVar[str]
+    """How it is written, like ``isr_full(TOPIC)``."""
+    example: ClassVar[str]
+
+    @abstractmethod
+    def ask(self, live: Live, inventory: Inventory) -> Answer:
+        """Ask once; never waits. Raises ChaoskError if the cluster cannot tell."""

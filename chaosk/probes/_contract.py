@@ -1,0 +1,53 @@
+"""What a probe is: settings from YAML, and a loop in a process of its own that writes events until told to end."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from chaosk.cluster.live import ProbeState
+from chaosk.model import Model
+
+
+class EventLog(Protocol):
+    """Where a probe writes events; rows are tuples in the table's column order (``chaosk.events``)."""
+
+    def write(self, table: str, row: tuple[Any, ...]) -> None:
+        """Append one row; cheap, kept in memory until the next flush."""
+        ...
+
+    def flush(self) -> None:
+        """Hand all rows to the operating system: from then on they outlive the process."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What the worker hands to a probe's loop."""
+
+    run_id: str
+    probe: str
+    incarnation: int
+    client: Mapping[str, Any]
+    """librdkafka settings from the inventory, secrets resolved."""
+    log: EventLog
+    stopping: Callable[[], bool]
+    """Whether the probe was told to end cleanly."""
+    tell: Callable[[ProbeState], None]
+    """Report progress; call it every 200 ms or so."""
+
+
+class Probe(Model, ABC):
+    """One kind of probe. Its YAML name is its file name, its YAML keys are its fields."""
+
+    example: ClassVar[str]
+
+    @abstractmethod
+    def topics(self) -> tuple[str, ...]:
+        """The topics it reads or writes: each must be one of the scenario's."""
+
+    @abstractmethod
+    def work(self, place: Workplace) -> None:
+        """Run until told to end; writes ``incarnations`` when ready and ``ends`` at a clean end."""

@@ -1,0 +1,70 @@
+"""Plugins are files: every module of a package that does not start with ``_`` offers one class of its contract.
+
+Its name is its file name. Third parties add theirs through an entry-point group (``chaosk.steps``, ``chaosk.probes``,
+``chaosk.checks``, ``chaosk.targets``, ``chaosk.conditions``), one entry point a module.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import TypeVar
+
+from chaosk.errors import UsageError
+
+T = TypeVar("T")
+
+
+@cache
+def discover(package: str, contract: type[T]) -> dict[str, type[T]]:
+    """By name, every class of ``contract`` in ``package`` and in the entry-point group of the same kind.
+
+    Raises UsageError with the module's name where one offers no class of the contract, or more than one, or where
+    two have the same name: a plugin that fits no contract stops the program.
+    """
+    found: dict[str, type[T]] = {}
+    for module in (*_own(package), *_foreign(package)):
+        name = module.__name__.rpartition(".")[2]
+        if name in found:
+            msg = f"{module.__name__}: there is a {name!r} already ({found[name].__module__}); rename one of the files"
+            raise UsageError(msg)
+        found[name] = only_class(module, contract)
+    return dict(sorted(found.items()))
+
+
+def only_class(module: ModuleType, contract: type[T]) -> type[T]:
+    """The one concrete class of ``contract`` that ``module`` defines; raises UsageError if there is not exactly one."""
+    classes = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value)
+        and issubclass(value, contract)
+        and value.__module__ == module.__name__
+        and not inspect.isabstract(value)
+    ]
+    if len(classes) != 1:
+        msg = (
+            f"{module.__name__}: defines {len(classes)} classes that are a {contract.__name__}; it must be exactly one"
+        )
+        raise UsageError(msg)
+    return classes[0]
+
+
+def _own(package: str) -> list[ModuleType]:
+    home = import_module(package)
+    names = (info.name for info in pkgutil.iter_modules(home.__path__) if not info.name.startswith("_"))
+    return [import_module(f"{package}.{name}") for name in names]
+
+
+def _foreign(package: str) -> list[ModuleType]:
+    group = f"chaosk.{package.rpartition('.')[2]}"
+    modules = [(entry, entry.load()) for entry in entry_points(group=group)]
+    for entry, module in modules:
+        if not isinstance(module, ModuleType):
+            msg = f"{entry.value}: an entry point of {group} must name a module, not {type(module).__name__}"
+            raise UsageError(msg)
+    return [module for _, module in modules]

@@ -1,0 +1,119 @@
+"""Names and layout of a run directory: plan first, events as they come, verdict last.
+
+::
+
+    reports/<scenario>/<utc>/
+        plan.json            what was to be run: scenario, inventory (secrets by reference), seed, versions
+        run.json             how it went: outcome of each phase, heal, durations; written when the run is over
+        log.jsonl            what chaosk did, line by line
+        undo/                one file per armed undo, written before its fault
+        live/<source>/<table>.arrows    event streams as they are written, one folder a writer (a probe's
+                                        incarnation, the watcher, the run itself)
+        events/<table>.parquet          the same events once the run is over
+        cluster/{before,during,after}.json   the state of topics, brokers and ZooKeeper
+        evidence/<check>.jsonl          every row that a check found
+        verdict.json  report.html  report.md  junit.xml
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from chaosk.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class RunDir:
+    """The paths of one run; makes nothing by itself."""
+
+    root: Path
+
+    @property
+    def plan(self) -> Path:
+        """The plan, JSON."""
+        return self.root / "plan.json"
+
+    @property
+    def run(self) -> Path:
+        """How the run went, JSON."""
+        return self.root / "run.json"
+
+    @property
+    def log(self) -> Path:
+        """The run's log, one JSON object a line."""
+        return self.root / "log.jsonl"
+
+    @property
+    def undo(self) -> Path:
+        """Folder of armed undos."""
+        return self.root / "undo"
+
+    @property
+    def live(self) -> Path:
+        """Folder of live event streams, one subfolder a writer."""
+        return self.root / "live"
+
+    @property
+    def events(self) -> Path:
+        """Folder of Parquet files, one a table."""
+        return self.root / "events"
+
+    @property
+    def cluster(self) -> Path:
+        """Folder of cluster states."""
+        return self.root / "cluster"
+
+    @property
+    def evidence(self) -> Path:
+        """Folder of evidence rows, one file a check."""
+        return self.root / "evidence"
+
+    @property
+    def verdict(self) -> Path:
+        """The verdict, JSON: the contract."""
+        return self.root / "verdict.json"
+
+    @property
+    def html(self) -> Path:
+        """The report for people."""
+        return self.root / "report.html"
+
+    @property
+    def markdown(self) -> Path:
+        """The report for a pull request."""
+        return self.root / "report.md"
+
+    @property
+    def junit(self) -> Path:
+        """The report for a CI server."""
+        return self.root / "junit.xml"
+
+
+def slug(name: str) -> str:
+    """A scenario's name as a folder name: lower-case letters, digits and single hyphens, 64 at most."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-") or "run"
+
+
+def create(output: Path, scenario: str, now: datetime | None = None) -> RunDir:
+    """Make a new run directory below ``output``; never reuses one. Raises UsageError if it cannot be made."""
+    stamp = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
+    root = output / slug(scenario) / stamp
+    try:
+        root.mkdir(parents=True, mode=0o700)
+        for folder in ("undo", "live", "events", "cluster", "evidence"):
+            (root / folder).mkdir()
+    except OSError as error:
+        msg = f"{root}: cannot make the run directory: {error.strerror}; name another place with --output"
+        raise UsageError(msg) from error
+    return RunDir(root)
+
+
+def existing(root: Path) -> RunDir:
+    """The run directory at ``root``; raises UsageError if there is none."""
+    if not (root / "plan.json").is_file():
+        msg = f"{root}: not a run directory (it has no plan.json); name one that `chaosk run` wrote"
+        raise UsageError(msg)
+    return RunDir(root)

@@ -1,0 +1,135 @@
+"""A scenario: one experiment as a user writes it, typed and frozen. Reading YAML is ``chaosk.document``'s matter."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, SerializeAsAny, StringConstraints, model_validator
+
+from chaosk import registry
+from chaosk.inventory import Name
+from chaosk.model import Model
+from chaosk.probes._contract import Probe
+from chaosk.steps._contract import Step
+from chaosk.units import Duration
+from chaosk.verdict import Outcome
+
+TopicName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
+Scalar = str | int | float | bool
+Strings = Annotated[tuple[str, ...], Field(strict=False)]
+
+
+class Bound(Model):
+    """A bound on a figure: ``20s`` or ``12`` alone is a maximum (of times and rates) or an exact count."""
+
+    min: Scalar | None = None
+    max: Scalar | None = None
+    during: str = "run"
+    """Over what: ``run``, ``baseline``, the name of a timeline entry, or ``after_heal``."""
+
+
+class Topic(Model):
+    """A topic that the scenario owns: made before the run if missing, and refused if there in another shape."""
+
+    partitions: Annotated[int, Field(ge=1, le=10_000)] = 1
+    replication_factor: Annotated[int, Field(ge=1, le=9)] = 3
+    config: dict[str, Scalar] = Field(default_factory=dict)
+    """Topic configuration, like ``min.insync.replicas: 2``."""
+
+
+class Size(Model):
+    """How many of something: an exact number or bounds."""
+
+    min: Annotated[int, Field(ge=0)] = 0
+    max: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _exact(cls, value: object) -> object:
+        return {"min": value, "max": value} if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+class ClusterShape(Model):
+    """What cluster the scenario needs; the lab is put up in the smallest such shape."""
+
+    brokers: Size = Size(min=3)
+    zookeepers: Size = Size(min=3)
+
+
+class After(Model):
+    """The trigger ``after``: another entry got somewhere, plus a delay."""
+
+    entry: Name
+    is_: Annotated[str, Field(alias="is", pattern=r"^(applied|healed|done)$")] = "done"
+    """``applied`` (its effect is verified), ``healed`` (its undo is), ``done`` (whichever ends it)."""
+    delay: Duration = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: object) -> object:
+        return {"entry": value} if isinstance(value, str) else value
+
+
+class Entry(Model):
+    """One entry of the timeline: when it starts, what it does, how long it lasts.
+
+    Triggers: ``at`` counts from the start of the timeline; ``after`` from another entry; ``when`` waits for a
+    condition, from then on if ``at`` or ``after`` is given as well, else from when the entry above it is done. An
+    entry without a trigger starts when the entry above it is done. Entries may overlap.
+    """
+
+    name: Name
+    """Given by the user, or made of the step's name and the entry's place, like ``kill_broker-1``."""
+    at: Duration | None = None
+    after: After | None = None
+    when: str | None = None
+    """A condition, like ``isr_full(orders)``."""
+    timeout: Duration = 60.0
+    """How long ``when`` may take; longer, and the run is inconclusive."""
+    lasts: Annotated[Duration | None, Field(alias="for")] = None
+    """How long the fault stays before it is undone; without it, until the end of the timeline."""
+    kind: str
+    """The step's name."""
+    step: SerializeAsAny[Step]
+
+
+class Expect(Model):
+    """Objectives and predictions. Every invariant is checked whether or not it is named here."""
+
+    verdict: Outcome | None = None
+    """What the scenario predicts will be found."""
+    bounds: dict[str, dict[str, tuple[Bound, ...]]] = Field(default_factory=dict)
+    """By metric, by subject (empty for the whole run), the bounds."""
+
+
+class Scenario(Model):
+    """One experiment: topics, probes, a timeline of faults, and what is expected of the cluster."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=120)]
+    hypothesis: Annotated[str, StringConstraints(min_length=1)]
+    """What should stay true, in plain words."""
+    covers: Strings = ()
+    """Ids of the hand-made experiments it stands for."""
+    tags: Strings = ()
+    cluster: ClusterShape = ClusterShape()
+    variables: dict[Name, Scalar] = Field(default_factory=dict)
+    """Defaults of ``${name}`` in any value; ``--set name=value`` overrides them."""
+    topics: dict[TopicName, Topic] = Field(min_length=1)
+    probes: dict[Name, SerializeAsAny[Probe]] = Field(min_length=1)
+    """By name; each has one key, the kind of probe."""
+    baseline: Duration = 5.0
+    """How long all goes well before the timeline starts; what recovery is measured against."""
+    timeline: Annotated[tuple[Entry, ...], Field(strict=False)]
+    settle: Duration = 10.0
+    """How long the probes go on after the last heal."""
+    expect: Expect = Expect()
+
+
+def steps() -> dict[str, type[Step]]:
+    """Every kind of step by its YAML name."""
+    return registry.discover("chaosk.steps", Step)  # type: ignore[type-abstract]
+
+
+def probes() -> dict[str, type[Probe]]:
+    """Every kind of probe by its YAML name."""
+    return registry.discover("chaosk.probes", Probe)  # type: ignore[type-abstract]

@@ -1,0 +1,146 @@
+"""What a step is: a value that describes a fault; it neither connects nor waits.
+
+For the nodes it is aimed at, a step yields *deeds* (what to do) and *facts* (what must then be seen). The engine in
+``chaosk.run`` freezes them into a :class:`Fault`, writes that down, and only then acts:
+
+    before -> [undo written down] -> inject -> verify -> ... -> verify again -> undo -> healed
+
+A fault whose ``before`` or ``verify`` does not hold did not take, and the verdict is INCONCLUSIVE. Deeds, facts and
+so whole faults are data (JSON), so the undo can be handed to whoever has to heal.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from chaosk.inventory import Broker, Inventory, ZooKeeper
+from chaosk.model import Model
+from chaosk.targets._contract import Node
+from chaosk.transport.command import Command
+
+
+class Run(Model):
+    """Deed: run a command on a host; it fails unless it exits with 0."""
+
+    do: Literal["run"] = "run"
+    command: Command
+
+
+class Elect(Model):
+    """Deed: ask the controller to elect leaders of partitions."""
+
+    do: Literal["elect"] = "elect"
+    topic: str
+    partitions: Annotated[tuple[int, ...], Field(strict=False)] | None = None
+    """None for all of them."""
+    election: Literal["preferred", "unclean"]
+
+
+class Signal(Model):
+    """Deed: start a probe again, end it cleanly, or kill it."""
+
+    do: Literal["signal"] = "signal"
+    probe: str
+    action: Literal["start", "stop", "kill"]
+
+
+class Pause(Model):
+    """Deed: let time pass."""
+
+    do: Literal["pause"] = "pause"
+    seconds: float
+
+
+class Fact(Model):
+    """What must be seen: a command that exits with 0, or a condition that holds, within a time.
+
+    As a deed it is waited for, and its absence fails the step.
+    """
+
+    do: Literal["await"] = "await"
+    says: str
+    """In words, like ``broker 2 is gone``."""
+    query: Command | str
+    """A command (its output is the evidence), or a condition as text, like ``broker_up(2)``."""
+    within: float = 0.0
+    """Seconds to keep asking; 0 asks once."""
+
+
+Deed = Annotated[Run | Elect | Signal | Pause | Fact, Field(discriminator="do")]
+
+
+class Fault(Model):
+    """One fault, ready to be injected and undone: data, nothing symbolic left."""
+
+    name: str
+    """The timeline entry's name, unique in the run."""
+    step: str
+    targets: Annotated[tuple[Node, ...], Field(strict=False)]
+    before: Annotated[tuple[Fact, ...], Field(strict=False)]
+    inject: Annotated[tuple[Deed, ...], Field(strict=False)]
+    verify: Annotated[tuple[Fact, ...], Field(strict=False)]
+    undo: Annotated[tuple[Deed, ...], Field(strict=False)]
+    healed: Annotated[tuple[Fact, ...], Field(strict=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a step acts: the inventory and the nodes its targets were resolved to."""
+
+    inventory: Inventory
+    run_id: str
+    """``[A-Za-z0-9._-]``, tags everything that is left on a host."""
+    entry: str
+    """Name of the timeline entry, unique in the run."""
+    aims: Mapping[str, tuple[Node, ...]]
+    """By target expression, as written, the nodes it named when the step fired."""
+
+    def nodes(self, *targets: str) -> tuple[Node, ...]:
+        """The nodes of one or more target expressions, in order, each once."""
+        return tuple(dict.fromkeys(node for target in targets for node in self.aims[target]))
+
+    def broker(self, node: Node) -> Broker:
+        """The inventory's entry of a broker node."""
+        return self.inventory.brokers[int(node.id)]
+
+    def zookeeper(self, node: Node) -> ZooKeeper:
+        """The inventory's entry of a ZooKeeper node."""
+        return self.inventory.zookeepers[int(node.id)]
+
+
+class Step(Model, ABC):
+    """One kind of timeline entry. Its YAML name is its file name, its YAML keys are its fields."""
+
+    example: ClassVar[str]
+    """A timeline entry in YAML that can be copied."""
+    lasting: ClassVar[bool]
+    """Whether it leaves something to undo, so that ``for`` makes sense."""
+
+    @abstractmethod
+    def targets(self) -> tuple[str, ...]:
+        """The target expressions to resolve when the step fires."""
+
+    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
+        """What must hold before, or the fault cannot take (a broker that is to be killed runs)."""
+        yield from ()
+
+    @abstractmethod
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """What to do, in order."""
+
+    @abstractmethod
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """The effect that must be seen after injecting, and still before undoing."""
+
+    def undo(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - for those that override it
+        """What puts the cluster back; safe to do twice, and when the injection got only half way."""
+        yield from ()
+
+    def healed(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
+        """What must be seen once it is undone."""
+        yield from ()

@@ -1,0 +1,53 @@
+"""What a target is: an expression that names a *set* of nodes, resolved against the live cluster when a step fires."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar, Literal
+
+from chaosk.cluster.live import Live
+from chaosk.inventory import Inventory
+from chaosk.model import Model
+
+NodeKind = Literal["host", "broker", "zookeeper", "probe", "listener", "everyone_else"]
+
+
+class Node(Model):
+    """One thing a fault can hit."""
+
+    kind: NodeKind
+    id: str
+    """Host name, broker id, ZooKeeper id, probe name, or ``<listener>`` with its broker id, like ``CLIENT/2``."""
+    host: str | None = None
+    """The host it runs on; None for probes and everyone else."""
+
+    def __str__(self) -> str:
+        place = f" on {self.host}" if self.host and self.kind != "host" else ""
+        return f"{self.kind.replace('_', ' ')} {self.id}{place}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a target is resolved against."""
+
+    inventory: Inventory
+    live: Live
+    chance: Random
+    """Seeded from the run's seed and the entry's name, so a run can be repeated."""
+
+
+class Target(Model, ABC):
+    """A symbolic target; its fields are its arguments in the order they are written."""
+
+    spelling: ClassVar[str]
+    """How it is written, like ``leader(TOPIC, PARTITION)``; for messages and the reference."""
+    example: ClassVar[str]
+    """One that can be copied."""
+    static: ClassVar[bool] = False
+    """Whether it is the same whenever it is asked, with no live cluster."""
+
+    @abstractmethod
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """The nodes it names now, ordered; empty if none. Raises ChaoskError if the cluster cannot tell."""

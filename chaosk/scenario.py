@@ -127,9 +127,9 @@ class Scenario(Model):
 
 def steps() -> dict[str, type[Step]]:
     """Every kind of step by its YAML name."""
-    return registry.discover("chaosk.steps", Step)  # type: ignore[type-abstract]
+    return registry.discover("chaosk.steps", Step)
 
 
 def probes() -> dict[str, type[Probe]]:
     """Every kind of probe by its YAML name."""
-    return registry.discover("chaosk.probes", Probe)  # type: ignore[type-abstract]
+    return registry.discover("chaosk.probes", Probe)

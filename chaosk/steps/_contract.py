@@ -120,6 +120,8 @@ class Step(Model, ABC):
     """A timeline entry in YAML that can be copied."""
     lasting: ClassVar[bool]
     """Whether it leaves something to undo, so that ``for`` makes sense."""
+    ends: ClassVar[tuple[str, ...]] = ()
+    """Kinds of step whose faults it ends when it hits the same nodes, as ``start_broker`` ends ``kill_broker``."""
 
     @abstractmethod
     def targets(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@
     │   └── LabError         69  the lab cannot be put up, or is broken
     ├── StepError            70  a step could not be carried out on a host
     │   └── ConnectionLost   70  the connection broke: the outcome of the command is unknown
+    ├── EventLogError        70  events cannot be written or read: disk full, damaged file
     ├── AnalysisError         2  the evidence cannot be judged
     └── HealError             3  a fault could not be undone
 
@@ -72,6 +73,10 @@ class StepError(ChaoskError):
 
 class ConnectionLost(StepError):  # noqa: N818 - the field's word; "ConnectionLostError" says no more
     """The connection to a host broke while a command ran: its outcome is unknown."""
+
+
+class EventLogError(ChaoskError):
+    """Events cannot be written or read: the disk is full, a file is damaged, a row does not fit its table."""
 
 
 class AnalysisError(ChaoskError):

@@ -1,0 +1,260 @@
+"""The live event log: one Arrow IPC stream per table, appended to by one process, readable after any crash.
+
+Rows wait in memory and become one record batch, handed to the operating system in a single ``write``. From then on
+they outlive the process: what SIGKILL can cost is what was written since the last flush, so the owner flushes
+whenever :meth:`LiveLog.due` says so. They do not outlive the machine (there is no fsync before ``close``): chaosk's
+own machine is not one that it breaks. A stream that was closed ends with Arrow's end-of-stream mark.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import pyarrow as pa
+
+from chaosk.errors import EventLogError
+from chaosk.events import TABLES, Kind, Table
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+FLUSH_AFTER = 0.1
+"""Seconds that a row may wait in memory: what a SIGKILL can cost."""
+
+SUFFIX = ".arrows"
+
+_TYPES: dict[Kind, pa.DataType] = {
+    "long": pa.int64(),
+    "int": pa.int32(),
+    "short": pa.int16(),
+    "bool": pa.bool_(),
+    "string": pa.string(),
+    "ints": pa.list_(pa.field("element", pa.int32(), nullable=False)),
+    "double": pa.float64(),
+}
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")  # repeated names and near-equal times shrink to a third
+
+
+def arrow_schema(table: Table) -> pa.Schema:
+    """The Arrow schema of an event table: its columns in order, not nullable unless optional."""
+    return pa.schema([pa.field(c.name, _TYPES[c.kind], nullable=c.optional) for c in table.columns])
+
+
+SCHEMAS: dict[str, pa.Schema] = {name: arrow_schema(table) for name, table in TABLES.items()}
+"""By table name."""
+
+
+def record_batch(table: str, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
+    """Rows in the table's column order as one record batch; raises EventLogError where they do not fit its schema."""
+    schema = SCHEMAS[table]
+    try:
+        columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+        arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    except (ValueError, TypeError, pa.ArrowException) as error:
+        msg = f"{table}: a row does not fit the table's columns ({', '.join(schema.names)}): {error}"
+        raise EventLogError(msg) from error
+    for field, array in zip(schema, arrays, strict=True):
+        if array.null_count and not field.nullable:
+            msg = f"{table}.{field.name}: a row has no value for it, and it is not optional"
+            raise EventLogError(msg)
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class LiveLog:
+    """Writes the events of one process into ``folder``, one ``<table>.arrows`` a table; usable from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """Makes ``folder``; raises EventLogError if it cannot be, or if it already holds events."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            msg = f"{folder}: cannot make the folder for events: {error.strerror}"
+            raise EventLogError(msg) from error
+        if any(folder.glob(f"*{SUFFIX}")):
+            msg = f"{folder}: holds events already; each process of a run writes into a folder of its own"
+            raise EventLogError(msg)
+        self._folder = folder
+        self._lock = Lock()
+        self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
+        self._batches: list[tuple[str, pa.RecordBatch]] = []
+        self._streams: dict[str, _Stream] = {}
+        self._since: float | None = None
+
+    def write(self, table: str, row: tuple[Any, ...]) -> None:
+        """Append one row, a tuple in the table's column order; kept in memory until the next flush."""
+        with self._lock:
+            self._rows[table].append(row)
+            if self._since is None:
+                self._since = monotonic()
+
+    def write_batch(self, table: str, batch: pa.RecordBatch) -> None:
+        """Append many rows at once, a batch of the table's schema; kept in memory until the next flush."""
+        with self._lock:
+            self._batches.append((table, batch))
+            if self._since is None:
+                self._since = monotonic()
+
+    def due(self) -> bool:
+        """Whether a row has waited so long that the log must be flushed now."""
+        return self._since is not None and monotonic() - self._since >= FLUSH_AFTER
+
+    def flush(self) -> None:
+        """Hand all rows to the operating system; raises EventLogError if it does not take them (disk full)."""
+        with self._lock:
+            batches, self._batches = self._batches, []
+            for table, rows in self._rows.items():
+                if rows:
+                    self._rows[table] = []
+                    batches.append((table, record_batch(table, rows)))
+            self._since = None
+            for table, batch in batches:
+                self._stream(table).append(batch)
+
+    def close(self) -> None:
+        """Flush, mark the end of every stream and sync to disk."""
+        self.flush()
+        with self._lock:
+            while self._streams:
+                self._streams.popitem()[1].close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _stream(self, table: str) -> _Stream:
+        if table not in self._streams:
+            self._streams[table] = _Stream(self._folder / f"{table}{SUFFIX}", SCHEMAS[table])
+        return self._streams[table]
+
+
+class _Stream:
+    """One file: Arrow encodes into memory, and each batch goes to the file in one write or not at all."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._path = path
+        self._encoded = _Chunks()
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise self._failed(error) from error
+        self._end = 0
+        self._writer = pa.ipc.new_stream(self._encoded, schema, options=_OPTIONS)
+
+    def append(self, batch: pa.RecordBatch) -> None:
+        self._writer.write_batch(batch)
+        self._save()
+
+    def close(self) -> None:
+        self._writer.close()
+        try:
+            self._save()
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._failed(error) from error
+        finally:
+            os.close(self._file)
+
+    def _save(self) -> None:
+        data = self._encoded.take()
+        try:
+            written = 0
+            while written < len(data):
+                written += os.pwrite(self._file, data[written:], self._end + written)
+        except OSError as error:
+            os.ftruncate(self._file, self._end)  # what was there stays readable
+            raise self._failed(error) from error
+        self._end += len(data)
+
+    def _failed(self, error: OSError) -> EventLogError:
+        msg = f"{self._path}: cannot write events: {error.strerror}; the run's events are cut short from here on"
+        return EventLogError(msg)
+
+
+class _Chunks(io.RawIOBase):
+    """A sink that Arrow writes into and whose bytes are taken out batch by batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._data = bytearray()
+        self._taken = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        view = memoryview(data)
+        self._data += view
+        return view.nbytes
+
+    def tell(self) -> int:
+        return self._taken + len(self._data)
+
+    def take(self) -> memoryview:
+        data, self._data = self._data, bytearray()
+        self._taken += len(data)
+        return memoryview(data)
+
+
+class LiveTable(NamedTuple):
+    """What could be read of a stream."""
+
+    table: pa.Table
+    closed: bool
+    """Whether its writer closed it; false for a process that was killed, or that still runs."""
+    torn: str | None
+    """Where and why reading stopped before the end of the file; None if every byte was read."""
+
+
+class LiveReader:
+    """Iterates over the complete record batches of a stream in bounded memory; then knows how it ended."""
+
+    def __init__(self, path: Path) -> None:
+        """``path`` is named after its table; it may still be written to: what is there now is read."""
+        self.path = path
+        self.schema = SCHEMAS[path.name.removesuffix(SUFFIX)]
+        self.closed = False
+        self.torn: str | None = None
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        if self.path.stat().st_size == 0:
+            return
+        # not a memory map: a writer that is out of disk space truncates its file under the reader
+        with pa.OSFile(str(self.path), "rb") as source:
+            yield from self._batches(source)
+
+    def _batches(self, source: pa.NativeFile) -> Iterator[pa.RecordBatch]:
+        good = 0
+        try:
+            reader = pa.ipc.open_stream(source)
+            if not reader.schema.equals(self.schema):
+                self.torn = f"{self.path}: written with another schema than this version of chaosk has"
+                return
+            while True:
+                good = source.tell()
+                yield reader.read_next_batch()
+        except StopIteration:
+            self._ended(source, good)
+        except (pa.ArrowException, OSError) as error:
+            self.torn = f"{self.path}: torn at byte {good} of {source.size()}: {str(error).splitlines()[0]}"
+
+    def _ended(self, source: pa.NativeFile, good: int) -> None:
+        rest = source.size() - source.tell()
+        self.closed = source.tell() > good
+        if rest:
+            self.torn = f"{self.path}: {rest} bytes follow its end mark at byte {source.tell()}"
+
+
+def read_live(path: Path) -> LiveTable:
+    """Everything that can be read of the stream at ``path``; a torn tail is left out and told of."""
+    reader = LiveReader(path)
+    batches = list(reader)
+    return LiveTable(pa.Table.from_batches(batches, schema=reader.schema), reader.closed, reader.torn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, SerializeAsAny, StringConstraints, model_validator
 
@@ -60,7 +60,7 @@ class After(Model):
     """The trigger ``after``: another entry got somewhere, plus a delay."""
 
     entry: Name
-    is_: Annotated[str, Field(alias="is", pattern=r"^(applied|healed|done)$")] = "done"
+    is_: Annotated[Literal["applied", "healed", "done"], Field(alias="is")] = "done"
     """``applied`` (its effect is verified), ``healed`` (its undo is), ``done`` (whichever ends it)."""
     delay: Duration = 0.0
 

@@ -1,0 +1,75 @@
+"""The command ``chaosk``: finds its subcommands by their files, and turns every error into its exit code."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+import chaosk.cli
+from chaosk import __version__
+from chaosk.errors import ChaoskError, ExitCode
+
+
+class Subcommands(click.Group):
+    """Every other module of ``chaosk.cli`` is a subcommand; it is imported only when asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The names of the subcommands, sorted."""
+        names = (info.name for info in pkgutil.iter_modules(chaosk.cli.__path__))
+        return sorted(name for name in names if name != "main" and not name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand of that name, or None."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = import_module(f"chaosk.cli.{cmd_name}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"chaosk.cli.{cmd_name}: `command` is no click command")
+        return command
+
+
+@click.command(cls=Subcommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="chaosk")
+def cli() -> None:
+    """Break a Kafka cluster on purpose and prove what its users would have felt."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code is returned, not raised."""
+    try:
+        result = cli.main(list(arguments) if arguments is not None else None, prog_name="chaosk", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output is gone; stdout must not complain about it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.PASS
+    except ChaoskError as error:
+        _say(str(error))
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a defect of ours, said without a traceback
+        _say(f"internal error, a defect of chaosk: {type(error).__name__}: {error}; details in {_keep_traceback()}")
+        return ExitCode.INTERNAL
+    return result if isinstance(result, int) else ExitCode.PASS
+
+
+def _say(message: str) -> None:
+    click.echo(f"chaosk: {message}" if "\n" not in message else message, err=True)
+
+
+def _keep_traceback() -> Path:
+    with tempfile.NamedTemporaryFile("w", prefix="chaosk-", suffix=".traceback", delete=False) as file:
+        file.write(traceback.format_exc())
+    return Path(file.name)

@@ -1,0 +1,219 @@
+"""The life of one fault: aimed, written down, injected, verified, verified again, undone, verified healed.
+
+Whatever happens in between, :meth:`Faults.heal_all` undoes what is still in place, last in, first out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+import structlog
+
+from chaosk.cluster.live import Live
+from chaosk.errors import ChaoskError, StepError
+from chaosk.expression import parse_target
+from chaosk.inventory import Inventory
+from chaosk.run.clock import Interrupted, now, sleep_until
+from chaosk.run.hands import Hands
+from chaosk.run.journal import Journal
+from chaosk.scenario import Entry
+from chaosk.steps._contract import Fact, Fault, Site
+from chaosk.targets._contract import Node, Scene
+
+log = structlog.get_logger()
+
+HEAL_WITHIN = 120.0
+"""Seconds that undoing one fault is tried for, again and again, before it counts as not healed."""
+RETRY_AFTER = 1.0
+"""Seconds between two tries."""
+
+
+@dataclass(slots=True)
+class Life:
+    """What became of one fault so far. Times are monotonic nanoseconds."""
+
+    fault: Fault
+    invoked: int
+    lasting: bool = False
+    """Whether there is something to undo by now."""
+    applied: int | None = None
+    heal_invoked: int | None = None
+    healed: int | None = None
+    took: bool = False
+    why: list[str] = field(default_factory=list)
+    over: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def undone(self) -> bool:
+        """Whether nothing of it is left: its undo was verified, or it leaves nothing."""
+        return self.healed is not None or not self.lasting
+
+    def row(self) -> tuple[object, ...]:
+        """Its row in the table ``faults``."""
+        targets = ", ".join(str(node) for node in self.fault.targets)
+        return (
+            self.fault.name, self.fault.step, targets, self.invoked, self.applied, self.heal_invoked, self.healed,
+            self.took, self.undone, "; ".join(self.why) or None,
+        )  # fmt: skip
+
+
+def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) -> Fault:
+    """Resolve an entry's targets as the cluster is now and freeze what its step will do.
+
+    The draw of ``random`` targets depends on the seed and the entry's name alone. Raises StepError where a target is
+    nothing at the moment: a fault without a target must not pass for one that did no harm.
+    """
+    scene = Scene(inventory, live, Random(f"{seed}/{entry.name}"))  # noqa: S311 - repeatable, not secret
+    aims: dict[str, tuple[Node, ...]] = {}
+    for text in entry.step.targets():
+        nodes = parse_target(text).resolve(scene)
+        if not nodes:
+            raise StepError(f"{entry.name}: the target {text!r} is nothing at the moment")
+        aims[text] = nodes
+    site = Site(inventory=inventory, run_id=run_id, entry=entry.name, aims=aims)
+    step = entry.step
+    return Fault(
+        name=entry.name,
+        step=entry.kind,
+        targets=site.nodes(*aims),
+        before=tuple(step.before(site)),
+        inject=tuple(step.inject(site)),
+        verify=tuple(step.verify(site)),
+        undo=tuple(step.undo(site)),
+        healed=tuple(step.healed(site)),
+    )
+
+
+class Faults:
+    """Every fault of a run. Each is driven by one thread; any thread may heal."""
+
+    def __init__(self, hands: Hands, journal: Journal, record: Callable[[Life], None]) -> None:
+        self._hands = hands
+        self._journal = journal
+        self._record = record
+        self._lives: list[Life] = []
+        self._lock = threading.Lock()
+
+    def inject(self, fault: Fault, entry: Entry, stop: threading.Event) -> Life:
+        """Inject and verify; raises StepError if it did not take, Interrupted when told to stop. Journaled first."""
+        life = Life(fault, invoked=now())
+        try:
+            self._require(life, fault.before, stop)
+            superseded = self._superseded(entry, fault)
+            self._arm(life)
+            life.invoked = now()
+            for deed in fault.inject:
+                self._hands.do(deed, stop)
+            self._require(life, fault.verify, stop)
+        except ChaoskError as error:
+            self._fail(life, error)
+            raise
+        life.applied = now()
+        life.took = True
+        for other in superseded:
+            self._finish(other)
+        if not life.lasting:
+            self._close(life)
+        return life
+
+    def end(self, life: Life) -> None:
+        """Verify once more that the fault is still in place, then undo it and verify that; never raises."""
+        with life.lock:
+            if life.over:
+                return
+            self._look_again(life)
+            self._undo(life)
+            self._close(life)
+
+    def heal_all(self) -> tuple[str, ...]:
+        """Undo what is still in place, last in, first out; what could not be undone, in words."""
+        with self._lock:
+            lives = list(reversed(self._lives))
+        for life in lives:
+            self.end(life)
+        return tuple(f"{life.fault.name}: {'; '.join(life.why)}" for life in lives if not life.undone)
+
+    def _arm(self, life: Life) -> None:
+        """From here on the fault counts as in place: its undo is on the disk."""
+        if life.fault.undo:
+            self._journal.arm(life.fault)
+            life.lasting = True
+        with self._lock:
+            self._lives.append(life)
+
+    def _require(self, life: Life, facts: tuple[Fact, ...], stop: threading.Event) -> None:
+        for fact in facts:
+            answer = self._hands.confirm(fact, stop)
+            if not answer.holds:
+                raise StepError(f"{life.fault.name}: did not take: not seen: {fact.says} ({answer.seen})")
+
+    def _fail(self, life: Life, error: ChaoskError) -> None:
+        life.took = False
+        life.why.append("told to stop" if isinstance(error, Interrupted) else str(error))
+        if not life.lasting:
+            self._close(life)
+
+    def _superseded(self, entry: Entry, fault: Fault) -> list[Life]:
+        """The faults in place that this one ends, each looked at once more before it is lifted."""
+        with self._lock:
+            lives = [life for life in self._lives if not life.over and life.fault.step in entry.step.ends]
+        lives = [life for life in lives if set(life.fault.targets) <= set(fault.targets)]
+        for life in lives:
+            self._look_again(life)
+            life.heal_invoked = now()
+        return lives
+
+    def _look_again(self, life: Life) -> None:
+        if not life.took or not life.lasting or life.heal_invoked is not None:
+            return
+        for fact in life.fault.verify:
+            answer = self._hands.ask(fact)
+            if not answer.holds:
+                life.took = False
+                life.why.append(f"did not last: before undoing it, not seen: {fact.says} ({answer.seen})")
+
+    def _undo(self, life: Life) -> None:
+        """Undo, and verify, until it is healed or the time is over."""
+        if not life.lasting:
+            return
+        never = threading.Event()
+        life.heal_invoked = life.heal_invoked or now()
+        end = now() + int(HEAL_WITHIN * 1e9)
+        while (problem := self._try_undo(life.fault, never)) is not None:
+            log.warning("undo", fault=life.fault.name, problem=problem)
+            if now() >= end:
+                life.why.append(f"not undone: {problem}")
+                return
+            sleep_until(now() + int(RETRY_AFTER * 1e9), never)
+        life.healed = now()
+
+    def _try_undo(self, fault: Fault, never: threading.Event) -> str | None:
+        """One try: every deed even if one fails, then the facts; the first problem, or None."""
+        problems: list[str] = []
+        for deed in fault.undo:
+            try:
+                self._hands.do(deed, never)
+            except ChaoskError as error:
+                problems.append(str(error))
+        for fact in fault.healed if not problems else ():
+            answer = self._hands.confirm(fact, never)
+            if not answer.holds:
+                return f"not seen: {fact.says} ({answer.seen})"
+        return problems[0] if problems else None
+
+    def _finish(self, life: Life) -> None:
+        """A fault that another step lifted: its undo has nothing left to do, its healing is verified all the same."""
+        with life.lock:
+            if not life.over:
+                self._undo(life)
+                self._close(life)
+
+    def _close(self, life: Life) -> None:
+        life.over = True
+        if life.undone:
+            self._journal.disarm(life.fault.name)
+        self._record(life)

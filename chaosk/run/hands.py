@@ -1,0 +1,87 @@
+"""Carries out deeds and asks facts: the one place where a step's words become commands, elections and signals."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer
+from chaosk.errors import ChaoskError, StepError
+from chaosk.expression import parse_condition
+from chaosk.inventory import Inventory
+from chaosk.run.clock import now, sleep_until, wait_for
+from chaosk.steps._contract import Deed, Elect, Fact, Pause, Run, Signal
+from chaosk.transport.command import Command
+from chaosk.transport.ssh import Transport
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What deeds and facts need: hosts, the live cluster, elections and the probes."""
+
+    inventory: Inventory
+    transport: Transport
+    live: Live
+    elect: Callable[[Elect], None]
+    """Carries out an election; raises StepError if it fails."""
+    signal: Callable[[Signal], None]
+    """Starts, stops or kills a probe; raises StepError if it cannot."""
+
+    def do(self, deed: Deed, stop: threading.Event) -> None:
+        """Carry out one deed; raises StepError with what went wrong, and Interrupted when ``stop`` is set."""
+        match deed:
+            case Run():
+                self._run(deed.command)
+            case Elect():
+                self.elect(deed)
+            case Signal():
+                self.signal(deed)
+            case Pause():
+                sleep_until(now() + int(deed.seconds * 1e9), stop)
+            case Fact():
+                self._await(deed, stop)
+
+    def ask(self, fact: Fact) -> Answer:
+        """Ask a fact once. Who cannot answer does not confirm: an unreachable host is a no, with the reason."""
+        try:
+            if isinstance(fact.query, str):
+                return parse_condition(fact.query).ask(self.live, self.inventory)
+            result = self.transport.run(fact.query)
+        except ChaoskError as error:
+            return Answer(holds=False, seen=str(error))
+        return Answer(holds=result.ok, seen=(result.stdout + result.stderr).strip() or f"status {result.exit_status}")
+
+    def confirm(self, fact: Fact, stop: threading.Event) -> Answer:
+        """Ask a fact until it holds or its time is over; the last answer."""
+        last = Answer(holds=False, seen="not asked")
+
+        def holds() -> bool:
+            nonlocal last
+            last = self.ask(fact)
+            return last.holds
+
+        wait_for(holds, fact.within, stop)
+        log.info("fact", says=fact.says, holds=last.holds, seen=last.seen)
+        return last
+
+    def _run(self, command: Command) -> None:
+        result = self.transport.run(command)
+        log.info(
+            "command", host=command.host, argv=command.argv, sudo=command.sudo, status=result.exit_status,
+            stdout=result.stdout[-500:], stderr=result.stderr[-500:],
+            host_started=result.host_started, host_ended=result.host_ended,
+        )  # fmt: skip
+        if not result.ok:
+            said = (result.stderr or result.stdout).strip()[-300:]
+            raise StepError(f"{command.host}: `{' '.join(command.argv)[:200]}` ended with {result.exit_status}: {said}")
+
+    def _await(self, fact: Fact, stop: threading.Event) -> None:
+        answer = self.confirm(fact, stop)
+        if not answer.holds:
+            raise StepError(f"not seen within {fact.within:g} s: {fact.says} ({answer.seen})")

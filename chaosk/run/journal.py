@@ -1,0 +1,51 @@
+"""Undos on disk before their fault: a fault that is not written down is not injected."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from chaosk.errors import StepError
+from chaosk.steps._contract import Fault
+
+
+class Journal:
+    """One file per armed fault, ``<n>-<name>.json``; its name ends with ``.done`` once the undo is verified."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, Path] = {}
+
+    def arm(self, fault: Fault) -> None:
+        """Write the fault and its undo, and have it on the disk; raises StepError if that cannot be done."""
+        path = self._folder / f"{len(self._files):03d}-{fault.name}.json"
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(fault.model_dump_json(indent=1))
+                file.flush()
+                os.fsync(file.fileno())
+            self._sync_folder()
+        except OSError as error:
+            raise StepError(
+                f"{path}: the undo of {fault.name} cannot be written ({error.strerror}), so it is not injected; "
+                "free some space or name another place with --output"
+            ) from error
+        self._files[fault.name] = path
+
+    def disarm(self, name: str) -> None:
+        """Mark a fault as undone; a disk that is full by now is no reason to fail."""
+        path = self._files.get(name)
+        if path is not None and path.exists():
+            path.rename(path.with_suffix(".done"))
+
+    def _sync_folder(self) -> None:
+        descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def armed(folder: Path) -> list[Fault]:
+    """The faults in a run's ``undo`` folder that nobody is known to have undone, oldest first."""
+    return [Fault.model_validate_json(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]

@@ -1,0 +1,172 @@
+"""When each entry of the timeline starts: on a time, after another entry, on a condition, or as its turn comes.
+
+Every entry has a thread of its own, so faults may overlap; the marks below are all they share. The first entry that
+fails breaks the timeline off: what follows it would be evidence of something else.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from chaosk.conditions._contract import Answer
+from chaosk.errors import ChaoskError, StepError
+from chaosk.run.clock import Interrupted, now, sleep_until, wait_for
+from chaosk.runrecord import EntryEnd
+from chaosk.scenario import Entry
+
+Mark = Literal["applied", "healed", "done"]
+
+
+class Actor(Protocol):
+    """Who acts for an entry."""
+
+    def start(self, entry: Entry, stop: threading.Event) -> Callable[[], None]:
+        """Inject the entry's fault and verify it; what ends it is returned. Raises StepError, Interrupted."""
+        ...
+
+    def ask(self, condition: str) -> Answer:
+        """Ask a condition once."""
+        ...
+
+
+@dataclass(slots=True)
+class _Marks:
+    """When an entry got where; each time is monotonic nanoseconds, set before its event."""
+
+    at: dict[Mark, int] = field(default_factory=dict)
+    events: dict[Mark, threading.Event] = field(
+        default_factory=lambda: {"applied": threading.Event(), "healed": threading.Event(), "done": threading.Event()}
+    )
+
+    def set(self, mark: Mark) -> None:
+        self.at.setdefault(mark, now())
+        self.events[mark].set()
+
+
+class Timeline:
+    """The entries of one run under way."""
+
+    def __init__(self, entries: tuple[Entry, ...], actor: Actor, stop: threading.Event) -> None:
+        self._entries = entries
+        self._actor = actor
+        self._stop = stop
+        self._broken = threading.Event()
+        self._marks = {entry.name: _Marks() for entry in entries}
+        self._ends: dict[str, EntryEnd] = {}
+
+    def run(self, begin: int, until: Callable[[], None]) -> None:
+        """Play the timeline from ``begin`` (monotonic nanoseconds); ``until`` is called now and then meanwhile.
+
+        Returns when every entry is done or the timeline is broken off; faults without a duration are then still in
+        place. Raises Interrupted when told to stop, after every thread has ended.
+        """
+        threads = [
+            threading.Thread(target=self._live, args=(number, begin), name=entry.name)
+            for number, entry in enumerate(self._entries)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            while any(thread.is_alive() for thread in threads):
+                until()
+                threads[-1].join(0.2)
+                for thread in threads:
+                    thread.join(0.0)
+        finally:
+            for thread in threads:
+                thread.join()
+        if self._stop.is_set():
+            raise Interrupted("the run was told to stop")
+
+    def ends(self) -> tuple[EntryEnd, ...]:
+        """What became of each entry, in order."""
+        skipped = "the timeline was broken off before its turn"
+        return tuple(
+            self._ends.get(entry.name, EntryEnd(entry=entry.name, status="skipped", why=skipped))
+            for entry in self._entries
+        )
+
+    def current(self) -> tuple[str, str | None]:
+        """What is in place or under way now, and what comes next, for the live display."""
+        begun = [e.name for e in self._entries if self._marks[e.name].at and e.name not in self._ends]
+        waiting = [e.name for e in self._entries if not self._marks[e.name].at and e.name not in self._ends]
+        return ", ".join(begun), waiting[0] if waiting else None
+
+    def _live(self, number: int, begin: int) -> None:
+        entry, marks = self._entries[number], self._marks[self._entries[number].name]
+        halt = _Either(self._stop, self._broken)
+        try:
+            self._await_trigger(number, begin, halt)
+            finish = self._actor.start(entry, halt)
+            marks.set("applied")
+            if entry.lasts is not None:
+                try:
+                    sleep_until(marks.at["applied"] + int(entry.lasts * 1e9), halt)
+                finally:
+                    finish()
+                marks.set("healed")
+            self._ends[entry.name] = EntryEnd(entry=entry.name, status="done")
+        except Interrupted:
+            why = "the timeline was broken off"
+            self._ends[entry.name] = EntryEnd(entry=entry.name, status="skipped", why=why)
+        except ChaoskError as error:
+            self._ends[entry.name] = EntryEnd(entry=entry.name, status="failed", why=str(error))
+            self._broken.set()
+        finally:
+            marks.set("done")
+
+    def _await_trigger(self, number: int, begin: int, halt: threading.Event) -> None:
+        entry = self._entries[number]
+        start = begin
+        if entry.at is not None:
+            start = begin + int(entry.at * 1e9)
+        elif entry.after is not None:
+            start = self._await_mark(entry.after.entry, entry.after.is_, halt) + int(entry.after.delay * 1e9)
+        elif number:
+            start = self._await_mark(self._entries[number - 1].name, "done", halt)
+        sleep_until(start, halt)
+        if entry.when is not None:
+            self._await_condition(entry.name, entry.when, entry.timeout, halt)
+
+    def _await_mark(self, name: str, mark: Mark, halt: threading.Event) -> int:
+        marks = self._marks[name]
+        while not (marks.events[mark].wait(0.05) or marks.events["done"].is_set()):
+            sleep_until(now(), halt)
+        sleep_until(now(), halt)
+        if mark not in marks.at:
+            raise StepError(f"waits for {name} to be {mark}, which never happened")
+        return marks.at[mark]
+
+    def _await_condition(self, name: str, condition: str, timeout: float, halt: threading.Event) -> None:
+        last = Answer(holds=False, seen="not asked")
+
+        def holds() -> bool:
+            nonlocal last
+            last = self._actor.ask(condition)
+            return last.holds
+
+        if not wait_for(holds, timeout, halt):
+            raise StepError(f"{name}: `{condition}` did not come true within {timeout:g} s: {last.seen}")
+
+
+class _Either(threading.Event):
+    """An event that is set when either of two others is; waiting looks at both ten times a second."""
+
+    def __init__(self, *events: threading.Event) -> None:
+        super().__init__()
+        self._events = events
+
+    def is_set(self) -> bool:
+        return any(event.is_set() for event in self._events)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        end = None if timeout is None else now() + int(timeout * 1e9)
+        while not self.is_set():
+            left = 0.1 if end is None else min(0.1, (end - now()) / 1e9)
+            if left <= 0:
+                return False
+            self._events[0].wait(left)
+        return True

@@ -8,6 +8,7 @@
     ├── PreflightError       69  unreachable, unsupported or unsafe: nothing was touched
     │   ├── HostError        69  one host: unreachable, key unknown or changed, no sudo
     │   └── LabError         69  the lab cannot be put up, or is broken
+    ├── ClusterError         70  the cluster does not answer, or cannot tell
     ├── StepError            70  a step could not be carried out on a host
     │   └── ConnectionLost   70  the connection broke: the outcome of the command is unknown
     ├── EventLogError        70  events cannot be written or read: disk full, damaged file
@@ -65,6 +66,10 @@ class HostError(PreflightError):
 
 class LabError(PreflightError):
     """The lab cannot be put up, or is broken in a way that ``lab up`` cannot repair."""
+
+
+class ClusterError(ChaoskError):
+    """No broker answers, or what was asked about is not there."""
 
 
 class StepError(ChaoskError):

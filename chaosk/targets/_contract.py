@@ -48,6 +48,10 @@ class Target(Model, ABC):
     static: ClassVar[bool] = False
     """Whether it is the same whenever it is asked, with no live cluster."""
 
+    def nested(self) -> tuple[str, ...]:
+        """The target expressions among its arguments, like the set in ``random(1, brokers)``: checked before a run."""
+        return ()
+
     @abstractmethod
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
         """The nodes it names now, ordered; empty if none. Raises ChaoskError if the cluster cannot tell."""

@@ -1,0 +1,186 @@
+"""Target and condition expressions: ``leader(orders, 0)``, ``zookeeper follower``, ``random(1, replicas(orders, 0))``.
+
+Grammar::
+
+    expression = name                               controller
+               | name "(" argument, argument … ")"  leader(orders, 0)
+               | name word                          broker 2          the same as broker(2)
+               | name word …                        everyone else     the same as everyone_else
+    name       = a letter, then letters, digits and _
+    argument   = a word of letters, digits, . _ and -, or an expression
+
+The names are those of the files in ``chaosk.targets`` and ``chaosk.conditions``; the arguments are the fields of the
+class there, in order. If the last field is a tuple, it takes all the arguments that are left. An argument that is an
+expression stays text: whoever owns the field parses it when it is needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar, get_origin
+
+from pydantic import ValidationError
+
+from chaosk import registry
+from chaosk.conditions._contract import Condition
+from chaosk.errors import UsageError
+from chaosk.nearest import instead
+from chaosk.targets._contract import Target
+from chaosk.wording import words
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_WORD = re.compile(r"[A-Za-z0-9._-]+")
+_LONGEST = 1000
+"""Characters of an expression; more is a mistake."""
+_DEEPEST = 8
+"""Levels of nested expressions."""
+
+T = TypeVar("T", Target, Condition)
+
+
+class ExpressionError(UsageError):
+    """An expression that says nothing; ``column`` counts its characters from 1."""
+
+    def __init__(self, text: str, column: int, what: str) -> None:
+        """``what`` is what is wrong there, and what to write."""
+        super().__init__(f"{text[:80]!r}, column {column}: {what}")
+        self.column = column
+        self.what = what
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    text: str
+    column: int
+
+
+def targets() -> dict[str, type[Target]]:
+    """Every kind of target by the name it is written with."""
+    return registry.discover("chaosk.targets", Target)
+
+
+def conditions() -> dict[str, type[Condition]]:
+    """Every kind of condition by the name it is written with."""
+    return registry.discover("chaosk.conditions", Condition)
+
+
+def parse_target(text: str) -> Target:
+    """The target that ``text`` names, and inside it only targets. Raises ExpressionError."""
+    target = _parse(text, targets(), "target")
+    for nested in target.nested():
+        _check_nested(text, nested)
+    return target
+
+
+def parse_condition(text: str) -> Condition:
+    """The condition that ``text`` names. Raises ExpressionError."""
+    return _parse(text, conditions(), "condition")
+
+
+def render(value: Target | Condition) -> str:
+    """The one spelling of a target or condition; parsing it gives the same value again."""
+    name = type(value).__module__.rpartition(".")[2]
+    given = [(field, getattr(value, field)) for field in type(value).model_fields]
+    while given and given[-1][1] == type(value).model_fields[given[-1][0]].get_default(call_default_factory=True):
+        given.pop()
+    flat = [str(item) for _, each in given for item in (each if isinstance(each, tuple) else (each,))]
+    return f"{name}({', '.join(flat)})" if flat else name
+
+
+def _parse(text: str, known: Mapping[str, type[T]], noun: str) -> T:
+    if len(text) > _LONGEST:
+        raise ExpressionError(text, _LONGEST, f"longer than {_LONGEST} characters; write a shorter {noun}")
+    name, arguments = _split(text, known, noun)
+    if name.text not in known:
+        raise ExpressionError(text, name.column, f"there is no {noun} {name.text!r}; {instead(name.text, known)}")
+    return _build(text, known[name.text], arguments)
+
+
+def _split(text: str, known: Mapping[str, object], noun: str) -> tuple[_Part, list[_Part]]:
+    start = len(text) - len(text.lstrip())
+    found = _NAME.match(text, start)
+    if found is None:
+        raise ExpressionError(text, start + 1, f"expected the name of a {noun}; {instead('', known)}")
+    name, rest = _Part(found[0], start + 1), text[found.end() :]
+    if rest.lstrip().startswith("("):
+        opening = text.index("(", found.end())
+        return name, _arguments(text, opening)
+    return _without_parentheses(text, name, rest.split(), known)
+
+
+def _without_parentheses(
+    text: str, name: _Part, rest: list[str], known: Mapping[str, object]
+) -> tuple[_Part, list[_Part]]:
+    joined = "_".join((name.text, *rest))
+    if joined in known or not rest:
+        return _Part(joined, name.column), []
+    column = text.index(rest[0], name.column - 1 + len(name.text)) + 1
+    if len(rest) > 1 or not _WORD.fullmatch(rest[0]):
+        raise ExpressionError(text, column, f"unexpected {rest[0][:40]!r}; write arguments as {name.text}(a, b)")
+    return name, [_Part(rest[0], column)]
+
+
+def _arguments(text: str, opening: int) -> list[_Part]:
+    parts, depth, begin = [], 0, opening + 1
+    for position in range(opening, len(text)):
+        sign = text[position]
+        depth += (sign == "(") - (sign == ")")
+        if depth > _DEEPEST:
+            raise ExpressionError(text, position + 1, f"nested deeper than {_DEEPEST}; write it flatter")
+        if (sign == "," and depth == 1) or depth == 0:
+            parts.append(_argument(text, begin, position))
+            begin = position + 1
+        if depth == 0:
+            _nothing_after(text, position + 1)
+            return [] if len(parts) == 1 and not parts[0].text else parts
+    raise ExpressionError(text, len(text) + 1, "a parenthesis is not closed; write ) at the end")
+
+
+def _argument(text: str, begin: int, end: int) -> _Part:
+    raw = text[begin:end]
+    column = begin + len(raw) - len(raw.lstrip()) + 1
+    part = _Part(raw.strip(), column)
+    if not part.text and not (text[begin - 1] == "(" and text[end] == ")"):
+        raise ExpressionError(text, column, "an argument is missing; write it, or remove the comma")
+    return part
+
+
+def _nothing_after(text: str, position: int) -> None:
+    if text[position:].strip():
+        column = position + len(text[position:]) - len(text[position:].lstrip()) + 1
+        raise ExpressionError(text, column, "unexpected text after the closing parenthesis; remove it")
+
+
+def _build(text: str, kind: type[T], arguments: list[_Part]) -> T:
+    fields = list(kind.model_fields)
+    variadic = bool(fields) and get_origin(kind.model_fields[fields[-1]].annotation) is tuple
+    if len(arguments) > len(fields) and not variadic:
+        extra = arguments[len(fields)]
+        raise ExpressionError(text, extra.column, f"one argument too many; write {kind.spelling}")
+    given: dict[str, object] = {field: part.text for field, part in zip(fields, arguments, strict=False)}
+    if variadic and len(arguments) >= len(fields):
+        given[fields[-1]] = tuple(part.text for part in arguments[len(fields) - 1 :])
+    try:
+        return kind.model_validate(given, strict=False)
+    except ValidationError as error:
+        raise _explained(text, kind, arguments, error) from None
+
+
+def _explained(text: str, kind: type[Target | Condition], arguments: list[_Part], error: ValidationError) -> UsageError:
+    first = error.errors(include_url=False)[0]
+    place = list(kind.model_fields).index(str(first["loc"][0])) if first["loc"] else 0
+    place += int(first["loc"][1]) if len(first["loc"]) > 1 else 0
+    if place >= len(arguments):
+        return ExpressionError(text, len(text), f"{first['loc'][0]!r} is missing; write {kind.spelling}")
+    what = words(first["type"], first.get("ctx", {}), first["input"])
+    return ExpressionError(text, arguments[place].column, f"{what} ({kind.spelling})")
+
+
+def _check_nested(text: str, nested: str) -> None:
+    """Parse a target inside another one; an error's column is moved to where it stands in the whole."""
+    try:
+        parse_target(nested)
+    except ExpressionError as error:
+        raise ExpressionError(text, text.find(nested) + error.column, error.what) from None

@@ -1,4 +1,4 @@
-"""The three tiers: what each needs, and what happens where it is missing.
+"""The tiers: what each needs, and what happens where it is missing.
 
 A lab test without root or without its tools is skipped with the reason; a Spark test without Java too. With ``CI`` set
 such a skip is a failure: there, a tier that silently did not run would look like one that passed.
@@ -12,7 +12,7 @@ from collections.abc import Generator
 
 import pytest
 
-TIERS = ("pure", "spark", "lab")
+TIERS = ("pure", "spark", "packaging", "lab")
 TOOLS = {
     "spark": ("java",),
     "lab": ("java", "mvn", "ip", "iptables", "unshare", "nsenter", "sshd", "sudo"),
@@ -49,7 +49,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turn a skipped lab or Spark test into a failed one under CI, whatever skipped it."""
+    """Turn any skipped test that is not pure into a failed one under CI, whatever skipped it."""
     report = yield
     expected_failure = hasattr(report, "wasxfail")
     if in_ci() and report.skipped and not expected_failure and not item.get_closest_marker("pure"):

@@ -19,7 +19,7 @@ def test_unmarked():
     pass
 """
 
-MARKERS = "[pytest]\nmarkers =\n    pure\n    spark\n    lab\n"
+MARKERS = "[pytest]\nmarkers =\n    pure\n    spark\n    packaging\n    lab\n"
 
 
 @pytest.fixture

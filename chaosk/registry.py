@@ -36,6 +36,11 @@ def discover(package: str, contract: type[T]) -> dict[str, type[T]]:
     return dict(sorted(found.items()))
 
 
+def name_of(plugin: type) -> str:
+    """The name a plugin's class is known by: its file's."""
+    return plugin.__module__.rpartition(".")[2]
+
+
 def only_class(module: ModuleType, contract: type[T]) -> type[T]:
     """The one concrete class of ``contract`` that ``module`` defines; raises UsageError if there is not exactly one."""
     classes = [

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, SerializeAsAny, StringConstraints, model_validator
+from pydantic import (
+    Field,
+    SerializeAsAny,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    field_serializer,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from chaosk import registry
+from chaosk.expect import Bound, Expect
 from chaosk.inventory import Name
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.steps._contract import Step
 from chaosk.units import Duration
-from chaosk.verdict import Outcome
+
+__all__ = ["After", "Bound", "ClusterShape", "Entry", "Expect", "Scenario", "Size", "Topic", "probes", "steps"]
+
+GRAMMAR = ("name", "at", "after", "when", "timeout", "for")
+"""The keys of a timeline entry that are not the step."""
 
 TopicName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
+M = TypeVar("M", bound=Model)
 Scalar = str | int | float | bool
 Strings = Annotated[tuple[str, ...], Field(strict=False)]
-
-
-class Bound(Model):
-    """A bound on a figure: ``20s`` or ``12`` alone is a maximum (of times and rates) or an exact count."""
-
-    min: Scalar | None = None
-    max: Scalar | None = None
-    during: str = "run"
-    """Over what: ``run``, ``baseline``, the name of a timeline entry, or ``after_heal``."""
 
 
 class Topic(Model):
@@ -92,14 +100,20 @@ class Entry(Model):
     """The step's name."""
     step: SerializeAsAny[Step]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_document(cls, value: object) -> object:
+        if not isinstance(value, Mapping) or "kind" in value:
+            return value
+        kind = step_of(value)
+        grammar = {key: each for key, each in value.items() if key in GRAMMAR}
+        return {**grammar, "kind": kind, "step": _from_plain(steps()[kind], value[kind])}
 
-class Expect(Model):
-    """Objectives and predictions. Every invariant is checked whether or not it is named here."""
-
-    verdict: Outcome | None = None
-    """What the scenario predicts will be found."""
-    bounds: dict[str, dict[str, tuple[Bound, ...]]] = Field(default_factory=dict)
-    """By metric, by subject (empty for the whole run), the bounds."""
+    @model_serializer(mode="wrap", when_used="json")
+    def _to_document(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        plain: dict[str, Any] = handler(self)
+        step = {plain.pop("kind"): plain.pop("step")}
+        return {key: each for key, each in plain.items() if each is not None} | step
 
 
 class Scenario(Model):
@@ -123,6 +137,50 @@ class Scenario(Model):
     settle: Duration = 10.0
     """How long the probes go on after the last heal."""
     expect: Expect = Expect()
+
+    @field_validator("timeline", mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        if not isinstance(value, list):
+            return value
+        return [
+            {"name": default_name(place, entry), **entry} if isinstance(entry, Mapping) else entry
+            for place, entry in enumerate(value)
+        ]
+
+    @field_validator("probes", mode="before")
+    @classmethod
+    def _kinds(cls, value: object) -> object:
+        return {name: _probe(each) for name, each in value.items()} if isinstance(value, Mapping) else value
+
+    @field_serializer("probes", mode="wrap", when_used="json")
+    def _with_kinds(self, value: dict[str, Probe], handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        plain = handler(value)
+        return {name: {registry.name_of(type(probe)): plain[name]} for name, probe in value.items()}
+
+
+def step_of(entry: Mapping[str, object]) -> str:
+    """The name of the step in an entry as it is written; raises ValueError if there is not exactly one known step."""
+    (kind,) = [key for key in entry if key not in GRAMMAR]
+    return kind
+
+
+def default_name(place: int, entry: Mapping[str, object]) -> str:
+    """What an entry without a name is called: its step and its place, from 1."""
+    others = [key for key in entry if key not in GRAMMAR]
+    return f"{others[0] if others else 'entry'}-{place + 1}"
+
+
+def _probe(value: object) -> object:
+    if not isinstance(value, Mapping):
+        return value
+    ((kind, fields),) = value.items()
+    return _from_plain(probes()[kind], fields)
+
+
+def _from_plain(kind: type[M], fields: object) -> M:
+    # JSON's rules, not Python's: there a list may become a tuple, and a word a member of an enumeration
+    return kind.model_validate_json(json.dumps(fields))
 
 
 def steps() -> dict[str, type[Step]]:

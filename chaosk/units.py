@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+_LONGEST = 1000 * 3600
 _NUMBER = r"(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?"
 _DURATION = rf"^({_NUMBER})(ms|s|m|h)$"
 _RATE = rf"^({_NUMBER})/(s|m)$"
@@ -25,11 +26,32 @@ def parse_duration(text: object) -> float:
     if not found:
         msg = f"{text!r} is not a duration; write a number and a unit, like 250ms, 30s, 2m or 1h"
         raise ValueError(msg)
-    return float(found[1]) * _SECONDS[found[2]]
+    seconds = round(float(found[1]) * _SECONDS[found[2]], 9)
+    if seconds > _LONGEST:
+        msg = f"{text!r} is longer than {_LONGEST // 3600}h; write a shorter time"
+        raise ValueError(msg)
+    return seconds
+
+
+def spell_duration(seconds: float) -> str:
+    """The spelling that :func:`parse_duration` reads back to the very same number of seconds, to the nanosecond."""
+    for unit, size in (("h", 3600), ("m", 60)):
+        if seconds >= size and seconds % size == 0:
+            return f"{int(seconds // size)}{unit}"
+    return f"{_spell(seconds)}s" if seconds >= 1 or seconds == 0 else f"{_spell(seconds * 1000)}ms"
+
+
+def spell_rate(rate: float) -> str:
+    """The spelling that :func:`parse_rate` reads back."""
+    return f"{_spell(rate)}/s"
+
+
+def _spell(number: float) -> str:
+    return f"{number:.9f}".rstrip("0").rstrip(".")
 
 
 def format_duration(seconds: float) -> str:
-    """The shortest spelling that :func:`parse_duration` reads back, to the millisecond."""
+    """A duration for people, to the millisecond."""
     if seconds < 1:
         return f"{round(seconds * 1000)}ms"
     for unit, size in (("h", 3600), ("m", 60)):
@@ -44,7 +66,7 @@ def parse_rate(text: object) -> float:
     if not found:
         msg = f"{text!r} is not a rate; write records per second or minute, like 500/s or 30/m"
         raise ValueError(msg)
-    return float(found[1]) / _SECONDS[found[2]]
+    return round(float(found[1]) / _SECONDS[found[2]], 9)
 
 
 def parse_size(text: object) -> int:
@@ -59,7 +81,7 @@ def parse_size(text: object) -> int:
 Duration = Annotated[
     float,
     BeforeValidator(parse_duration),
-    PlainSerializer(format_duration, return_type=str, when_used="json"),
+    PlainSerializer(spell_duration, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "pattern": _DURATION, "examples": ["250ms", "30s", "2m"]}),
 ]
 """Seconds; written with a unit."""
@@ -67,7 +89,7 @@ Duration = Annotated[
 Rate = Annotated[
     float,
     BeforeValidator(parse_rate),
-    PlainSerializer(lambda value: f"{value:g}/s", return_type=str, when_used="json"),
+    PlainSerializer(spell_rate, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "pattern": _RATE, "examples": ["500/s"]}),
 ]
 """Records per second; written ``500/s``."""

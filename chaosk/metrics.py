@@ -1,0 +1,105 @@
+"""The figures that a run is measured by: what ``expect`` may bound, and what the analysis measures.
+
+One table for both sides: the name in YAML, the unit, whose figure it is, what a bare value bounds, and how the figures
+of several subjects make the one of the whole run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from chaosk.units import parse_duration, parse_rate, spell_duration, spell_rate
+
+Unit = Literal["s", "records", "records/s", "count"]
+Subject = Literal["probe", "topic", "fault", "group"]
+Bare = Literal["min", "max", "exact"]
+
+WINDOWS = ("run", "baseline", "after_heal")
+"""The windows that every run has; each timeline entry's name is one more: from applied until healed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One kind of figure."""
+
+    name: str
+    unit: Unit
+    subject: Subject
+    """Whose figure it is."""
+    bare: Bare
+    """What ``metric: value`` bounds: at least, at most or exactly that."""
+    overall: Literal["max", "min", "sum"]
+    """What the whole run's figure is, of the figures of its subjects: the worst one, or all together."""
+    says: str
+    """What it is, for people."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is a duration."""
+        return self.unit == "s"
+
+    def parse(self, value: object) -> float:
+        """A figure in the metric's unit from how it is written; raises ValueError with what to write instead."""
+        if self.timed:
+            return parse_duration(value)
+        if self.unit == "records/s":
+            return parse_rate(value)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"{value!r} is not a count; write a whole number from 0 up, like 12")
+        return float(value)
+
+    def spell(self, figure: float) -> str | int:
+        """The figure as it is written in a scenario; :meth:`parse` reads it back."""
+        if self.timed:
+            return spell_duration(figure)
+        return spell_rate(figure) if self.unit == "records/s" else int(figure)
+
+
+_ALL = (
+    Metric("unavailability", "s", "probe", "max", "max",
+           "longest time in which a probe had work to do and nothing succeeded"),
+    Metric("unavailable_total", "s", "probe", "max", "max",
+           "all such times of a probe together"),
+    Metric("latency_p50", "s", "probe", "max", "max",
+           "from the intended time of a send to its acknowledgement, median (producer)"),
+    Metric("latency_p99", "s", "probe", "max", "max",
+           "from the intended time of a send to its acknowledgement, 99th percentile (producer)"),
+    Metric("latency_max", "s", "probe", "max", "max",
+           "from the intended time of a send to its acknowledgement, longest (producer)"),
+    Metric("end_to_end_p99", "s", "probe", "max", "max",
+           "from the intended time of a send to its delivery, 99th percentile (consumer)"),
+    Metric("end_to_end_max", "s", "probe", "max", "max",
+           "from the intended time of a send to its delivery, longest (consumer)"),
+    Metric("recovery", "s", "fault", "max", "max",
+           "from a fault's verified undo until all probes do as well as in the baseline"),
+    Metric("recovery_from_fault", "s", "fault", "max", "max",
+           "from a fault's verified effect until all probes do as well as in the baseline"),
+    Metric("election", "s", "topic", "max", "max",
+           "longest time in which a partition of the topic had no leader or changed it"),
+    Metric("rebalance_time", "s", "group", "max", "max",
+           "longest rebalance: from the first revocation until all members have their partitions"),
+    Metric("rebalances", "count", "group", "exact", "sum",
+           "rebalances of a consumer group, the first assignment not counted"),
+    Metric("acknowledged_records", "records", "probe", "exact", "sum",
+           "records that the cluster acknowledged (producer)"),
+    Metric("failed_records", "records", "probe", "exact", "sum",
+           "records that were definitely not written (producer)"),
+    Metric("uncertain_records", "records", "probe", "exact", "sum",
+           "records that may or may not have been written, like after a time-out (producer)"),
+    Metric("lost_records", "records", "topic", "exact", "sum",
+           "records that were acknowledged and are gone"),
+    Metric("duplicate_records", "records", "topic", "exact", "sum",
+           "records that are in the log more than once"),
+    Metric("reordered_records", "records", "topic", "exact", "sum",
+           "records that stand in the log before one that was sent earlier by the same process"),
+    Metric("redelivered_records", "records", "group", "exact", "sum",
+           "records that a group was given more than once"),
+    Metric("unseen_records", "records", "group", "exact", "sum",
+           "acknowledged records that a group never got"),
+    Metric("rate", "records/s", "probe", "min", "min",
+           "records acknowledged (producer) or delivered (consumer) per second"),
+)  # fmt: skip
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
+"""By name."""

@@ -1,0 +1,74 @@
+"""The plan of a run: everything that decides what happens, written down before anything does; no network.
+
+``plan.json`` is the first file of a run directory. It holds references to secrets, never secrets.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+from pydantic import Field
+
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory
+from chaosk.model import Model
+from chaosk.scenario import Scenario
+
+VERSION = 1
+"""Version of the plan's format."""
+
+_TOOLS = ("chaosk", "confluent-kafka", "pyspark", "pyarrow", "kafka-python", "paramiko")
+
+
+class Plan(Model):
+    """One run, before it begins."""
+
+    version: int = VERSION
+    run_id: str
+    """Unique; ``[A-Za-z0-9._-]``; tags everything that the run leaves anywhere."""
+    seed: int
+    """Decides every random choice: the same plan with the same seed on the same cluster aims at the same nodes."""
+    scenario: Scenario
+    inventory: Inventory
+    kafka: str | None = None
+    """The brokers' version as the inventory says it."""
+    versions: dict[str, str] = Field(default_factory=dict)
+    """Of chaosk and the libraries that act or judge, with ``librdkafka`` and ``python``."""
+
+    def to_json(self) -> str:
+        """The text of ``plan.json``."""
+        return self.model_dump_json(by_alias=True, indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Plan:
+        """The plan in ``plan.json``; raises UsageError if it is none, or one of a version that is not understood."""
+        try:
+            plan = cls.model_validate_json(text)
+        except (ValueError, KeyError) as error:
+            raise UsageError("plan.json is damaged, or was not written by chaosk; run the scenario again") from error
+        if plan.version != VERSION:
+            raise UsageError(f"plan.json has version {plan.version}; this chaosk reads version {VERSION}")
+        return plan
+
+
+def make(scenario: Scenario, inventory: Inventory, run_id: str, seed: int) -> Plan:
+    """The plan of one run, with the versions of what is installed here."""
+    kafka = inventory.kafka.version
+    return Plan(
+        run_id=run_id, seed=seed, scenario=scenario, inventory=inventory, kafka=kafka, versions=installed_versions()
+    )
+
+
+def installed_versions() -> dict[str, str]:
+    """By name the versions of chaosk, its libraries, librdkafka and Python, as they are here."""
+    import platform  # noqa: PLC0415 - these two only for this
+
+    import confluent_kafka  # noqa: PLC0415 - loading librdkafka takes time that `validate` need not spend
+
+    found = {"python": platform.python_version(), "librdkafka": str(confluent_kafka.libversion()[0])}
+    for tool in _TOOLS:
+        try:
+            found[tool] = version(tool)
+        except PackageNotFoundError:
+            continue
+    return dict(sorted(found.items()))

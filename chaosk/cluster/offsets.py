@@ -1,0 +1,92 @@
+"""The offsets of partitions as one replica reports them: log start, high watermark, last stable, log end.
+
+A consumer's request is answered by leaders only: the high watermark at read_uncommitted, the last stable offset at
+read_committed. With replica id -2 (Kafka's id of a debugging consumer) every replica answers, followers too, with
+its own log end offset (Kafka 3.9, ``KafkaApis.handleListOffsetRequestV1AndAbove``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka.protocol.consumer.offsets import ListOffsetsRequest
+
+# ListOffsetsRequest: replica_id, timestamp and isolation_level as the protocol numbers them
+_CONSUMER, _DEBUGGING = -1, -2
+_LATEST, _EARLIEST = -1, -2
+_UNCOMMITTED, _COMMITTED = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaOffsets:
+    """One replica's offsets of one partition; None where it did not tell."""
+
+    topic: str
+    partition: int
+    leader: bool
+    """Whether the broker held itself to be the leader: it answered as only a leader does."""
+    log_start: int | None
+    high_watermark: int | None
+    last_stable: int | None
+    log_end: int | None
+
+
+def offsets_requests(partitions: Mapping[str, Sequence[int]]) -> tuple[ListOffsetsRequest, ...]:
+    """The four questions about these partitions (numbers by topic), for :func:`replica_offsets` to read."""
+    return (
+        _request(partitions, _DEBUGGING, _EARLIEST, _UNCOMMITTED),
+        _request(partitions, _DEBUGGING, _LATEST, _UNCOMMITTED),
+        _request(partitions, _CONSUMER, _LATEST, _UNCOMMITTED),
+        _request(partitions, _CONSUMER, _LATEST, _COMMITTED),
+    )
+
+
+def replica_offsets(answers: Sequence[Any]) -> tuple[ReplicaOffsets, ...]:
+    """What one broker reports, from its answers to :func:`offsets_requests`.
+
+    A partition of which it has no replica is left out.
+    """
+    log_start, log_end, high_watermark, last_stable = (_by_partition(answer) for answer in answers)
+    return tuple(
+        ReplicaOffsets(
+            topic=topic,
+            partition=partition,
+            leader=(topic, partition) in high_watermark,
+            log_start=log_start.get((topic, partition)),
+            high_watermark=high_watermark.get((topic, partition)),
+            last_stable=last_stable.get((topic, partition)),
+            log_end=log_end.get((topic, partition)),
+        )
+        for topic, partition in sorted({*log_start, *log_end, *high_watermark})
+    )
+
+
+def _request(
+    partitions: Mapping[str, Sequence[int]], replica: int, timestamp: int, isolation: int
+) -> ListOffsetsRequest:
+    topic, partition = ListOffsetsRequest.ListOffsetsTopic, ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition
+    return ListOffsetsRequest(
+        replica_id=replica,
+        isolation_level=isolation,
+        topics=[
+            topic(
+                name=name,
+                partitions=[
+                    partition(partition_index=p, current_leader_epoch=-1, timestamp=timestamp) for p in numbers
+                ],
+            )
+            for name, numbers in partitions.items()
+        ],
+    )
+
+
+def _by_partition(answer: Any) -> dict[tuple[str, int], int]:  # noqa: ANN401 - kafka-python makes it at run time
+    """The offsets that came without an error."""
+    return {
+        (topic.name, one.partition_index): one.offset
+        for topic in answer.topics
+        for one in topic.partitions
+        if one.error_code == 0 and one.offset >= 0
+    }

@@ -1,0 +1,141 @@
+"""Requests pinned to one broker, each within a time of its own: what librdkafka cannot do.
+
+The protocol (encoding, decoding, correlation) is kafka-python's sans-IO half; the socket is ours, so that a broker
+that hangs costs its caller ``timeout`` seconds and nobody else anything.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from kafka.errors import KafkaError
+from kafka.protocol.api_message import ApiMessage
+from kafka.protocol.metadata import ApiVersionsRequest
+from kafka.protocol.parser import KafkaProtocol
+
+from chaosk.errors import ClusterError
+
+TIMEOUT = 1.0
+"""Seconds that one exchange with one broker may take, connecting included."""
+
+_HELLO_VERSION = 2  # of ApiVersions: every broker since 2.0 knows it, 4.x too
+_CHUNK = 1 << 16
+
+
+class NoAnswer(ClusterError):  # noqa: N818 - the thing that happened
+    """One broker or ZooKeeper node did not answer; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a server answers."""
+
+    who: str
+    """For messages, like ``broker 2``."""
+    address: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.who} ({self.address}:{self.port})"
+
+
+class Link:
+    """A connection to one broker, opened when it is needed; for one thread at a time."""
+
+    def __init__(self, place: Place, timeout: float = TIMEOUT) -> None:
+        """``timeout``: seconds that each :meth:`ask` may take."""
+        self.place = place
+        self._timeout = timeout
+        self._socket: socket.socket | None = None
+        self._protocol: Any = _protocol()
+        self._versions: dict[int, int] = {}
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a connection from before; the broker may have closed it since."""
+        return self._socket is not None
+
+    def ask(self, *requests: ApiMessage) -> list[Any]:
+        """Send all requests at once; their answers in the same order.
+
+        Each request gets the newest version that it and the broker know. Raises NoAnswer if they are not all here in
+        time; the connection is given up then, so that a late answer is never taken for another one.
+        """
+        deadline = time.monotonic() + self._timeout
+        try:
+            self._connect(deadline)
+            for request in requests:
+                request.API_VERSION = self._version(request)
+            return self._exchange(requests, deadline)
+        except TimeoutError as error:
+            self.close()
+            raise NoAnswer(f"{self.place}: no answer within {self._timeout:g} s") from error
+        except OSError as error:
+            self.close()
+            raise NoAnswer(f"{self.place}: {(error.strerror or str(error)).lower()}") from error
+        except KafkaError as error:
+            self.close()
+            raise NoAnswer(f"{self.place}: what answers does not speak Kafka's protocol: {error}") from error
+
+    def close(self) -> None:
+        """Give up the connection; the next :meth:`ask` opens another."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _connect(self, deadline: float) -> None:
+        if self._socket is not None:
+            return
+        # a new protocol for a new connection: half-read answers of the old one must not leak into it
+        self._protocol = _protocol()
+        self._socket = socket.create_connection((self.place.address, self.place.port), _left(deadline))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        hello = ApiVersionsRequest(version=_HELLO_VERSION)
+        (answer,) = self._exchange((hello,), deadline)
+        if answer.error_code:
+            raise KafkaError(f"it answers ApiVersions with error {answer.error_code}; brokers before 2.0 are too old")
+        self._versions = {key.api_key: key.max_version for key in answer.api_keys}
+
+    def _version(self, request: ApiMessage) -> int:
+        known = self._versions.get(request.API_KEY)
+        if known is None:
+            raise KafkaError(f"it does not know {request.name}")
+        return min(known, int(request.max_version))
+
+    def _exchange(self, requests: Sequence[ApiMessage], deadline: float) -> list[Any]:
+        if self._socket is None:
+            raise ConnectionError("not connected")
+        for request in requests:
+            self._protocol.send_request(request)
+        self._socket.settimeout(_left(deadline))
+        self._socket.sendall(self._protocol.send_bytes())
+        answers: list[Any] = []
+        while len(answers) < len(requests):
+            self._socket.settimeout(_left(deadline))
+            data = self._socket.recv(_CHUNK)
+            if not data:
+                raise ConnectionError("the connection was closed")
+            answers.extend(answer for _, answer in self._protocol.receive_bytes(data))
+        return answers
+
+
+def _protocol() -> Any:  # noqa: ANN401 - kafka-python's codec has no types
+    return KafkaProtocol(client_id="chaosk")  # type: ignore[no-untyped-call]
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left

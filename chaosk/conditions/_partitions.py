@@ -1,0 +1,29 @@
+"""What the conditions on a topic share: which of its partitions are not as they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chaosk.cluster.live import Live, PartitionState
+from chaosk.conditions._contract import Answer
+
+_SHOWN = 5
+"""Partitions named in one answer."""
+
+
+def every_partition(live: Live, topic: str, complaint: Callable[[PartitionState], str | None], fine: str) -> Answer:
+    """Whether no partition of a topic gives a reason to complain; ``fine`` is what is seen then.
+
+    Raises ClusterError if the cluster has no such topic.
+    """
+    states = live.partitions(topic)
+    wrong = [f"{one.topic}-{one.partition}: {text}" for one in states if (text := complaint(one)) is not None]
+    if not wrong:
+        return Answer(holds=True, seen=f"{topic}: {len(states)} partitions, {fine}")
+    more = f", and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+    return Answer(holds=False, seen="; ".join(wrong[:_SHOWN]) + more)
+
+
+def ids(brokers: tuple[int, ...]) -> str:
+    """Broker ids as they are written in messages."""
+    return ",".join(map(str, brokers)) or "none"

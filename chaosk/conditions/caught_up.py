@@ -1,0 +1,32 @@
+"""Whether a consumer has read what there is."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.inventory import Inventory
+
+
+class CaughtUp(Condition):
+    """A consuming probe runs and is at most so many records behind the end; without a number, none."""
+
+    spelling: ClassVar[str] = "caught_up(PROBE[, RECORDS])"
+    example: ClassVar[str] = "caught_up(reader)"
+
+    probe: str
+    """The probe."""
+    records: Annotated[int, Field(ge=0)] = 0
+    """How many records it may be behind."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
+        """Look at what the probe said last."""
+        state = live.probe(self.probe)
+        if not state.running:
+            return Answer(holds=False, seen=f"{self.probe}: not running")
+        if state.lag is None:
+            return Answer(holds=False, seen=f"{self.probe}: how far it is behind is not known")
+        return Answer(holds=state.lag <= self.records, seen=f"{self.probe}: {state.lag} records behind")

@@ -1,0 +1,31 @@
+"""Whether every replica of a topic is in sync."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live, PartitionState
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.conditions._partitions import every_partition, ids
+from chaosk.inventory import Inventory
+
+
+class IsrFull(Condition):
+    """Every partition of a topic has a leader, and all its replicas are in sync."""
+
+    spelling: ClassVar[str] = "isr_full(TOPIC)"
+    example: ClassVar[str] = "isr_full(orders)"
+
+    topic: str
+    """The topic."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
+        """Ask the cluster once; raises ClusterError if it does not answer or has no such topic."""
+        return every_partition(live, self.topic, _complaint, "all replicas in sync")
+
+
+def _complaint(one: PartitionState) -> str | None:
+    if one.leader < 0:
+        return "no leader"
+    missing = set(one.replicas) - set(one.isr)
+    return f"ISR {ids(one.isr)} of {ids(one.replicas)}" if missing else None

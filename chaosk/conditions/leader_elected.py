@@ -1,0 +1,31 @@
+"""Whether every partition of a topic is led by a broker that is alive."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live, PartitionState
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.conditions._partitions import every_partition
+from chaosk.inventory import Inventory
+
+
+class LeaderElected(Condition):
+    """Every partition of a topic has a leader that the cluster holds to be alive."""
+
+    spelling: ClassVar[str] = "leader_elected(TOPIC)"
+    example: ClassVar[str] = "leader_elected(orders)"
+
+    topic: str
+    """The topic."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
+        """Ask the cluster once; raises ClusterError if it does not answer or has no such topic."""
+        alive = live.brokers()
+
+        def complaint(one: PartitionState) -> str | None:
+            if one.leader < 0:
+                return "no leader"
+            return None if one.leader in alive else f"its leader, broker {one.leader}, is not alive"
+
+        return every_partition(live, self.topic, complaint, "each with a leader that is alive")

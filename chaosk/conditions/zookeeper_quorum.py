@@ -1,0 +1,27 @@
+"""Whether ZooKeeper has a quorum."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory
+
+
+class ZooKeeperQuorum(Condition):
+    """More than half of the ZooKeeper nodes serve, and exactly one of them leads."""
+
+    spelling: ClassVar[str] = "zookeeper_quorum"
+    example: ClassVar[str] = "zookeeper_quorum"
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:
+        """Ask every node once."""
+        if not inventory.zookeepers:
+            raise UsageError("zookeeper_quorum: the inventory has no ZooKeeper nodes")
+        modes = live.zookeeper_modes()
+        serving = [node for node, mode in modes.items() if mode is not None]
+        leading = [node for node, mode in modes.items() if mode in ("leader", "standalone")]
+        seen = ", ".join(f"{node} {mode or 'does not serve'}" for node, mode in sorted(modes.items()))
+        return Answer(holds=len(leading) == 1 and 2 * len(serving) > len(modes), seen=f"ZooKeeper: {seen}")

@@ -1,0 +1,27 @@
+"""Whether a ZooKeeper node serves."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory
+
+
+class ZooKeeperUp(Condition):
+    """A ZooKeeper node serves: it names its mode, which it only does as a member of a quorum or alone."""
+
+    spelling: ClassVar[str] = "zookeeper_up(ID)"
+    example: ClassVar[str] = "zookeeper_up(1)"
+
+    id: int
+    """ZooKeeper id."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:
+        """Ask the node once."""
+        if self.id not in inventory.zookeepers:
+            raise UsageError(f"zookeeper_up({self.id}): the inventory has no such ZooKeeper node")
+        mode = live.zookeeper_modes().get(self.id)
+        return Answer(holds=mode is not None, seen=f"ZooKeeper {self.id}: {mode or 'does not serve'}")

@@ -1,0 +1,20 @@
+"""All brokers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import broker_nodes
+
+
+class AllBrokers(Target):
+    """Every broker of the inventory, dead or alive, by id."""
+
+    spelling: ClassVar[str] = "brokers"
+    example: ClassVar[str] = "brokers"
+    static: ClassVar[bool] = True
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """All of them, ascending."""
+        return broker_nodes(scene.inventory, sorted(scene.inventory.brokers))

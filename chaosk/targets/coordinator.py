@@ -1,0 +1,23 @@
+"""The coordinator of a consumer group."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import broker_nodes
+
+
+class Coordinator(Target):
+    """The broker that coordinates a consumer group now."""
+
+    spelling: ClassVar[str] = "coordinator(GROUP)"
+    example: ClassVar[str] = "coordinator(readers)"
+
+    group: str
+    """The consumer group."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """That broker; empty while the group has no coordinator."""
+        named = scene.live.coordinator(self.group)
+        return () if named is None else broker_nodes(scene.inventory, (named,))

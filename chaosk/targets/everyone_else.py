@@ -1,0 +1,19 @@
+"""Everything that is not in the other group of a cut."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+
+
+class EveryoneElse(Target):
+    """Every address but those of the other group: hosts, clients, whoever else there is."""
+
+    spelling: ClassVar[str] = "everyone else"
+    example: ClassVar[str] = "everyone else"
+    static: ClassVar[bool] = True
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:  # noqa: ARG002 - the same in every scene
+        """One node that stands for them; the step that cuts knows the other group."""
+        return (Node(kind="everyone_else", id=""),)

@@ -1,0 +1,30 @@
+"""One follower of a partition."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import Number, broker_nodes, partition
+
+
+class Follower(Target):
+    """The follower of a partition that is next in line to lead it.
+
+    That is the first in-sync replica, in the order of the assignment, that does not lead; where no follower is in
+    sync, the first that does not lead.
+    """
+
+    spelling: ClassVar[str] = "follower(TOPIC, PARTITION)"
+    example: ClassVar[str] = "follower(orders, 0)"
+
+    topic: str
+    """The topic."""
+    partition: Number
+    """The partition."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """That broker; empty if the partition has one replica."""
+        state = partition(scene, self.topic, self.partition)
+        waiting = [broker for broker in state.replicas if broker != state.leader]
+        return broker_nodes(scene.inventory, sorted(waiting, key=lambda broker: broker not in state.isr)[:1])

@@ -1,0 +1,25 @@
+"""All followers of a partition."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import Number, broker_nodes, partition
+
+
+class Followers(Target):
+    """The brokers that hold a replica of a partition and do not lead it now, in the order of its assignment."""
+
+    spelling: ClassVar[str] = "followers(TOPIC, PARTITION)"
+    example: ClassVar[str] = "followers(orders, 0)"
+
+    topic: str
+    """The topic."""
+    partition: Number
+    """The partition."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """Those brokers, in sync or not; empty if the partition has one replica."""
+        state = partition(scene, self.topic, self.partition)
+        return broker_nodes(scene.inventory, (broker for broker in state.replicas if broker != state.leader))

@@ -1,0 +1,20 @@
+"""All hosts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import host_node
+
+
+class AllHosts(Target):
+    """Every host of the inventory, in its order."""
+
+    spelling: ClassVar[str] = "hosts"
+    example: ClassVar[str] = "hosts"
+    static: ClassVar[bool] = True
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """All of them."""
+        return tuple(host_node(scene.inventory, host) for host in scene.inventory.hosts)

@@ -1,0 +1,24 @@
+"""The in-sync replicas of a partition."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import Number, broker_nodes, partition
+
+
+class InSyncReplicas(Target):
+    """The brokers in a partition's ISR now, its leader among them, by id."""
+
+    spelling: ClassVar[str] = "isr(TOPIC, PARTITION)"
+    example: ClassVar[str] = "isr(orders, 0)"
+
+    topic: str
+    """The topic."""
+    partition: Number
+    """The partition."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """Those brokers, ascending."""
+        return broker_nodes(scene.inventory, sorted(partition(scene, self.topic, self.partition).isr))

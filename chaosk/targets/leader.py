@@ -1,0 +1,25 @@
+"""The leader of a partition."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import Number, broker_nodes, partition
+
+
+class Leader(Target):
+    """The broker that leads a partition now."""
+
+    spelling: ClassVar[str] = "leader(TOPIC, PARTITION)"
+    example: ClassVar[str] = "leader(orders, 0)"
+
+    topic: str
+    """The topic."""
+    partition: Number
+    """The partition."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """That broker; empty while the partition has no leader."""
+        leader = partition(scene, self.topic, self.partition).leader
+        return () if leader < 0 else broker_nodes(scene.inventory, (leader,))

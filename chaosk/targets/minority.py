@@ -1,0 +1,28 @@
+"""The largest minority of a set, drawn by lot."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.expression import parse_target
+from chaosk.targets._contract import Node, Scene, Target
+
+
+class Minority(Target):
+    """As many nodes of a set as can be without while most are left (1 of 3, 2 of 5), drawn by lot like ``random``."""
+
+    spelling: ClassVar[str] = "minority[(TARGET)]"
+    example: ClassVar[str] = "minority(zookeepers)"
+
+    of: str = "brokers"
+    """The set to draw from, a target."""
+
+    def nested(self) -> tuple[str, ...]:
+        """The set to draw from."""
+        return (self.of,)
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """The nodes drawn, in the order of the set; empty if the set has two nodes or fewer."""
+        nodes = parse_target(self.of).resolve(scene)
+        drawn = scene.chance.sample(range(len(nodes)), max(0, (len(nodes) - 1) // 2))
+        return tuple(nodes[place] for place in sorted(drawn))

@@ -1,0 +1,22 @@
+"""A probe by name."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+
+
+class OneProbe(Target):
+    """A probe of the scenario; for a cut it stands for the machine that chaosk runs on, as the hosts see it."""
+
+    spelling: ClassVar[str] = "probe NAME"
+    example: ClassVar[str] = "probe writer"
+    static: ClassVar[bool] = True
+
+    probe: str
+    """The probe's name in the scenario."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:  # noqa: ARG002 - the same in every scene
+        """That one probe."""
+        return (Node(kind="probe", id=self.probe),)

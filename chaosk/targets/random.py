@@ -1,0 +1,35 @@
+"""Some nodes of a set, drawn by lot."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from chaosk.errors import ClusterError
+from chaosk.expression import parse_target
+from chaosk.targets._contract import Node, Scene, Target
+
+
+class RandomNodes(Target):
+    """As many nodes of a set as are asked for, drawn by lot; the same run seed draws the same from the same set."""
+
+    spelling: ClassVar[str] = "random(COUNT[, TARGET])"
+    example: ClassVar[str] = "random(1, followers(orders, 0))"
+
+    count: Annotated[int, Field(ge=1)]
+    """How many."""
+    of: str = "brokers"
+    """The set to draw from, a target."""
+
+    def nested(self) -> tuple[str, ...]:
+        """The set to draw from."""
+        return (self.of,)
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """The nodes drawn, in the order of the set; raises ClusterError if the set is too small."""
+        nodes = parse_target(self.of).resolve(scene)
+        if len(nodes) < self.count:
+            raise ClusterError(f"random({self.count}, {self.of}): that set has {len(nodes)} nodes at the moment")
+        drawn = scene.chance.sample(range(len(nodes)), self.count)
+        return tuple(nodes[place] for place in sorted(drawn))

@@ -1,0 +1,24 @@
+"""All replicas of a partition."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import Number, broker_nodes, partition
+
+
+class Replicas(Target):
+    """The brokers that a partition is assigned to, the preferred leader first."""
+
+    spelling: ClassVar[str] = "replicas(TOPIC, PARTITION)"
+    example: ClassVar[str] = "replicas(orders, 0)"
+
+    topic: str
+    """The topic."""
+    partition: Number
+    """The partition."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """Those brokers, in sync or not."""
+        return broker_nodes(scene.inventory, partition(scene, self.topic, self.partition).replicas)

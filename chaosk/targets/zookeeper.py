@@ -1,0 +1,35 @@
+"""ZooKeeper nodes by id or by role."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import StringConstraints
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import zookeeper_node
+
+_ROLES = {"leader": ("leader", "standalone"), "follower": ("follower",), "followers": ("follower",)}
+"""The modes that ``srvr`` names, by role; a node alone is its own leader."""
+
+
+class OneZooKeeper(Target):
+    """A ZooKeeper node by its id, or by the role it has now.
+
+    ``leader`` and ``follower`` name one node (of several followers the lowest id), ``followers`` all of them.
+    """
+
+    spelling: ClassVar[str] = "zookeeper ID|leader|follower|followers"
+    example: ClassVar[str] = "zookeeper leader"
+
+    node: Annotated[str, StringConstraints(pattern=r"^(leader|follower|followers|0|[1-9][0-9]{0,8})$")]
+    """Its id, ``leader``, ``follower`` or ``followers``."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """Those nodes, ascending; empty if none has that role now. Raises UsageError for an id that is not there."""
+        if self.node.isdigit():
+            return (zookeeper_node(scene.inventory, int(self.node)),)
+        modes = scene.live.zookeeper_modes()
+        found = [node for node in sorted(modes) if modes[node] in _ROLES[self.node]]
+        wanted = found if self.node == "followers" else found[:1]
+        return tuple(zookeeper_node(scene.inventory, node) for node in wanted)

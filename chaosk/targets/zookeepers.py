@@ -1,0 +1,20 @@
+"""All ZooKeeper nodes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import zookeeper_node
+
+
+class AllZooKeepers(Target):
+    """Every ZooKeeper node of the inventory, whether it serves or not, by id."""
+
+    spelling: ClassVar[str] = "zookeepers"
+    example: ClassVar[str] = "zookeepers"
+    static: ClassVar[bool] = True
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """All of them, ascending; empty for a cluster without ZooKeeper."""
+        return tuple(zookeeper_node(scene.inventory, node) for node in sorted(scene.inventory.zookeepers))

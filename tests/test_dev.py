@@ -148,6 +148,15 @@ def test_a_lock_that_lacks_something_is_named(tmp_path: Path) -> None:
     assert "./dev lock writes it anew: chaosk 1 requires pytest, which is not installed." in answer.stderr
 
 
+def test_what_the_lab_needs_is_installed() -> None:
+    """Every Debian package that the lab asks for where it is missing is one that ``./dev`` installs."""
+    from chaosk.lab.runner import PACKAGES
+
+    script = (ROOT / "dev").read_text(encoding="utf-8")
+    installed = re.sub(r"#.*", "", script.partition("packages=(")[2].partition("\n)")[0]).split()
+    assert set(PACKAGES.values()) <= set(installed)
+
+
 def test_the_lock_names_no_place() -> None:
     """Exact versions only: no index, folder or address, so it serves wherever pip gets its packages from."""
     lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()

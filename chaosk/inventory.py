@@ -169,6 +169,11 @@ class Inventory(Model):
                     raise ValueError(msg)
         return self
 
+    def processes(self, host: str) -> tuple[Broker | ZooKeeper, ...]:
+        """What runs on a host: its brokers, then its ZooKeeper nodes."""
+        every = (*self.brokers.values(), *self.zookeepers.values())
+        return tuple(process for process in every if process.host == host)
+
     def bootstrap_servers(self) -> str:
         """``host:port`` of every client listener, comma-separated, unless ``client`` names them itself."""
         named = self.client.get("bootstrap.servers")

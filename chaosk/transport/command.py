@@ -19,7 +19,9 @@ class Command(Model):
     """Run it as root."""
     stdin: str | None = None
     timeout: float = 10.0
-    """Seconds until the command counts as hung."""
+    """Seconds until the command counts as hung; the host ends it then, so that it cannot take effect later."""
+    repeatable: bool = False
+    """Whether doing it twice is the same as doing it once: then it is sent again when the connection breaks."""
 
 
 class Result(Model):

@@ -1,0 +1,39 @@
+"""A host's wall clock against this machine's, by exchanges of four time stamps as NTP does (RFC 5905, section 8)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from chaosk.transport._contract import Transport
+from chaosk.transport.command import Command, Result
+
+EXCHANGES = 5
+"""The one with the shortest round trip counts: its error bound is the smallest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """How far a host's wall clock is ahead of this machine's, in nanoseconds."""
+
+    host: str
+    at: int
+    """When, nanoseconds of this machine's monotonic clock."""
+    offset: int
+    error: int
+    """The true offset lies within this distance of ``offset``: half of the time the packets were under way."""
+
+
+def clock(transport: Transport, host: str, exchanges: int = EXCHANGES) -> Offset:
+    """Measure a host's offset now; raises HostError or ConnectionLost."""
+    command = Command(host=host, argv=("true",), repeatable=True)
+    offsets = [_offset(transport.run(command), time.time_ns() - time.monotonic_ns()) for _ in range(exchanges)]
+    return min(offsets, key=lambda offset: offset.error)
+
+
+def _offset(result: Result, epoch: int) -> Offset:
+    """From the four stamps of one exchange; ``epoch`` is this machine's wall clock minus its monotonic clock."""
+    there = result.host_started - (result.sent + epoch)
+    back = result.host_ended - (result.received + epoch)
+    under_way = (result.received - result.sent) - (result.host_ended - result.host_started)
+    return Offset(result.command.host, result.received, offset=(there + back) // 2, error=max(under_way, 0) // 2 + 1)

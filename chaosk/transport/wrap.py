@@ -1,0 +1,68 @@
+r"""From a command to the one line a login shell reads, and from what came back to a result. Pure.
+
+This is the only place where anything is quoted. The line replaces the login shell by a shell with an environment of
+three variables, which runs the command under ``timeout`` and prints a header and trailers around its output::
+
+    NONCE <started>\n<stdout of the command>NONCE <status> <ended>\n        NONCE at the end of stderr as well
+
+Times are the host's wall clock in nanoseconds, stamped in the same round trip. What a start-up file of the login shell
+prints comes before the header and is dropped. Both trailers together say that the output is complete, even where a
+service that the command started holds its streams open.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+from chaosk.transport.command import Command
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ENVIRONMENT = ("env", "-i", f"PATH={PATH}", "LC_ALL=C")
+GRACE = 2
+"""Seconds between asking a hung command to end and killing it."""
+TIMED_OUT = 124
+"""What ``timeout`` (coreutils) ends with when it had to end the command."""
+
+_SCRIPT = (
+    'n=$1; shift; printf "%s %s\\n" "$n" "$(date +%s%N)"; "$@"; '
+    's=$?; printf "%s %s %s\\n" "$n" "$s" "$(date +%s%N)"; printf %s "$n" >&2'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command said, unwrapped."""
+
+    exit_status: int
+    stdout: str
+    stderr: str
+    started: int
+    """Nanoseconds of the host's wall clock."""
+    ended: int
+
+
+def line(command: Command, nonce: str, *, sudo: bool) -> str:
+    """The line for the login shell; ``nonce`` frames the output and must not occur in it."""
+    words = ["timeout", "-k", str(GRACE), f"{command.timeout:g}", *command.argv]
+    if command.sudo and sudo:
+        words = ["sudo", "-n", "--", *ENVIRONMENT, *words]
+    return "exec " + shlex.join([*ENVIRONMENT, "sh", "-c", _SCRIPT, "chaosk", nonce, *words])
+
+
+def complete(stdout: bytes | bytearray, stderr: bytes | bytearray, nonce: str) -> bool:
+    """Whether both trailers are there."""
+    mark = nonce.encode()
+    return mark in stderr and stdout.endswith(b"\n") and stdout.rfind(mark) > stdout.find(mark)
+
+
+def unwrap(stdout: bytes, stderr: bytes, nonce: str) -> Answer | None:
+    """The answer between header and trailers; None if any of them is missing."""
+    mark = re.escape(nonce)
+    text = stdout.decode(errors="replace")
+    found = re.search(rf"{mark} (\d+)\n(.*){mark} (\d+) (\d+)\n", text, re.DOTALL)
+    errors, seen, _ = stderr.decode(errors="replace").rpartition(nonce)
+    if found is None or not seen:
+        return None
+    return Answer(int(found[3]), found[2], errors, started=int(found[1]), ended=int(found[4]))

@@ -1,0 +1,137 @@
+"""``chaosk lab``: put up, look at, use and take down a cluster of test hosts on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+
+from chaosk.errors import LabError, UsageError
+from chaosk.inventory import LabLayout
+from chaosk.lab import LabStatus, access, down, enter, privilege, state, status, up
+from chaosk.lab.status import as_json
+
+_name = click.option("--name", default="lab", show_default=True, help="Which lab.")
+
+
+@click.group()
+def command() -> None:
+    """A real Kafka cluster on SSH hosts of its own, on this machine, with no way out of its network."""
+
+
+@command.command("up")
+@click.option("--brokers", type=int, help="How many brokers (default 3).")
+@click.option("--zookeepers", type=int, help="How many ZooKeeper nodes (default 3).")
+@click.option("--kafka", help="The Kafka version (default 3.9.2).")
+@click.option("--name", help="What the lab is called (default lab).")
+@click.option("--file", "-f", "file", type=click.Path(path_type=Path), help="An inventory with a `lab:` block.")
+@click.option("--hosts", "kind", type=click.Choice(["hosts", "vms"]), default="hosts", help="What hosts are made of.")
+@click.option("--layout", "layout_json", type=click.File("r"), hidden=True, help="A layout as JSON.")
+def up_command(kind: str, file: Path | None, layout_json: Any, **options: str | int | None) -> None:  # noqa: ANN401
+    """Put a lab up, or make it whole again; a healthy one is left as it is."""
+    if kind == "vms":
+        raise UsageError("--hosts vms: virtual machines are not there yet; the kind `hosts` is: leave --hosts out")
+    given = {key: value for key, value in options.items() if value is not None}
+    base = json.load(layout_json) if layout_json else _from_file(file)
+    click.echo(up(_layout(base | given), click.echo))
+
+
+def _from_file(file: Path | None) -> dict[str, object]:
+    if file is None:
+        return {}
+    from chaosk.document import load_inventory  # noqa: PLC0415 - YAML is not needed without a file
+
+    found = load_inventory(file)
+    if not isinstance(found, LabLayout):
+        raise UsageError(f"{file}: there is no `lab:` block in it; inventory/lab.yaml shows one")
+    return found.model_dump(exclude_unset=True)
+
+
+def _layout(values: dict[str, object]) -> LabLayout:
+    try:
+        return LabLayout.model_validate(values)
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise UsageError(f"lab: {told}") from None
+
+
+@command.command("down")
+@_name
+@click.option("--all", "everything", is_flag=True, help="All labs there are.")
+@click.option("--force", is_flag=True, help="Also while something still runs in its network.")
+def down_command(name: str, *, everything: bool, force: bool) -> None:
+    """Take a lab down; nothing of it is left."""
+    for one in state.names() if everything else [name]:
+        down(one, click.echo, force=force)
+
+
+@command.command("status")
+@_name
+@click.option("--json", "json_", is_flag=True, help="One line of JSON instead of a table.")
+@click.pass_context
+def status_command(context: click.Context, name: str, *, json_: bool) -> None:
+    """Ask every host and service how it does; ends with 0 when all are well, else with 1."""
+    found = status(name)
+    if json_:
+        click.echo(as_json(found))
+    else:
+        _print(found)
+    if not found.healthy and not json_:
+        context.exit(1)
+
+
+def _print(found: LabStatus) -> None:
+    if not found.up:
+        click.echo(f"lab {found.name}: is not up; do: chaosk lab up --name {found.name}")
+        return
+    table = Table("host", "address", "ssh", "service", "state", box=None)
+    for host in found.hosts:
+        ssh = "answers" if host.ssh else "silent" if host.runs else "host is down"
+        services = [(f"{one.role} {one.number}", one.state or "does not answer") for one in host.services]
+        for number, (service, what) in enumerate(services or [("", "")]):
+            first = (host.name, host.address, ssh) if number == 0 else ("", "", "")
+            table.add_row(*first, service, what)
+    Console(highlight=False).print(table)
+    click.echo(f"Kafka {found.kafka}, {'healthy' if found.healthy else 'NOT healthy; do: chaosk lab up'}")
+    click.echo(f"inventory: {found.inventory or 'not written yet'}")
+
+
+@command.command("shell")
+@click.argument("host")
+@_name
+def shell_command(host: str, name: str) -> None:
+    """Log in to HOST as ops, over SSH."""
+    argv = access.shell(name, host)
+    enter(state.of(name).namespace)
+    os.execvp(argv[0], argv)  # noqa: S606 - a list of words, no shell
+
+
+@command.command("exec", context_settings={"ignore_unknown_options": True})
+@_name
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+def exec_command(name: str, argv: tuple[str, ...]) -> None:
+    """Run a command of this machine inside the lab's network."""
+    enter(state.of(name).namespace)
+    try:
+        os.execvp(argv[0], argv)  # noqa: S606 - a list of words, no shell
+    except OSError as error:
+        raise LabError(f"{argv[0]}: {error.strerror}") from None
+
+
+@command.command("logs")
+@click.argument("host")
+@click.argument("service", type=click.Choice(["broker", "zookeeper"]))
+@click.option("-n", "lines", type=click.IntRange(1), default=50, show_default=True, help="How many lines.")
+@_name
+def logs_command(host: str, service: str, lines: int, name: str) -> None:
+    """The end of a service's log, also when its host is down."""
+    if not privilege.is_root():
+        privilege.as_root(["logs", host, service, "-n", str(lines), "--name", name], click.echo)
+        return
+    click.echo(access.log(name, host, service, lines), nl=False)

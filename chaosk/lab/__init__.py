@@ -1,0 +1,17 @@
+"""A cluster of test hosts on this machine: real Kafka, real SSH, real iptables, in namespaces without a way out.
+
+::
+
+    LabLayout -> lab.describe -> seats, services, files   pure
+              -> build.up     -> NamespaceHosts           keeper, hosts, services; then the inventory
+    inventory.yaml            -> the rest of chaosk       which does not know that this is a lab
+"""
+
+from __future__ import annotations
+
+from chaosk.lab.build import up
+from chaosk.lab.namespace import enter
+from chaosk.lab.remove import down
+from chaosk.lab.status import LabStatus, status
+
+__all__ = ["LabStatus", "down", "enter", "status", "up"]

@@ -1,0 +1,47 @@
+"""Looking into a lab: a shell on a host, a service's log."""
+
+from __future__ import annotations
+
+from chaosk.errors import LabError, UsageError
+from chaosk.lab import lab
+from chaosk.lab import state as places
+from chaosk.lab.lab import Lab
+from chaosk.lab.namespace_hosts import NamespaceHosts
+from chaosk.lab.seating import Seat
+
+
+def shell(name: str, host: str) -> list[str]:
+    """The command that logs in to ``host`` as ops, with the lab's own key and known hosts, and nothing else."""
+    present = _lab(name)
+    seat = _seat(present, host)
+    directory = present.state.directory
+    return [
+        *("ssh", "-F", "none", "-i", str(directory / "client_key"), "-o", "IdentitiesOnly=yes"),
+        *("-o", f"UserKnownHostsFile={directory / 'known_hosts'}", "-o", "StrictHostKeyChecking=yes"),
+        f"ops@{seat.address}",
+    ]
+
+
+def log(name: str, host: str, role: str, lines: int) -> str:
+    """The last ``lines`` of the log of the ``broker`` or ``zookeeper`` on ``host``."""
+    present = _lab(name)
+    seat = _seat(present, host)
+    for service in present.services:
+        if (service.host, service.role) == (seat.host, role):
+            return NamespaceHosts(present.state).read_log(seat.host, service.log, lines)
+    raise UsageError(f"{host} has no {role}; see: chaosk lab status --name {name}")
+
+
+def _lab(name: str) -> Lab:
+    present = lab.read(places.of(name))
+    if present is None:
+        raise LabError(f"lab {name} is not up; do: chaosk lab up --name {name}")
+    return present
+
+
+def _seat(present: Lab, host: str) -> Seat:
+    for seat in present.seats:
+        if seat.host == host:
+            return seat
+    hosts = [seat.host for seat in present.seats]
+    raise UsageError(f"lab {present.state.name} has no host {host!r}; its hosts are {', '.join(hosts)}")

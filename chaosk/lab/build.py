@@ -1,0 +1,169 @@
+"""Putting a lab up: make what is missing, start what does not run, wait until everything answers."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import yaml
+
+from chaosk.errors import LabError
+from chaosk.inventory import LabLayout
+from chaosk.lab import health, jars, lab, preflight, privilege, runner, ssh_files
+from chaosk.lab import state as places
+from chaosk.lab.kind import HostKind
+from chaosk.lab.lab import Lab
+from chaosk.lab.namespace_hosts import NamespaceHosts
+from chaosk.lab.service import Service
+
+Say = Callable[[str], object]
+
+_HOST_TIMEOUT = 30.0
+_SERVICE_TIMEOUT = 120.0
+_START_AGAIN = 3.0
+"""Seconds between tries: a broker that was killed is refused by ZooKeeper until its old session has run out."""
+
+
+def up(layout: LabLayout, say: Say) -> Path:
+    """Put the lab up, or make it whole again; returns the path of its inventory.
+
+    A lab that is up and healthy is left as it is. ``say`` gets a line for people now and then. Raises LabError with
+    what to do, UsageError for a layout that contradicts itself.
+    """
+    wanted = lab.describe(layout, places.of(layout.name))
+    if not privilege.is_root():
+        return privilege.up(layout, say)
+    preflight.check(len(wanted.seats))
+    state = wanted.state
+    with places.locked(state.lock, lambda: say(f"waiting for another chaosk that changes the lab {layout.name}")):
+        return _up(wanted, NamespaceHosts(state), say)
+
+
+def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
+    state = wanted.state
+    if kind.alive():
+        _same(wanted)
+    else:
+        clear(kind, state)
+        _create(wanted, kind, say)
+    started = time.monotonic()
+    _hosts(wanted, kind, say)
+    _services(wanted, kind, say)
+    if not state.inventory.exists():
+        _write_inventory(wanted)
+    say(f"lab {state.name}: {wanted.title}: ready ({time.monotonic() - started:.1f} s)")
+    return state.inventory
+
+
+def _same(wanted: Lab) -> None:
+    present = lab.read(wanted.state)
+    if present is None or (present.seats, present.layout.kafka, present.layout.broker_config) != (
+        wanted.seats,
+        wanted.layout.kafka,
+        wanted.layout.broker_config,
+    ):
+        name = wanted.state.name
+        other = present.title if present is not None else "unknown"
+        raise LabError(
+            f"lab {name} is up with another layout ({other}); do: chaosk lab down --name {name}, or take another --name"
+        )
+
+
+def clear(kind: HostKind, state: places.LabState) -> None:
+    """Take away whatever there is of a lab, be it whole or a leftover of an interrupted start."""
+    if state.directory.exists():
+        kind.destroy()
+        shutil.rmtree(state.directory)
+
+
+def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
+    kind.check()
+    cached = jars.ensure(wanted.layout.kafka, wanted.mode.dependencies(wanted.layout), say)
+    say(f"lab {wanted.state.name}: making {len(wanted.seats)} hosts for {wanted.title}")
+    directory = runner.directory(wanted.state.directory)
+    runner.write(wanted.state.layout, wanted.layout.model_dump_json(indent=1, exclude_unset=True) + "\n")
+    client = ssh_files.make_key(directory, ".key")
+    keys = {seat.host: ssh_files.make_key(directory, f".{seat.host}") for seat in wanted.seats}
+    runner.write(directory / "client_key", client.private, 0o600)
+    privilege.give_to_caller(directory / "client_key")
+    runner.write(directory / "known_hosts", ssh_files.known_hosts(wanted.seats, keys))
+    files = {
+        seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client)
+        + wanted.mode.files(seat, wanted.seats, wanted.layout)
+        for seat in wanted.seats
+    }
+    init = directory / "init.py"
+    runner.write(init, Path(__file__).with_name("init.py").read_text(encoding="utf-8"))
+    kind.create(wanted.seats, files, preflight.machine(cached, init))
+
+
+def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:
+    down = [seat for seat in wanted.seats if not kind.runs(seat.host)]
+    for seat in down:
+        kind.start(seat.host)
+    deadline = time.monotonic() + _HOST_TIMEOUT
+    waiting = list(wanted.seats)
+    while waiting:
+        questions = [partial(health.ssh_answers, seat.address) for seat in waiting]
+        answers = health.in_lab(wanted.state.namespace, questions)
+        waiting = [seat for seat, answer in zip(waiting, answers, strict=True) if not answer]
+        for seat in waiting:
+            if (reason := kind.failure(seat.host)) is not None:
+                raise LabError(f"{seat.host}: did not start: {reason}")
+            if seat not in down:
+                say(f"lab {wanted.state.name}: {seat.host}: its SSH server is gone; starting it")
+                kind.on_host(seat.host, ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"])
+        if waiting and time.monotonic() > deadline:
+            raise LabError(
+                f"{', '.join(seat.host for seat in waiting)}: no SSH server answers within {_HOST_TIMEOUT:g} s"
+            )
+        time.sleep(0.02 if waiting else 0)
+
+
+def _services(wanted: Lab, kind: HostKind, say: Say) -> None:
+    deadline = time.monotonic() + _SERVICE_TIMEOUT
+    start_again = 0.0
+    waiting = _unready(wanted, wanted.services)
+    if waiting:
+        say(f"lab {wanted.state.name}: starting {', '.join(one.title for one in waiting)}")
+    while waiting:
+        if time.monotonic() > start_again:
+            _start(kind, waiting)
+            start_again = time.monotonic() + _START_AGAIN
+        if time.monotonic() > deadline:
+            raise LabError(_why(kind, waiting[0], wanted.state.name))
+        time.sleep(0.05)
+        waiting = _unready(wanted, waiting)
+
+
+def _unready(wanted: Lab, services: tuple[Service, ...]) -> tuple[Service, ...]:
+    questions = [partial(health.service_state, one, wanted.brokers) for one in services]
+    states = health.in_lab(wanted.state.namespace, questions)
+    return tuple(one for one, state in zip(services, states, strict=True) if state is None)
+
+
+def _start(kind: HostKind, services: tuple[Service, ...]) -> None:
+    with ThreadPoolExecutor(max_workers=len(services)) as pool:
+        list(pool.map(lambda one: kind.on_host(one.host, one.start), services))
+
+
+def _why(kind: HostKind, service: Service, name: str) -> str:
+    try:
+        end = kind.read_log(service.host, service.log, 5).strip()
+    except LabError:
+        end = "(it wrote no log)"
+    return (
+        f"{service.host}: {service.title} does not answer within {_SERVICE_TIMEOUT:g} s; its log ends with:\n{end}\n"
+        f"if a fault was left there, do: chaosk lab down --name {name}, then chaosk lab up"
+    )
+
+
+def _write_inventory(wanted: Lab) -> None:
+    state = wanted.state
+    inventory = wanted.mode.inventory(wanted.seats, wanted.layout, state.namespace)
+    values = inventory.model_dump(exclude_none=True)
+    runner.write(state.inventory, yaml.safe_dump(values, sort_keys=False))

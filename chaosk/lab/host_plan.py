@@ -1,0 +1,185 @@
+"""What makes a namespace a host: the commands its process 1 carries out. Pure.
+
+The root is an overlay: below it the machine's own root, read only; above it a tmpfs of fixed size, so a full disk is
+a real one. Inside, root is kept from what namespaces do not divide: the clock, kernel modules, raw devices, sysctls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from chaosk.lab.seating import Seat
+
+Argv = list[str]
+
+MARKER = "/var/lib/chaosk-host"
+"""Exists on a host that has been set up once: its disk outlives its processes."""
+
+BRIDGE = "br0"
+_LAB_NETWORK = "/proc/1/ns/net"
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_WITHOUT = "-sys_time,-sys_module,-sys_rawio,-syslog,-mknod"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What hosts borrow from the machine they are on."""
+
+    python: str
+    """The interpreter that runs process 1."""
+    init: str
+    """The path of ``init.py``."""
+    java_home: str
+    jars: str
+    """The directory with Kafka's jars."""
+    hidden: str
+    """The directory with the labs' state, keys among it: hosts see it empty."""
+    read_only: tuple[str, ...]
+    """What in /proc acts on the whole machine."""
+    separate: tuple[str, ...] = ()
+    """Directories of the system that are file systems of their own: an overlay over / does not show them."""
+    has_user: bool = False
+    """Whether the machine itself has a user of the name ``ops``."""
+    has_kafka: bool = False
+    """Whether the machine itself has a user of the name ``kafka``."""
+
+
+def unshare(machine: Machine, plan: Path) -> Argv:
+    """The command that becomes a host's process 1."""
+    return [
+        *("unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--fork", "--kill-child"),
+        *("--propagation", "private", "setpriv", f"--bounding-set={_WITHOUT}"),
+        *(machine.python, "-I", "-S", machine.init, "host", str(plan)),
+    ]
+
+
+def disk(at: Path, size: str) -> list[Argv]:
+    """Mounts the disk of the host whose directory is ``at``."""
+    where = str(at / "disk")
+    return [
+        ["mkdir", "-p", where],
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", where],
+        ["mkdir", f"{where}/up", f"{where}/work", f"{where}/root", f"{where}/home"],
+    ]
+
+
+def plan(seat: Seat, at: Path, machine: Machine) -> dict[str, str | list[Argv]]:
+    """Everything ``init.py host`` needs, by its keys."""
+    root = f"{at}/disk/root"
+    return {
+        "pid": str(at / "pid"),
+        "marker": root + MARKER,
+        "root": [_overlay(f"{at}/disk")],
+        "populate": [
+            ["rm", "-rf", f"{root}/opt/kafka"],
+            ["cp", "-a", "--no-preserve=ownership", f"{at}/skeleton/.", root],
+            ["mkdir", "-p", f"{root}/opt/kafka/libs", f"{root}/opt/java"],
+        ],
+        "enter": [*_mounts(root, machine), *_wire(seat), *_pivot(root, machine)],
+        "first": _users(seat, machine),
+        "boot": _boot(),
+    }
+
+
+def _overlay(disk_at: str) -> Argv:
+    layers = f"lowerdir=/,upperdir={disk_at}/up,workdir={disk_at}/work"
+    return ["mount", "-t", "overlay", "-o", layers, "overlay", f"{disk_at}/root"]
+
+
+def _mounts(root: str, machine: Machine) -> list[Argv]:
+    return [
+        *(argv for path in machine.separate for argv in _read_only(path, root + path)),
+        *_read_only(machine.jars, f"{root}/opt/kafka/libs"),
+        *_read_only(machine.java_home, f"{root}/opt/java"),
+        ["mount", "--bind", f"{root}/../home", f"{root}/home"],
+        *(
+            ["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", root + path]
+            for path in ("/run", "/dev", "/root", machine.hidden)
+        ),
+        *(["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", root + path] for path in ("/tmp", "/var/tmp")),  # noqa: S108
+        *_devices(root),
+        ["mount", "-t", "sysfs", "-o", "ro", "sysfs", f"{root}/sys"],
+    ]
+
+
+def _read_only(path: str, at: str) -> list[Argv]:
+    return [["mount", "--bind", path, at], ["mount", "-o", "remount,bind,ro", at]]
+
+
+def _devices(root: str) -> list[Argv]:
+    at = f"{root}/dev"
+    return [
+        ["touch", *(f"{at}/{name}" for name in _DEVICES)],
+        *(["mount", "--bind", f"/dev/{name}", f"{at}/{name}"] for name in _DEVICES),
+        ["mkdir", f"{at}/pts", f"{at}/shm"],
+        ["mount", "-t", "devpts", "-o", "newinstance,ptmxmode=0666,mode=620,gid=5", "devpts", f"{at}/pts"],
+        ["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", f"{at}/shm"],
+        ["ln", "-s", "pts/ptmx", f"{at}/ptmx"],
+        ["ln", "-s", "/proc/self/fd", f"{at}/fd"],
+        *(
+            ["ln", "-s", f"/proc/self/fd/{number}", f"{at}/{name}"]
+            for number, name in enumerate(("stdin", "stdout", "stderr"))
+        ),
+    ]
+
+
+def _wire(seat: Seat) -> list[Argv]:
+    """A cable from the bridge to the host's eth0. No gateway: there is no way out."""
+    return [
+        ["ip", "link", "set", "lo", "up"],
+        ["ip", "link", "add", "eth0", "type", "veth", "peer", "name", seat.host, "netns", _LAB_NETWORK],
+        ["ip", "address", "add", f"{seat.address}/24", "dev", "eth0"],
+        ["ip", "link", "set", "eth0", "up"],
+        ["nsenter", f"--net={_LAB_NETWORK}", "ip", "link", "set", seat.host, "master", BRIDGE, "up"],
+    ]
+
+
+def _pivot(root: str, machine: Machine) -> list[Argv]:
+    old = f"{root}/run/old"
+    return [
+        ["mkdir", old],
+        ["pivot_root", root, old],
+        ["mount", "-t", "proc", "proc", "/proc"],
+        *(argv for path in machine.read_only for argv in _read_only(path, path)),
+        ["mount", "--bind", "/proc/sys/net", "/proc/sys/net"],
+        ["mount", "-o", "remount,bind,rw", "/proc/sys/net"],
+        ["umount", "-l", "/run/old"],
+        ["rmdir", "/run/old"],
+        ["hostname", "-F", "/etc/hostname"],
+    ]
+
+
+def _users(seat: Seat, machine: Machine) -> list[Argv]:
+    owned = (["/var/lib/zookeeper", "/var/log/zookeeper"] if seat.zookeeper is not None else []) + (
+        ["/var/lib/kafka", "/var/log/kafka"] if seat.broker is not None else []
+    )
+    return [
+        *([["userdel", "--force", "ops"]] if machine.has_user else []),
+        *([["userdel", "--force", "kafka"]] if machine.has_kafka else []),
+        # '*' and not '!': without PAM, sshd refuses an account that is locked
+        ["useradd", "--create-home", "--user-group", "--password", "*", "--shell", "/bin/bash", "ops"],
+        [
+            "useradd",
+            "--system",
+            "--user-group",
+            "--home-dir",
+            "/var/lib/kafka",
+            "--shell",
+            "/usr/sbin/nologin",
+            "kafka",
+        ],
+        ["cp", "-rT", "/etc/ssh/ops", "/home/ops/.ssh"],
+        ["chown", "-R", "ops:ops", "/home/ops"],
+        ["chmod", "-R", "go=", "/home/ops/.ssh"],
+        ["mkdir", "-p", *owned] if owned else ["true"],
+        ["chown", "-R", "kafka:kafka", *owned] if owned else ["true"],
+        ["touch", MARKER],
+    ]
+
+
+def _boot() -> list[Argv]:
+    return [
+        ["mkdir", "-p", "/run/sshd", "/run/kafka", "/run/lock"],
+        ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"],
+    ]

@@ -1,0 +1,140 @@
+"""Process 1 of a lab and of each of its hosts: carries out a list of commands, then reaps orphans for ever.
+
+Runs on its own (``python -I -S init.py keeper|host FILE``) with nothing but the standard library, since a host has
+a root of its own. The commands come from :mod:`chaosk.lab.keeper_plan` and :mod:`chaosk.lab.host_plan`.
+
+The keeper is process 1 of a PID namespace that holds every host: when it dies, the kernel ends all of them, and with
+the last process go the mounts, the links and the bridge. That is why ``lab down`` cannot forget anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+
+@dataclass
+class Keeper:
+    """Starts hosts on request and notes their end."""
+
+    directory: Path
+    """The lab's ``hosts`` directory."""
+    start: dict[str, list[str]]
+    """By host the command that becomes its process 1."""
+    disk: dict[str, list[list[str]]]
+    """By host the commands that mount its disk; it survives the host's processes."""
+    running: dict[int, str] = field(default_factory=dict)
+
+    def launch(self, host: str) -> None:
+        """Start ``host`` unless it runs."""
+        if host in self.running.values():
+            return
+        if not os.path.ismount(self.directory / host / "disk"):
+            carry_out(self.disk[host])
+        with (self.directory / host / "log").open("ab") as log:
+            process = subprocess.Popen(self.start[host], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process.returncode = 0  # reaped in bury()
+        self.running[process.pid] = host
+
+    def bury(self) -> None:
+        """Reap whatever has ended; of a host, keep the status it ended with."""
+        for pid, status in reap():
+            host = self.running.pop(pid, None)
+            if host is not None:
+                (self.directory / host / "pid").unlink(missing_ok=True)
+                (self.directory / host / "exit").write_text(f"{os.waitstatus_to_exitcode(status)}\n", encoding="utf-8")
+
+
+def carry_out(commands: list[list[str]]) -> None:
+    """Run each command; the first that fails ends this process with its words."""
+    for argv in commands:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            said = " ".join((done.stderr or done.stdout).split())
+            sys.exit(f"{' '.join(argv)}: exit status {done.returncode}: {said}")
+
+
+def reap() -> list[tuple[int, int]]:
+    """``(pid, status)`` of every child that has ended."""
+    ended: list[tuple[int, int]] = []
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        ended.append((pid, status))
+
+
+def note_pid(path: Path) -> None:
+    """Write this process's id as the proc file system mounted now counts: that of the namespace around this one."""
+    path.write_text(f"{Path('/proc/self').readlink()}\n", encoding="utf-8")
+
+
+def namespace_files() -> list[str]:
+    """Where namespaces are mounted: a copy of such a mount in here would keep that namespace alive after its end."""
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return [words[4] for words in map(str.split, lines) if words[words.index("-") + 1] == "nsfs"]
+
+
+def wake_on_child() -> int:
+    """A descriptor that can be read whenever a child has ended."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    return reader
+
+
+def keep(file: Path) -> NoReturn:
+    """Be the keeper of the lab described in ``file``."""
+    plan = json.loads(file.read_text(encoding="utf-8"))
+    ended = wake_on_child()
+    control = os.open(plan["control"], os.O_RDWR)
+    note_pid(Path(plan["pid"]))
+    carry_out([["umount", "-l", path] for path in namespace_files()])
+    carry_out(plan["commands"])
+    keeper = Keeper(Path(plan["hosts"]), plan["start"], plan["disk"])
+    pending = b""
+    while True:
+        ready, _, _ = select.select([ended, control], [], [])
+        if ended in ready:
+            os.read(ended, 4096)
+            keeper.bury()
+        if control in ready:
+            *lines, pending = (pending + os.read(control, 4096)).split(b"\n")
+            for line in lines:
+                keeper.launch(line.decode())
+
+
+def host(file: Path) -> NoReturn:
+    """Be process 1 of the host described in ``file``."""
+    plan = json.loads(file.read_text(encoding="utf-8"))
+    note_pid(Path(plan["pid"]))
+    carry_out(plan["root"])
+    fresh = not Path(plan["marker"]).exists()
+    if fresh:
+        carry_out(plan["populate"])
+    carry_out(plan["enter"])
+    os.chdir("/")
+    if fresh:
+        carry_out(plan["first"])
+    carry_out(plan["boot"])
+    ended = wake_on_child()
+    while True:
+        select.select([ended], [], [])
+        os.read(ended, 4096)
+        reap()
+
+
+if __name__ == "__main__":
+    {"keeper": keep, "host": host}[sys.argv[1]](Path(sys.argv[2]))

@@ -1,0 +1,84 @@
+"""Kafka's jars: resolved once per version by Maven, then shared by all labs without the network."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from chaosk.errors import LabError
+from chaosk.lab import runner, state
+
+_POM = "http://maven.apache.org/POM/4.0.0"
+
+
+def ensure(version: str, dependencies: tuple[str, ...], say: Callable[[str], object]) -> Path:
+    """The directory with the jars of Kafka ``version``; resolves ``dependencies`` the first time. Raises LabError."""
+    home = state.state_root() / "kafka"
+    at = home / version
+    if at.is_dir():
+        return at
+    runner.directory(home)
+    with state.locked(home / f".{version}.lock", lambda: say(f"waiting for another chaosk to resolve Kafka {version}")):
+        if not at.is_dir():
+            say(f"resolving Kafka {version} with Maven (once)")
+            _resolve(at, version, dependencies)
+    return at
+
+
+def _resolve(at: Path, version: str, dependencies: tuple[str, ...]) -> None:
+    for leftover in at.parent.glob(f".{version}-*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f".{version}-", dir=at.parent, ignore_cleanup_errors=True) as directory:
+        runner.write(Path(directory) / "pom.xml", pom(dependencies))
+        _maven(Path(directory), version)
+        jars = Path(directory) / "jars"
+        jars.chmod(0o755)
+        jars.rename(at)
+
+
+def _maven(directory: Path, version: str) -> None:
+    argv = [
+        # Maven dies with the thread that started it: a killed `lab up` leaves nothing running
+        *("setpriv", "--pdeathsig", "KILL", "mvn", "--batch-mode", "--quiet", "--file", str(directory / "pom.xml")),
+        *("dependency:copy-dependencies", f"-DoutputDirectory={directory / 'jars'}"),
+    ]
+    if shutil.which("mvn") is None:
+        raise runner.missing("mvn")
+    kept = {name: os.environ[name] for name in os.environ if name in {"HOME", "JAVA_HOME"} or "PROXY" in name.upper()}
+    done = runner.attempt(argv, timeout=900, environment=kept | _maven_variables())
+    if done.returncode != 0:
+        raise LabError(explain(version, done.stdout + done.stderr))
+
+
+def _maven_variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(("MAVEN_", "M2_"))}
+
+
+def explain(version: str, output: str) -> str:
+    """One sentence from Maven's many."""
+    if "No space left on device" in output:
+        return f"Kafka {version}: {os.strerror(errno.ENOSPC)} while its jars were resolved; free some space"
+    if re.search(r"Could not find artifact org\.apache\.kafka:", output):
+        return f"Kafka {version} is not in the Maven repository; take a released version, for example 3.9.2"
+    first = next((line for line in output.splitlines() if "ERROR" in line), output.strip() or "it said nothing")
+    return f"Kafka {version}: Maven cannot resolve the jars: {first.removeprefix('[ERROR]').strip()}"
+
+
+def pom(dependencies: tuple[str, ...]) -> str:
+    """A Maven project whose only purpose is its dependencies, ``group:artifact:version`` each."""
+    project = ET.Element("project", xmlns=_POM)
+    head = {"modelVersion": "4.0.0", "groupId": "chaosk", "artifactId": "lab", "version": "1", "packaging": "pom"}
+    for name, text in head.items():
+        ET.SubElement(project, name).text = text
+    listed = ET.SubElement(project, "dependencies")
+    for coordinates in dependencies:
+        entry = ET.SubElement(listed, "dependency")
+        for name, text in zip(("groupId", "artifactId", "version"), coordinates.split(":"), strict=True):
+            ET.SubElement(entry, name).text = text
+    return ET.tostring(project, encoding="unicode") + "\n"

@@ -1,0 +1,49 @@
+"""One lab as a value: its layout and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chaosk.inventory import LabLayout
+from chaosk.lab.mode import Mode, mode_of
+from chaosk.lab.seating import Seat, seats
+from chaosk.lab.service import Service
+from chaosk.lab.state import LabState
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """The layout and what follows from it."""
+
+    layout: LabLayout
+    state: LabState
+    mode: Mode
+    seats: tuple[Seat, ...]
+    services: tuple[Service, ...]
+
+    @property
+    def brokers(self) -> frozenset[int]:
+        """The ids of all brokers."""
+        return frozenset(one.number for one in self.services if one.role == "broker")
+
+    @property
+    def title(self) -> str:
+        """The lab in a few words."""
+        zookeepers = sum(one.role == "zookeeper" for one in self.services)
+        return f"{len(self.brokers)} brokers, {zookeepers} ZooKeeper nodes, Kafka {self.layout.kafka}"
+
+
+def describe(layout: LabLayout, state: LabState) -> Lab:
+    """The lab that ``layout`` asks for; raises UsageError when it contradicts itself."""
+    mode = mode_of(layout)
+    seated = seats(layout)
+    return Lab(layout, state, mode, seated, mode.services(seated))
+
+
+def read(state: LabState) -> Lab | None:
+    """The lab whose state is on disk, or None."""
+    try:
+        text = state.layout.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    return describe(LabLayout.model_validate_json(text), state)

@@ -1,0 +1,126 @@
+"""Network namespaces: make one, remove one, run in one."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from chaosk.errors import LabError
+from chaosk.lab import runner
+
+T = TypeVar("T")
+
+_CLONE_NEWNET = 0x40000000
+_MARK = "CHAOSK_ENTERED"
+_DIRECTORY = Path("/run/netns")
+
+
+def make(file: Path) -> None:
+    """A new network namespace under the name of ``file``, as ``ip netns`` would know it; raises LabError."""
+    runner.directory(file.parent)
+    if file.exists():
+        raise LabError(
+            f"the network namespace {file.name} exists and is not this lab's; do: ip netns delete {file.name}"
+        )
+    file.touch(mode=0o444)
+    # Not `ip netns add`: that mounts /run/netns on itself and leaves the mount behind.
+    runner.run(["unshare", f"--net={file}", "true"])
+    for family in ("-4", "-6"):
+        if routes := runner.run(["ip", family, "-n", file.name, "route", "show", "default"]).strip():
+            raise LabError(f"{file.name} has a way out ({routes}); the lab does not start in such a namespace")
+
+
+def remove(file: Path) -> None:
+    """Take the name away; the namespace ends with its last process."""
+    if not file.exists():
+        return
+    while runner.attempt(["umount", str(file)]).returncode == 0:
+        pass  # an interrupted start can have mounted it twice
+    file.unlink(missing_ok=True)
+    if file.parent == _DIRECTORY and not any(_DIRECTORY.iterdir()) and not _DIRECTORY.is_mount():
+        _DIRECTORY.rmdir()
+
+
+def is_inside(name: str) -> bool:
+    """Whether this thread is in the network namespace ``name``."""
+    try:
+        return os.path.samestat((_DIRECTORY / name).stat(), Path("/proc/thread-self/ns/net").stat())
+    except FileNotFoundError:
+        return False
+
+
+def enter(name: str) -> None:
+    """Move this process into the network namespace ``name``; raises LabError.
+
+    As root the calling thread moves (``setns``), and with it every thread and process it starts from then on: so call
+    it before threads are started. Re-executing would work as well, but loses the state of the process. Without root
+    there is no other way than to start again under ``sudo -n``, as the same user.
+    """
+    if is_inside(name):
+        return
+    if not (_DIRECTORY / name).exists():
+        raise LabError(f"there is no network namespace {name}; do: chaosk lab up")
+    if os.geteuid() == 0:
+        _setns(name)
+    else:
+        _start_again(name)
+
+
+def inside(name: str, work: Callable[[], T]) -> T:
+    """The result of ``work`` done in the namespace, by a thread of its own: the caller stays where it is. As root."""
+    answers: list[T] = []
+    errors: list[BaseException] = []
+
+    def job() -> None:
+        try:
+            _setns(name)
+            answers.append(work())
+        except BaseException as error:  # noqa: BLE001 - handed over to the caller, whatever it is
+            errors.append(error)
+
+    thread = threading.Thread(target=job, name=f"in-{name}")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return answers[0]
+
+
+def _setns(name: str) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    try:
+        descriptor = os.open(_DIRECTORY / name, os.O_RDONLY)
+    except FileNotFoundError:
+        raise LabError(f"there is no network namespace {name}; do: chaosk lab up") from None
+    try:
+        if libc.setns(descriptor, _CLONE_NEWNET) != 0:
+            reason = os.strerror(ctypes.get_errno())
+            raise LabError(f"cannot enter the network namespace {name}: {reason}")
+    finally:
+        os.close(descriptor)
+
+
+def _start_again(name: str) -> None:
+    if os.environ.get(_MARK) == name:
+        raise LabError(f"sudo did not bring this process into the network namespace {name}; run chaosk as root")
+    if shutil.which("sudo") is None:
+        raise LabError(f"only root can enter the network namespace {name}; run as root, or do: apt-get install sudo")
+    if runner.attempt(["sudo", "-n", "true"]).returncode != 0:
+        raise LabError(f"only root can enter the network namespace {name}, and sudo -n is refused; run as root")
+    os.environ[_MARK] = name
+    os.execvp("sudo", again(name, sys.orig_argv, os.environ["PATH"]))  # noqa: S606, S607 - sudo's place is the user's
+
+
+def again(name: str, argv: list[str], path: str) -> list[str]:
+    """The command that runs ``argv`` as the present user in the namespace ``name``, environment kept."""
+    return [
+        *("sudo", "-n", "-E", "nsenter", f"--net={_DIRECTORY / name}"),
+        *("setpriv", f"--reuid={os.getuid()}", f"--regid={os.getgid()}", "--init-groups"),
+        *("env", f"PATH={path}", f"HOME={Path.home()}", sys.executable, *argv[1:]),
+    ]

@@ -1,0 +1,62 @@
+"""What this machine must have before a lab can be put up; each lack is one message that says what to install."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import sys
+from pathlib import Path
+
+from chaosk.errors import LabError
+from chaosk.lab import runner, state
+from chaosk.lab.host_plan import Machine
+
+_PROGRAMS = ("ip", "iptables", "sshd", "ssh", "ssh-keygen", "sudo", "java", "unshare", "nsenter", "setpriv")
+_MACHINE_WIDE = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
+_MEMORY_PER_HOST = 420_000
+"""Kilobytes: a broker and a ZooKeeper node, resident."""
+
+
+def check(hosts: int) -> None:
+    """Raise LabError unless this is root on a Linux with everything the lab runs, and with memory for ``hosts``."""
+    if os.geteuid() != 0:
+        raise LabError("only root can put up a lab; run as root or through sudo")
+    lacking = [program for program in _PROGRAMS if shutil.which(program, path=runner.PATH) is None]
+    if lacking:
+        packages = " ".join(dict.fromkeys(runner.PACKAGES[program] for program in lacking))
+        raise LabError(f"{', '.join(lacking)}: not installed; do: apt-get install {packages}")
+    available = _available_memory()
+    if available < hosts * _MEMORY_PER_HOST:
+        need = hosts * _MEMORY_PER_HOST // 1000
+        raise LabError(f"{hosts} lab hosts need about {need} MB of memory; {available // 1000} MB are free")
+
+
+def _available_memory() -> int:
+    """Kilobytes that new processes can have, as the kernel estimates."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+
+
+def machine(jars: Path, init: Path) -> Machine:
+    """What hosts borrow from this machine, their process 1 running ``init``; raises LabError without Java."""
+    java = shutil.which("java", path=runner.PATH)
+    if java is None:
+        raise runner.missing("java")
+    users = {entry.pw_name for entry in pwd.getpwall()}
+    return Machine(
+        python=_python(),
+        init=str(init),
+        java_home=str(Path(java).resolve().parent.parent),
+        jars=str(jars),
+        hidden=str(state.state_root()),
+        read_only=tuple(path for path in _MACHINE_WIDE if Path(path).exists()),
+        separate=tuple(path for path in ("/usr", "/opt", "/etc") if os.path.ismount(path)),
+        has_user="ops" in users,
+        has_kafka="kafka" in users,
+    )
+
+
+def _python() -> str:
+
+    return str(Path(sys.executable).resolve())

@@ -1,0 +1,67 @@
+"""The lab needs root; someone else gets it by running the same command under ``sudo -n``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from chaosk.errors import LabError
+from chaosk.inventory import LabLayout
+from chaosk.lab import runner
+from chaosk.lab import state as places
+
+
+def is_root() -> bool:
+    """Whether this process may do everything itself."""
+    return os.geteuid() == 0
+
+
+def give_to_caller(path: Path) -> None:
+    """Under sudo, hand ``path`` to the user who called it, so that chaosk can read it without root."""
+    user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
+    if user.isdecimal() and group.isdecimal():
+        os.chown(path, int(user), int(group))
+
+
+def command(words: Sequence[str]) -> list[str]:
+    """The command line that runs ``chaosk lab WORDS`` as root."""
+    source = Path(__file__).parents[2]
+    kept = {"PYTHONPATH": str(source), "CHAOSK_STATE": str(places.state_root())}  # sudo empties the environment
+    return [
+        *("sudo", "-n", "env", *(f"{name}={value}" for name, value in kept.items())),
+        *(sys.executable, "-m", "chaosk", "lab", *words),
+    ]
+
+
+def as_root(words: Sequence[str], say: Callable[[str], object], stdin: str = "") -> str:
+    """Run ``chaosk lab WORDS`` as root, its lines to ``say`` as they come; the last line. Raises LabError."""
+    if shutil.which("sudo") is None:
+        raise LabError("the lab needs root; run chaosk as root, or do: apt-get install sudo")
+    if runner.attempt(["sudo", "-n", "true"]).returncode != 0:
+        raise LabError(
+            "the lab needs root, and sudo -n is refused; run chaosk as root or allow sudo without a password"
+        )
+    last = ""
+    with subprocess.Popen(
+        command(words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018 - asked for above
+        process.stdin.write(stdin)
+        process.stdin.close()
+        for line in process.stdout:
+            last = line.rstrip("\n")
+            say(last)
+        problem = process.stderr.read().strip()
+    if process.returncode != 0:
+        raise LabError(problem.removeprefix("chaosk: ") or f"{' '.join(words)}: exit status {process.returncode}")
+    return last
+
+
+def up(layout: LabLayout, say: Callable[[str], object]) -> Path:
+    """:func:`chaosk.lab.up` as root."""
+    as_root(["up", "--layout", "-"], say, layout.model_dump_json(exclude_unset=True))
+    return places.of(layout.name).inventory

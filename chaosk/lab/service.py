@@ -1,0 +1,47 @@
+"""A service of the lab, and a file on a host: values that the kinds of host carry out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from chaosk.lab.seating import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One broker or ZooKeeper node and how it is handled on its host."""
+
+    role: Role
+    number: int
+    """Broker id, or ``myid``."""
+    host: str
+    address: str
+    port: int
+    """Where clients ask it."""
+    start: tuple[str, ...]
+    stop: tuple[str, ...]
+    pid_file: str
+    config: str
+    data: str
+    log: str
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return f"{self.role} {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class HostFile:
+    """A text file that a host is born with."""
+
+    path: str
+    """Absolute, on the host."""
+    text: str
+    mode: int = 0o644
+
+    @property
+    def relative(self) -> PurePosixPath:
+        """The path below the host's root."""
+        return PurePosixPath(self.path).relative_to("/")

@@ -1,0 +1,84 @@
+"""What makes a host reachable over SSH as ``ops``, and only so. Keys are made here; the rest is pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from chaosk.lab import runner
+from chaosk.lab.seating import OUTSIDE, Seat
+from chaosk.lab.service import HostFile
+
+_SSHD = """# No passwords, no root: chaosk comes in as ops with a key.
+HostKey /etc/ssh/ssh_host_ed25519_key
+AuthorizedKeysFile .ssh/authorized_keys
+AuthenticationMethods publickey
+PermitRootLogin no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+AllowUsers ops
+UsePAM no
+UseDNS no
+PrintMotd no
+# chaosk keeps many channels open at once
+MaxSessions 200
+MaxStartups 200
+Subsystem sftp internal-sftp
+"""
+
+_SUDOERS = """Defaults env_reset
+Defaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+root ALL=(ALL:ALL) ALL
+ops ALL=(ALL:ALL) NOPASSWD: ALL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """An Ed25519 key pair in OpenSSH's own formats."""
+
+    private: str
+    public: str
+    """``ssh-ed25519 AAAA...``, without a comment."""
+
+
+def make_key(directory: Path, name: str) -> KeyPair:
+    """A new key pair; its files are gone when it returns."""
+    at = directory / name
+    for path in (at, at.with_suffix(".pub")):
+        path.unlink(missing_ok=True)
+    runner.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(at)])
+    pair = KeyPair(at.read_text(encoding="ascii"), at.with_suffix(".pub").read_text(encoding="ascii").strip())
+    at.unlink()
+    at.with_suffix(".pub").unlink()
+    return pair
+
+
+def known_hosts(seats: tuple[Seat, ...], keys: dict[str, KeyPair]) -> str:
+    """One line a host, under its address and its name."""
+    return "".join(f"{seat.address},{seat.host} {keys[seat.host].public}\n" for seat in seats)
+
+
+def files(seat: Seat, seats: tuple[Seat, ...], host_key: KeyPair, client: KeyPair) -> tuple[HostFile, ...]:
+    """What every host has, whatever runs on it."""
+    return (
+        HostFile("/etc/hostname", f"{seat.host}\n"),
+        HostFile("/etc/hosts", etc_hosts(seats)),
+        HostFile("/etc/resolv.conf", ""),
+        HostFile("/etc/sudoers", _SUDOERS, 0o440),
+        HostFile("/etc/ssh/sshd_config", _SSHD),
+        HostFile("/etc/ssh/ssh_host_ed25519_key", host_key.private, 0o600),
+        HostFile("/etc/ssh/ssh_host_ed25519_key.pub", f"{host_key.public}\n"),
+        HostFile("/etc/ssh/ops/authorized_keys", f"{client.public}\n"),
+    )
+
+
+def etc_hosts(seats: tuple[Seat, ...]) -> str:
+    """``/etc/hosts``: without the host's own name in it, sudo warns on every call."""
+    return "".join(
+        [
+            "127.0.0.1 localhost\n",
+            f"{OUTSIDE} chaosk\n",
+            *(f"{seat.address} {seat.host}\n" for seat in seats),
+        ]
+    )

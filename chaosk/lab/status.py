@@ -1,0 +1,98 @@
+"""What a lab is doing, as a value."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+from chaosk.lab import health, lab, privilege
+from chaosk.lab import state as places
+from chaosk.lab.lab import Lab
+from chaosk.lab.namespace_hosts import NamespaceHosts
+from chaosk.model import Model
+
+
+class ServiceStatus(Model):
+    """One broker or ZooKeeper node."""
+
+    role: str
+    """``broker`` or ``zookeeper``."""
+    number: int
+    """Broker id, or ``myid``."""
+    state: str | None
+    """What it says of itself; nothing when it does not answer or is not in the cluster."""
+
+
+class HostStatus(Model):
+    """One host."""
+
+    name: str
+    address: str
+    runs: bool
+    """Whether its processes are there."""
+    ssh: bool
+    """Whether its SSH server answers."""
+    services: tuple[ServiceStatus, ...]
+
+
+class LabStatus(Model):
+    """A lab, as it answers now."""
+
+    name: str
+    up: bool
+    """Whether there is a lab of that name at all."""
+    healthy: bool
+    """Whether every host and every service does its work."""
+    kafka: str | None = None
+    namespace: str | None = None
+    inventory: str | None = None
+    hosts: tuple[HostStatus, ...] = ()
+
+
+def status(name: str) -> LabStatus:
+    """Ask every host and service of the lab ``name``; a lab that is not up is an answer, not an error."""
+    if not privilege.is_root():
+        answer = privilege.as_root(["status", "--name", name, "--json"], lambda _line: None)
+        return LabStatus.model_validate_json(answer)
+    present = lab.read(places.of(name))
+    if present is None or not NamespaceHosts(present.state).alive():
+        return LabStatus(name=name, up=False, healthy=False)
+    hosts = _ask(present)
+    whole = all(host.ssh and all(one.state for one in host.services) for host in hosts)
+    written = present.state.inventory.exists()
+    return LabStatus(
+        name=name,
+        up=True,
+        healthy=whole and written,
+        kafka=present.layout.kafka,
+        namespace=present.state.namespace,
+        inventory=str(present.state.inventory) if written else None,
+        hosts=hosts,
+    )
+
+
+def _ask(present: Lab) -> tuple[HostStatus, ...]:
+    kind = NamespaceHosts(present.state)
+    namespace = present.state.namespace
+    ssh = health.in_lab(namespace, [partial(health.ssh_answers, seat.address) for seat in present.seats])
+    states = health.in_lab(namespace, [partial(health.service_state, s, present.brokers) for s in present.services])
+    answers = list(zip(present.services, states, strict=True))
+    return tuple(
+        HostStatus(
+            name=seat.host,
+            address=seat.address,
+            runs=kind.runs(seat.host),
+            ssh=greets,
+            services=tuple(
+                ServiceStatus(role=one.role, number=one.number, state=state)
+                for one, state in answers
+                if one.host == seat.host
+            ),
+        )
+        for seat, greets in zip(present.seats, ssh, strict=True)
+    )
+
+
+def as_json(value: LabStatus) -> str:
+    """One line of JSON."""
+    return json.dumps(value.model_dump(mode="json"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pyarrow as pa
 
+from chaosk.arrow import SCHEMAS, Values, column_batch, record_batch
 from chaosk.errors import EventLogError
-from chaosk.events import TABLES, Kind, Table
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -30,41 +30,7 @@ FLUSH_AFTER = 0.1
 
 SUFFIX = ".arrows"
 
-_TYPES: dict[Kind, pa.DataType] = {
-    "long": pa.int64(),
-    "int": pa.int32(),
-    "short": pa.int16(),
-    "bool": pa.bool_(),
-    "string": pa.string(),
-    "ints": pa.list_(pa.field("element", pa.int32(), nullable=False)),
-    "double": pa.float64(),
-}
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")  # repeated names and near-equal times shrink to a third
-
-
-def arrow_schema(table: Table) -> pa.Schema:
-    """The Arrow schema of an event table: its columns in order, not nullable unless optional."""
-    return pa.schema([pa.field(c.name, _TYPES[c.kind], nullable=c.optional) for c in table.columns])
-
-
-SCHEMAS: dict[str, pa.Schema] = {name: arrow_schema(table) for name, table in TABLES.items()}
-"""By table name."""
-
-
-def record_batch(table: str, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
-    """Rows in the table's column order as one record batch; raises EventLogError where they do not fit its schema."""
-    schema = SCHEMAS[table]
-    try:
-        columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-        arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    except (ValueError, TypeError, pa.ArrowException) as error:
-        msg = f"{table}: a row does not fit the table's columns ({', '.join(schema.names)}): {error}"
-        raise EventLogError(msg) from error
-    for field, array in zip(schema, arrays, strict=True):
-        if array.null_count and not field.nullable:
-            msg = f"{table}.{field.name}: a row has no value for it, and it is not optional"
-            raise EventLogError(msg)
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 class LiveLog:
@@ -82,7 +48,7 @@ class LiveLog:
             raise EventLogError(msg)
         self._folder = folder
         self._lock = Lock()
-        self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
+        self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
         self._batches: list[tuple[str, pa.RecordBatch]] = []
         self._streams: dict[str, _Stream] = {}
         self._since: float | None = None
@@ -94,8 +60,13 @@ class LiveLog:
             if self._since is None:
                 self._since = monotonic()
 
-    def write_batch(self, table: str, batch: pa.RecordBatch) -> None:
-        """Append many rows at once, a batch of the table's schema; kept in memory until the next flush."""
+    def write_columns(self, table: str, rows: int, columns: Mapping[str, Values]) -> None:
+        """Append ``rows`` rows at once, by column; a column that is not named is empty, a scalar stands for all rows.
+
+        Quicker than ``write`` for many rows: an ``array`` of the column's width is taken over as it is and must not
+        be changed afterwards.
+        """
+        batch = column_batch(table, rows, columns)
         with self._lock:
             self._batches.append((table, batch))
             if self._since is None:

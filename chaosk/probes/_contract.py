@@ -18,6 +18,14 @@ class EventLog(Protocol):
         """Append one row; cheap, kept in memory until the next flush."""
         ...
 
+    def write_columns(self, table: str, rows: int, columns: Mapping[str, Any]) -> None:
+        """Append many rows at once, by column; a scalar stands for all rows, a column not named is empty."""
+        ...
+
+    def due(self) -> bool:
+        """Whether a row has waited so long that the log must be flushed now."""
+        ...
+
     def flush(self) -> None:
         """Hand all rows to the operating system: from then on they outlive the process."""
         ...

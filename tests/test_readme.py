@@ -1,0 +1,67 @@
+"""The pages say what is true: what they name exists, and what they show works."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from chaosk.cli.main import cli
+from chaosk.errors import ExitCode
+from chaosk.rundir import RunDir
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / name for name in ("README.md", "CHANGELOG.md", "reports/README.md")] + sorted(ROOT.glob("docs/**/*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every link to a place in this repository names a file or folder that is there."""
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_exit_codes_are_the_programs() -> None:
+    """The table has each exit code once, in order, and no other."""
+    table = [int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)]
+    assert table == sorted(ExitCode)
+
+
+def test_the_scenario_shown_is_valid(tmp_path: Path) -> None:
+    """What a reader copies first is accepted as it stands."""
+    (shown,) = re.findall(r"```yaml\n(name:.*?)```", README, re.DOTALL)
+    (tmp_path / "shown.yaml").write_text(shown, encoding="utf-8")
+    answer = CliRunner().invoke(cli, ["validate", str(tmp_path / "shown.yaml")], catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+
+
+def test_every_command_shown_exists() -> None:
+    """Each `chaosk WORD` and `./dev WORD` of the page is a command."""
+    subcommands = cli.list_commands(cli.make_context("chaosk", ["validate", "x"], resilient_parsing=True))
+    words = set(re.findall(r"(?:`|^)(?:\./dev )?chaosk ([a-z]+)", README, re.MULTILINE))
+    assert words - set(subcommands) == set()
+    shown = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
+    known = set(re.findall(r"^\./dev ([a-z]+)", shown, re.MULTILINE))
+    assert set(re.findall(r"\./dev ([a-z]+)", README)) <= known
+
+
+def test_the_layout_shown_is_the_tree() -> None:
+    """Every module and folder of the package is in the layout, and nothing that is gone."""
+    (block,) = re.findall(r"### Layout\n\n```\n(.*?)```", README, re.DOTALL)
+    shown = {word.rstrip("/") for word in re.findall(r"^  ([a-z_]+(?:\.py|/))", block, re.MULTILINE)}
+    tracked = subprocess.run(["git", "ls-files", "chaosk"], cwd=ROOT, capture_output=True, text=True, check=True)
+    there = {Path(line).parts[1] for line in tracked.stdout.splitlines()}
+    assert shown == there - {"__init__.py", "__main__.py", "py.typed"}
+
+
+def test_the_files_of_a_run_are_described() -> None:
+    """reports/README.md has a row for every file and folder that a run directory has."""
+    page = (ROOT / "reports" / "README.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"`([a-z.]+)/?`", page))
+    run = RunDir(Path("run"))
+    paths = (getattr(run, name) for name, value in vars(RunDir).items() if isinstance(value, property))
+    assert {path.name for path in paths} <= described

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from chaosk.cluster.live import Live, PartitionState
 from chaosk.conditions._contract import Answer, Condition
@@ -11,13 +13,15 @@ from chaosk.inventory import Inventory
 
 
 class LeaderElected(Condition):
-    """Every partition of a topic has a leader that the cluster holds to be alive."""
+    """Every partition of a topic, or those named, has a leader that the cluster holds to be alive."""
 
-    spelling: ClassVar[str] = "leader_elected(TOPIC)"
+    spelling: ClassVar[str] = "leader_elected(TOPIC[, PARTITION, …])"
     example: ClassVar[str] = "leader_elected(orders)"
 
     topic: str
     """The topic."""
+    partitions: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    """Which of its partitions; none named means all of them."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
         """Ask the cluster once; raises ClusterError if it does not answer or has no such topic."""
@@ -28,4 +32,4 @@ class LeaderElected(Condition):
                 return "no leader"
             return None if one.leader in alive else f"its leader, broker {one.leader}, is not alive"
 
-        return every_partition(live, self.topic, complaint, "each with a leader that is alive")
+        return every_partition(live, self.topic, complaint, "each with a leader that is alive", self.partitions)

@@ -1,0 +1,25 @@
+"""Whether a probe's process has ended."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.inventory import Inventory
+
+
+class ProbeEnded(Condition):
+    """A probe's process has ended, by itself or not."""
+
+    spelling: ClassVar[str] = "probe_ended(PROBE)"
+    example: ClassVar[str] = "probe_ended(writer)"
+
+    probe: str
+    """The probe's name in the scenario."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
+        """What the probe said last; raises ChaoskError if there is no such probe."""
+        state = live.probe(self.probe)
+        seen = "runs" if state.running else f"has ended with {state.exit_status}"
+        return Answer(holds=not state.running, seen=f"probe {self.probe} {seen}")

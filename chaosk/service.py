@@ -1,0 +1,76 @@
+"""Commands for one server process, a broker's or a ZooKeeper node's: under systemd, or by scripts and a pid file.
+
+Pure: nothing here connects. Each function yields a command that runs one constant script as root on the process's
+host. The script proves first which process is meant: systemd's main process, or the one in the pid file if its command
+line names the configuration file (without one in the inventory: if it is as old as the pid file).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from chaosk.inventory import ScriptService, ServerProcess
+from chaosk.scripts import script
+from chaosk.transport.command import Command
+
+Signal = Literal["KILL", "STOP", "CONT", "TERM"]
+
+QUICK = 15.0
+"""Seconds for a command that only looks or sends a signal; sudo and JVMs can keep a host busy."""
+SLOW = 120.0
+"""Seconds for a start or stop; a controlled shutdown moves leadership first."""
+
+
+def is_running(process: ServerProcess) -> Command:
+    """Whether the process is there (perhaps stopped by a signal, but no zombie)."""
+    return _ask(process, "runs")
+
+
+def is_gone(process: ServerProcess, ports: tuple[int, ...] = ()) -> Command:
+    """Whether there is no such process, nor another that listens on its ``ports`` in its stead."""
+    return _ask(process, "gone", *map(str, ports))
+
+
+def is_frozen(process: ServerProcess) -> Command:
+    """Whether the process is there, stopped by a signal (state T of proc(5))."""
+    return _ask(process, "frozen")
+
+
+def is_awake(process: ServerProcess) -> Command:
+    """Whether the process is there and not stopped by a signal."""
+    return _ask(process, "awake")
+
+
+def signal(process: ServerProcess, name: Signal) -> Command:
+    """Send a signal; fails if the process does not run."""
+    return _command(process, "signal", name)
+
+
+def resume(process: ServerProcess) -> Command:
+    """Send CONT if the process runs; else there is nothing to resume, which is no failure."""
+    return _ask(process, "signal-if-running", "CONT")
+
+
+def start(process: ServerProcess) -> Command:
+    """Start it, unless it runs already."""
+    argv = process.service.start if isinstance(process.service, ScriptService) else ()
+    return _command(process, "start", *argv, timeout=SLOW, repeatable=True)
+
+
+def stop(process: ServerProcess) -> Command:
+    """Stop it cleanly, if it runs; it may not be gone yet when the command ends."""
+    argv = process.service.stop if isinstance(process.service, ScriptService) else ()
+    return _command(process, "stop", *argv, timeout=SLOW, repeatable=True)
+
+
+def _ask(process: ServerProcess, *words: str) -> Command:
+    return _command(process, *words, repeatable=True)
+
+
+def _command(
+    process: ServerProcess, action: str, *words: str, timeout: float = QUICK, repeatable: bool = False
+) -> Command:
+    service = process.service
+    place = ("script", service.pid_file) if isinstance(service, ScriptService) else ("systemd", service.systemd)
+    argv = ("sh", "-c", script("service"), "chaosk", action, *place, process.config or "", *words)
+    return Command(host=process.host, argv=argv, sudo=True, timeout=timeout, repeatable=repeatable)

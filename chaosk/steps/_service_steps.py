@@ -1,0 +1,163 @@
+"""Stopping, killing, starting, restarting and pausing, the same for brokers and ZooKeeper nodes."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterator
+from typing import ClassVar
+
+from chaosk import service
+from chaosk.steps._contract import Deed, Fact, Pause, Run, Site, Step
+from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
+from chaosk.units import Duration
+
+
+class ServiceStep(Step, ABC):
+    """A step on the processes that a target names, all of them at once."""
+
+    role: ClassVar[Role]
+
+    target: str
+    """Which ones; a target that names several hits all of them."""
+
+    def targets(self) -> tuple[str, ...]:
+        """The one target."""
+        return (self.target,)
+
+    def servers(self, site: Site) -> tuple[Server, ...]:
+        """The processes the target named."""
+        return servers(site, self.role, self.target)
+
+
+class TakeDown(ServiceStep, ABC):
+    """The process goes away, until it is started again."""
+
+    lasting: ClassVar[bool] = True
+    patience: ClassVar[float]
+    """Seconds until it is gone."""
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """It runs: what is dead cannot be taken down."""
+        for server in self.servers(site):
+            yield server.running()
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """It is gone, and no supervisor has started another."""
+        for server in self.servers(site):
+            yield server.gone(self.patience)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Start what does not run."""
+        yield from each(self.servers(site), service.start)
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """It runs and serves."""
+        for server in self.servers(site):
+            yield from server.back()
+
+
+class Stop(TakeDown, ABC):
+    """Asked to stop, the clean way."""
+
+    patience: ClassVar[float] = SHUTDOWN
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Stop each by its service."""
+        yield from each(self.servers(site), service.stop)
+
+
+class Kill(TakeDown, ABC):
+    """Killed with SIGKILL."""
+
+    patience: ClassVar[float] = SOON
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """SIGKILL to each."""
+        yield from each(self.servers(site), lambda process: service.signal(process, "KILL"))
+
+
+class Start(ServiceStep, ABC):
+    """Started, after a stop or a kill; that fault is then over."""
+
+    lasting: ClassVar[bool] = False
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """It does not run."""
+        for server in self.servers(site):
+            yield server.gone()
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Start each by its service."""
+        yield from each(self.servers(site), service.start)
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """It runs and serves."""
+        for server in self.servers(site):
+            yield from server.back()
+
+
+class Restart(ServiceStep, ABC):
+    """Stopped and started again, one after the other; the next one only when this one serves again."""
+
+    lasting: ClassVar[bool] = False
+
+    pause: Duration = 0.0
+    """How long to wait after one is back before the next one is stopped."""
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """All of them run."""
+        for server in self.servers(site):
+            yield server.running()
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Stop, see it gone, start, see it serve; then the next."""
+        for number, server in enumerate(self.servers(site)):
+            if number and self.pause:
+                yield Pause(seconds=self.pause)
+            yield Run(command=service.stop(server.process))
+            yield server.gone(SHUTDOWN)
+            yield Run(command=service.start(server.process))
+            yield from server.back()
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """All of them serve."""
+        for server in self.servers(site):
+            yield from server.back()
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Start what does not run: there is something to do only if the restart broke off half-way."""
+        yield from each(self.servers(site), service.start)
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """All of them serve."""
+        yield from self.verify(site)
+
+
+class Freeze(ServiceStep, ABC):
+    """Frozen with SIGSTOP: alive to the operating system, its connections open, silent to everybody."""
+
+    lasting: ClassVar[bool] = True
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """It runs, and is not frozen already."""
+        for server in self.servers(site):
+            yield server.awake()
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """SIGSTOP to each."""
+        yield from each(self.servers(site), lambda process: service.signal(process, "STOP"))
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """Its state is T, stopped by a signal."""
+        for server in self.servers(site):
+            yield server.frozen(SOON)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """SIGCONT; what died meanwhile is started."""
+        yield from each(self.servers(site), service.resume)
+        yield from each(self.servers(site), service.start)
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """It runs, and serves."""
+        for server in self.servers(site):
+            yield from server.back()

@@ -1,0 +1,21 @@
+"""Kill a probe with SIGKILL."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from chaosk.steps._probe_steps import EndProbe
+
+
+class KillProbe(EndProbe):
+    """Kill a probe's process with SIGKILL: nothing is flushed or committed, its group waits for the session to end.
+
+    The undo starts it again, as a new incarnation of the same probe.
+    """
+
+    example: ClassVar[str] = """\
+at: 10s
+kill_probe: {probe: reader}
+for: 5s
+"""
+    action: ClassVar[Literal["stop", "kill"]] = "kill"

@@ -1,0 +1,23 @@
+"""Kill ZooKeeper nodes with SIGKILL."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.steps._server import Role
+from chaosk.steps._service_steps import Kill
+
+
+class KillZooKeeper(Kill):
+    """Kill a ZooKeeper node's process with SIGKILL: no goodbye, its connections are closed by the operating system.
+
+    It takes once the process is gone and nothing listens in its place; a supervisor that starts it again is noticed.
+    The undo starts it and waits until it serves.
+    """
+
+    role: ClassVar[Role] = "zookeeper"
+    example: ClassVar[str] = """\
+at: 10s
+kill_zookeeper: {target: "zookeeper leader"}
+for: 30s
+"""

@@ -1,0 +1,23 @@
+"""Stop ZooKeeper nodes the clean way."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.steps._server import Role
+from chaosk.steps._service_steps import Stop
+
+
+class StopZooKeeper(Stop):
+    """Stop a ZooKeeper node the clean way.
+
+    It takes once the process is gone and nothing listens in its place; a supervisor that starts it again is noticed.
+    The undo starts it and waits until it serves.
+    """
+
+    role: ClassVar[Role] = "zookeeper"
+    example: ClassVar[str] = """\
+at: 10s
+stop_zookeeper: {target: "zookeeper leader"}
+for: 30s
+"""

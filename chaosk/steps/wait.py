@@ -1,0 +1,33 @@
+"""Let time pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from chaosk.steps._contract import Deed, Fact, Pause, Site, Step
+from chaosk.units import Duration
+
+
+class Wait(Step):
+    """Let time pass: the next entry without a trigger starts when it is over."""
+
+    lasting: ClassVar[bool] = False
+    example: ClassVar[str] = """\
+wait: {duration: 10s}
+"""
+
+    duration: Duration
+    """How long."""
+
+    def targets(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
+        """Pause."""
+        yield Pause(seconds=self.duration)
+
+    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
+        """Nothing has to be seen: time passes."""
+        yield from ()

@@ -94,7 +94,9 @@ def _mapping(
     if not isinstance(during, str):
         errors.append(_error((*loc, "during"), during, "must be a window; write run, after_heal or an entry's name"))
     if "min" not in value and "max" not in value:
-        errors.append(_error(loc, value, f"bounds nothing; add max: {_sample(metric)}"))
+        errors.append(
+            _error(loc, value, f"bounds nothing; add {'min' if metric.bare == 'min' else 'max'}: {_sample(metric)}")
+        )
     ends = {end: _figure(metric, value[end], (*loc, end), errors) for end in ("min", "max") if end in value}
     return ends, str(during)
 

@@ -6,9 +6,11 @@ An inventory names secrets, it never holds them: ``{env: NAME}`` or ``{file: PAT
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from chaosk.model import Model
 
@@ -25,6 +27,18 @@ Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
 UnitName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@_.:-]{1,200}\.service$")]
 Argv = Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
 """A command as a list of words; no shell reads it."""
+
+
+def _number(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"0|[1-9][0-9]{0,8}", value):
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise ValueError(f"{value!r} is no id; write a whole number from 0 up, like 1")
+
+
+Id = Annotated[int, BeforeValidator(_number), WithJsonSchema({"type": "integer", "minimum": 0}, mode="serialization")]
+"""A broker id or a ZooKeeper id."""
 
 
 class SecretRef(Model):
@@ -78,7 +92,16 @@ class ScriptService(Model):
     """Holds the process id while it runs."""
 
 
-Service = SystemdService | ScriptService
+def _service_kind(value: object) -> str:
+    named = isinstance(value, SystemdService) or (isinstance(value, dict) and "systemd" in value)
+    return "<systemd>" if named else "<script>"
+
+
+Service = Annotated[
+    Annotated[SystemdService, Tag("<systemd>")] | Annotated[ScriptService, Tag("<script>")],
+    Discriminator(_service_kind),
+]
+"""Which of the two is told by the key ``systemd``."""
 
 
 class Listener(Model):
@@ -128,6 +151,10 @@ class Kafka(Model):
     """For the report; brokers are not asked."""
 
 
+Role = Annotated[str, StringConstraints(pattern=r"^(broker|zookeeper) (0|[1-9][0-9]{0,8})$")]
+"""What runs on a lab's host, like ``broker 0``."""
+
+
 class LabLayout(Model):
     """A lab that chaosk puts up on this machine in place of a cluster of your own."""
 
@@ -137,7 +164,7 @@ class LabLayout(Model):
     zookeepers: Annotated[int, Field(ge=1, le=9)] = 3
     kafka: str = "3.9.2"
     """The Kafka version, from Maven Central."""
-    layout: dict[Name, Annotated[tuple[str, ...], Field(strict=False)]] | None = None
+    layout: dict[Name, Annotated[tuple[Role, ...], Field(strict=False)]] | None = None
     """By host the roles on it, like ``node1: [broker 0, zookeeper 1]``; default: one of each a host, co-located."""
     broker_config: dict[str, str] = Field(default_factory=dict)
     """Added to every broker's configuration."""
@@ -152,9 +179,9 @@ class Inventory(Model):
     """A Linux network namespace that reaches the hosts; chaosk enters it. The lab uses it; others need not."""
     hosts: dict[Name, Host] = Field(min_length=1)
     """By the name used everywhere else."""
-    brokers: dict[int, Broker] = Field(min_length=1)
+    brokers: dict[Id, Broker] = Field(min_length=1)
     """By broker id."""
-    zookeepers: dict[int, ZooKeeper] = Field(default_factory=dict)
+    zookeepers: dict[Id, ZooKeeper] = Field(default_factory=dict)
     """By ZooKeeper id (``myid``)."""
     kafka: Kafka = Kafka()
     client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
@@ -165,8 +192,9 @@ class Inventory(Model):
         for kind, processes in (("brokers", self.brokers), ("zookeepers", self.zookeepers)):
             for number, process in processes.items():
                 if process.host not in self.hosts:
-                    msg = f"{kind}.{number}.host: there is no host {process.host!r}; hosts are {', '.join(self.hosts)}"
-                    raise ValueError(msg)
+                    names = ", ".join(self.hosts)
+                    says = f"{kind}.{number}.host: there is no host {process.host!r}; hosts are {names}"
+                    raise PydanticCustomError("reference", "{says}", {"says": says})
         return self
 
     def processes(self, host: str) -> tuple[Broker | ZooKeeper, ...]:

@@ -107,7 +107,7 @@ class Entry(Model):
             return value
         kind = step_of(value)
         grammar = {key: each for key, each in value.items() if key in GRAMMAR}
-        return {**grammar, "kind": kind, "step": _from_plain(steps()[kind], value[kind])}
+        return {**grammar, "kind": kind, "step": from_plain(steps()[kind], value[kind])}
 
     @model_serializer(mode="wrap", when_used="json")
     def _to_document(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class Scenario(Model):
     @field_validator("probes", mode="before")
     @classmethod
     def _kinds(cls, value: object) -> object:
-        return {name: _probe(each) for name, each in value.items()} if isinstance(value, Mapping) else value
+        return {name: probe_of(each) for name, each in value.items()} if isinstance(value, Mapping) else value
 
     @field_serializer("probes", mode="wrap", when_used="json")
     def _with_kinds(self, value: dict[str, Probe], handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -171,14 +171,16 @@ def default_name(place: int, entry: Mapping[str, object]) -> str:
     return f"{others[0] if others else 'entry'}-{place + 1}"
 
 
-def _probe(value: object) -> object:
+def probe_of(value: object) -> object:
+    """The probe that ``{kind: settings}`` describes; anything else as it is. Raises ValueError if it is none."""
     if not isinstance(value, Mapping):
         return value
     ((kind, fields),) = value.items()
-    return _from_plain(probes()[kind], fields)
+    return from_plain(probes()[kind], fields)
 
 
-def _from_plain(kind: type[M], fields: object) -> M:
+def from_plain(kind: type[M], fields: object) -> M:
+    """A value from its document form; raises pydantic's ValidationError."""
     # JSON's rules, not Python's: there a list may become a tuple, and a word a member of an enumeration
     return kind.model_validate_json(json.dumps(fields))
 

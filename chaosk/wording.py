@@ -5,6 +5,7 @@ Nothing of pydantic's text gets through, because it speaks of classes and inputs
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +20,8 @@ TEXT, NUMBER, WHOLE, BOOLEAN, MAPPING, LIST = (
     "a mapping",
     "a list",
 )
+
+SINGLE = "a single value"
 
 WANTS = {
     "string_type": TEXT,
@@ -85,6 +88,8 @@ def words(kind: str, context: Mapping[str, Any], value: object) -> str:
 
 def wanted(wants: tuple[str, ...], value: object) -> str:
     """The message where ``value`` is of another kind than any of ``wants``."""
+    if {TEXT, WHOLE, BOOLEAN} <= set(wants):
+        wants = (SINGLE,)
     return f"must be {' or '.join(dict.fromkeys(wants))}, not {show(value)}; {_advice(wants, value)}"
 
 
@@ -108,7 +113,10 @@ def _advice(wants: tuple[str, ...], value: object) -> str:
     if isinstance(value, str) and {NUMBER, WHOLE} & set(wants):
         bare = re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value)
         return f"write {value}, without quotes" if bare else "write digits only, like 3"
+    if LIST in wants and not isinstance(value, Mapping):
+        return f"write [{value}]"
     samples = {
+        SINGLE: "one word or number",
         TEXT: "one word or sentence",
         MAPPING: "{key: value}",
         LIST: "[a, b]",
@@ -120,3 +128,8 @@ def _advice(wants: tuple[str, ...], value: object) -> str:
 
 def _choices(expected: str) -> list[str]:
     return re.findall(r"'([^']*)'", expected) or [expected]
+
+
+def summary(described: object) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((inspect.getdoc(described) or "").split("\n\n")[0].split())

@@ -1,0 +1,33 @@
+"""Mappings in which exactly one of several keys must stand: the step of an entry, the kind of a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from chaosk.document.nodes import Mapping, Node, Path, Sequence, descend
+from chaosk.document.parse import Found
+from chaosk.nearest import instead
+from chaosk.scenario import GRAMMAR, probes, steps
+
+
+def choices(root: Node) -> Iterator[Found]:
+    """Every entry that has not exactly one step, every probe that has not exactly one kind."""
+    timeline, named = descend(root, ("timeline",)), descend(root, ("probes",))
+    if isinstance(timeline, Sequence):
+        for place, entry in enumerate(timeline.items):
+            yield from _one_of(entry, ("timeline", place), steps(), "step", GRAMMAR)
+    if isinstance(named, Mapping):
+        for name, probe in named.values.items():
+            yield from _one_of(probe, ("probes", name), probes(), "kind of probe", ())
+
+
+def _one_of(node: Node, path: Path, known: Iterable[str], noun: str, grammar: tuple[str, ...]) -> Iterator[Found]:
+    if not isinstance(node, Mapping):
+        return
+    chosen = [key for key in node.values if key in known]
+    unknown = [key for key in node.values if key not in known and key not in grammar]
+    if not chosen and not unknown:
+        yield node.place, path, f"names no {noun}; {instead('', known)}"
+    if len(chosen) > 1:
+        what = f"{' and '.join(chosen)} in one mapping; write one {noun} in each"
+        yield node.keys[chosen[1]], (*path, chosen[1]), what

@@ -1,0 +1,108 @@
+"""A scenario as far as it is right: the parts whose shape is good, as typed values, for the checks across them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from chaosk.document.nodes import Mapping as MappingNode
+from chaosk.document.nodes import Node, Path, Plain, Scalar, Sequence, descend, plain, scalars
+from chaosk.document.parse import Found
+from chaosk.expect import Expect
+from chaosk.probes._contract import Probe
+from chaosk.scenario import ClusterShape, Entry, Topic, default_name, from_plain, probe_of
+
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
+"""Kafka's own; faults may aim at them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is known of a scenario; a part whose shape is wrong is None, its name is known all the same."""
+
+    root: Node
+    topics: Mapping[str, Topic | None]
+    probes: Mapping[str, Probe | None]
+    entries: tuple[Entry | None, ...]
+    names: tuple[str, ...]
+    """Of the entries, in order, defaults included."""
+    expect: Expect
+    """Without the metrics whose bounds are wrong."""
+    cluster: ClusterShape | None
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The consumer groups of the probes."""
+        named = (getattr(probe, "group", None) for probe in self.probes.values() if probe is not None)
+        return frozenset(group for group in named if isinstance(group, str))
+
+    def at(self, path: Path, what: str) -> Found:
+        """A complaint about the value at ``path``, or about the nearest thing above that was written."""
+        while path and descend(self.root, path) is None:
+            path = path[:-1]
+        node = descend(self.root, path) or self.root
+        note = f" ({node.note})" if isinstance(node, Scalar) and node.note else ""
+        return node.place, path, what + note
+
+    def at_key(self, path: Path, what: str) -> Found:
+        """A complaint about the key at the end of ``path``."""
+        parent = descend(self.root, path[:-1])
+        place = parent.keys.get(str(path[-1])) if isinstance(parent, MappingNode) else None
+        return (place or self.root.place), path, what
+
+    def written(self, path: Path) -> bool:
+        """Whether there is something at ``path`` in the file."""
+        return descend(self.root, path) is not None
+
+    def holds(self, path: Path, text: str) -> Path:
+        """The path of the value below ``path`` that is ``text``, else ``path`` itself."""
+        below = descend(self.root, path)
+        found = (where for where, node in scalars(below, path) if node.value == text) if below else iter(())
+        return next(found, path)
+
+
+def draft(root: Node, wrong: Iterable[Path]) -> Draft:
+    """The parts of a scenario that have nothing ``wrong`` in them."""
+    bad = tuple(wrong)
+
+    def good(*path: str | int) -> bool:
+        return not any(each[: len(path)] == path or each == path[: len(each)] != () for each in bad)
+
+    timeline = list(_items(root, "timeline"))
+    return Draft(
+        root=root,
+        topics={n: from_plain(Topic, plain(t)) if good("topics", n) else None for n, t in _named(root, "topics")},
+        probes={n: _probe(plain(p)) if good("probes", n) else None for n, p in _named(root, "probes")},
+        entries=tuple(_entry(place, plain(e)) if good("timeline", place) else None for place, e in timeline),
+        names=tuple(_name(place, plain(e)) for place, e in timeline),
+        expect=Expect.model_validate({name: each for name, each in _plainly(root, "expect") if good("expect", name)}),
+        cluster=from_plain(ClusterShape, dict(_plainly(root, "cluster"))) if good("cluster") else None,
+    )
+
+
+def _named(root: Node, key: str) -> Iterator[tuple[str, Node]]:
+    block = descend(root, (key,))
+    return iter(block.values.items()) if isinstance(block, MappingNode) else iter(())
+
+
+def _items(root: Node, key: str) -> Iterator[tuple[int, Node]]:
+    block = descend(root, (key,))
+    return enumerate(block.items) if isinstance(block, Sequence) else iter(())
+
+
+def _plainly(root: Node, key: str) -> Iterator[tuple[str, Plain]]:
+    return ((name, plain(node)) for name, node in _named(root, key))
+
+
+def _probe(value: Plain) -> Probe | None:
+    probe = probe_of(value)
+    return probe if isinstance(probe, Probe) else None
+
+
+def _entry(place: int, value: Plain) -> Entry | None:
+    return from_plain(Entry, {"name": _name(place, value), **value}) if isinstance(value, dict) else None
+
+
+def _name(place: int, value: Plain) -> str:
+    given = value.get("name") if isinstance(value, dict) else None
+    return given if isinstance(given, str) else default_name(place, value if isinstance(value, dict) else {})

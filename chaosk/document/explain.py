@@ -1,0 +1,122 @@
+"""Pydantic's errors as problems: at the place in the file, in our words, each mistake once.
+
+Pydantic reports every alternative of a union that did not fit; here they become one problem that names all of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, child, descend, plain
+from chaosk.document.parse import Found
+from chaosk.nearest import instead
+from chaosk.wording import WANTS, wanted, words
+
+Error = dict[str, Any]
+KEY = "[key]"
+"""What pydantic puts behind the path of a mapping's key."""
+
+
+def explain(root: Node, error: ValidationError, schema: dict[str, Any]) -> list[Found]:
+    """What is wrong in ``root``; ``schema`` is the JSON Schema of what was expected, for the names it knows."""
+    by_path: dict[Path, list[Error]] = defaultdict(list)
+    for each in error.errors(include_url=False):
+        if each["type"] == "reference":
+            continue  # what `chaosk.document` itself checks, with the place
+        by_path[_path(root, each["loc"])].append(dict(each))
+    return [found for path, errors in by_path.items() for found in _at(root, path, errors, by_path, schema)]
+
+
+def _path(root: Node, loc: tuple[int | str, ...]) -> Path:
+    """The part of pydantic's location that is in the document: it names alternatives of unions, too."""
+    path: list[int | str] = []
+    node: Node | None = root
+    for step in loc:
+        inner = child(node, step) if node is not None else None
+        if inner is not None:
+            path.append(step)
+            node = inner
+    return tuple(path)
+
+
+def _at(
+    root: Node, path: Path, errors: list[Error], others: dict[Path, list[Error]], schema: dict[str, Any]
+) -> Iterator[Found]:
+    node = descend(root, path) or root
+    place = node.place
+    mismatched = [WANTS[each["type"]] for each in errors if each["type"] in WANTS]
+    rest = [each for each in errors if each["type"] not in WANTS]
+    deeper = any(len(other) > len(path) and other[: len(path)] == path for other in others)
+    if mismatched and not rest and not deeper:
+        yield place, path, _noted(node, wanted(tuple(mismatched), plain(node)))
+    for each in rest:
+        yield _one(root, path, node, each, schema)
+
+
+def _one(root: Node, path: Path, node: Node, error: Error, schema: dict[str, Any]) -> Found:
+    kind = error["type"]
+    if kind == "extra_forbidden" or KEY in error["loc"]:
+        return _key_place(root, path), path, _about_key(path, error, schema)
+    if kind == "missing":
+        return node.place, path, _missing(str(error["loc"][-1]), path, schema)
+    if kind == "chaosk":
+        return node.place, path, _noted(node, str(error["ctx"]["says"]))
+    return node.place, path, _noted(node, words(kind, error.get("ctx", {}), plain(node)))
+
+
+def _about_key(path: Path, error: Error, schema: dict[str, Any]) -> str:
+    key = str(path[-1])
+    if error["type"] == "extra_forbidden":
+        return f"there is no {key!r} here; {instead(key, known_keys(schema, path[:-1]))}"
+    if error["type"] == "chaosk":
+        return str(error["ctx"]["says"])
+    return words(error["type"], error.get("ctx", {}), key)
+
+
+def _key_place(root: Node, path: Path) -> Place:
+    parent = descend(root, path[:-1])
+    return parent.keys[str(path[-1])] if isinstance(parent, Mapping) and str(path[-1]) in parent.keys else root.place
+
+
+def _missing(key: str, path: Path, schema: dict[str, Any]) -> str:
+    for level in _levels(schema, path):
+        says = level.get("properties", {}).get(key, {}).get("description")
+        if says:
+            return f"{key!r} is missing; add `{key}:` ({says.split(chr(10))[0].rstrip('.')})"
+    return f"{key!r} is missing; add `{key}:`"
+
+
+def _noted(node: Node, what: str) -> str:
+    return f"{what} ({node.note})" if isinstance(node, Scalar) and node.note else what
+
+
+def known_keys(schema: dict[str, Any], path: Path) -> list[str]:
+    """The keys that a mapping at ``path`` may have."""
+    return sorted({key for level in _levels(schema, path) for key in level.get("properties", {})})
+
+
+def _levels(schema: dict[str, Any], path: Path) -> list[dict[str, Any]]:
+    """Every schema that may apply at ``path``: each alternative of a union is one."""
+    levels = _alternatives(schema, schema)
+    for step in path:
+        inner = [each for level in levels for each in _into(level, step)]
+        levels = [each for level in inner for each in _alternatives(level, schema)]
+    return levels
+
+
+def _into(level: dict[str, Any], step: str | int) -> Iterator[dict[str, Any]]:
+    named = level.get("properties", {}).get(step)
+    others = [level.get("items"), level.get("additionalProperties"), *level.get("patternProperties", {}).values()]
+    return (each for each in (others if named is None else [named]) if isinstance(each, dict))
+
+
+def _alternatives(level: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
+    if "$ref" in level:
+        name = level["$ref"].rpartition("/")[2]
+        return _alternatives(schema["$defs"][name], schema)
+    inner = [each for key in ("anyOf", "oneOf", "allOf") for each in level.get(key, ())]
+    return [level, *(found for each in inner for found in _alternatives(each, schema))]

@@ -1,0 +1,108 @@
+"""What holds an inventory together: hosts that must exist, places that must not be taken twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain, scalars
+from chaosk.document.parse import Found
+from chaosk.inventory import Host, Inventory, SecretRef
+from chaosk.nearest import instead
+
+_PROCESSES = ("brokers", "zookeepers")
+
+
+def inventory_references(root: Node) -> Iterator[Found]:
+    """Everything that is wrong between the parts of an inventory or a lab file, as far as they can be read."""
+    hosts = descend(root, ("hosts",))
+    names = list(hosts.values) if isinstance(hosts, Mapping) else []
+    for path, node in _matching(root, _PROCESSES, "host"):
+        if names and node.value not in names:
+            yield node.place, path, f"there is no host {node.value!r}; {instead(str(node.value), names)}"
+    yield from _twice(_places(root), "is the address of {first}, too; give each its own port or address")
+    yield from _twice(
+        _services(root), "is the service of {first} on the same host, too; give each a service of its own"
+    )
+    yield from _client_listeners(root)
+    yield from _twice(_roles(root), "is on {first}, too; put it on one host")
+
+
+def located(inventory: Inventory, folder: FilePath) -> Inventory:
+    """The inventory with every relative file name counted from ``folder``, and ``~`` as the user's home."""
+
+    def absolute(name: str | None) -> str | None:
+        return None if name is None else str((folder / FilePath(name).expanduser()).absolute())
+
+    def host(each: Host) -> Host:
+        files = {"key_file": absolute(each.key_file), "known_hosts": absolute(each.known_hosts)}
+        return each.model_copy(update=files)
+
+    hosts = {name: host(each) for name, each in inventory.hosts.items()}
+    secrets = {name: each for name, each in inventory.client.items() if isinstance(each, SecretRef)}
+    moved = {name: each.model_copy(update={"file": absolute(each.file)}) for name, each in secrets.items()}
+    return inventory.model_copy(update={"hosts": hosts, "client": {**inventory.client, **moved}})
+
+
+def _matching(root: Node, blocks: tuple[str, ...], key: str) -> Iterator[tuple[Path, Scalar]]:
+    for block in blocks:
+        listed = descend(root, (block,))
+        for name in listed.values if isinstance(listed, Mapping) else ():
+            node = descend(root, (block, name, key))
+            if isinstance(node, Scalar):
+                yield (block, name, key), node
+
+
+Entry = tuple[str, Path, Place]
+"""What must be there once, where it is, and its place in the file."""
+
+
+def _twice(entries: Iterator[Entry], what: str) -> Iterator[Found]:
+    seen: dict[str, Path] = {}
+    for shown, path, place in entries:
+        if shown in seen:
+            first = ".".join(str(step) for step in seen[shown])
+            yield place, path, f"{shown.rpartition(' @ ')[0] or shown} {what.format(first=first)}"
+        seen.setdefault(shown, path)
+
+
+def _places(root: Node) -> Iterator[Entry]:
+    """The addresses of hosts (SSH) and of listeners; each is ``address:port``."""
+    for path, node in _matching(root, ("hosts",), "address"):
+        port = descend(root, (*path[:-1], "port"))
+        number = port.value if isinstance(port, Scalar) else 22
+        yield f"{node.value}:{number}", path[:-1], node.place
+    brokers = descend(root, ("brokers",))
+    for broker in brokers.values if isinstance(brokers, Mapping) else ():
+        listeners = descend(root, ("brokers", broker, "listeners"))
+        for name, listener in listeners.values.items() if isinstance(listeners, Mapping) else ():
+            at = plain(listener)
+            if isinstance(at, dict):
+                yield f"{at.get('address')}:{at.get('port')}", ("brokers", broker, "listeners", name), listener.place
+
+
+def _services(root: Node) -> Iterator[Entry]:
+    """The systemd unit or pid file of every process, with its host."""
+    for path, host in _matching(root, _PROCESSES, "host"):
+        for key in ("systemd", "pid_file"):
+            node = descend(root, (*path[:-1], "service", key))
+            if isinstance(node, Scalar):
+                yield f"{node.value} @ {host.value}", (*path[:-1], "service", key), node.place
+
+
+def _client_listeners(root: Node) -> Iterator[Found]:
+    brokers = descend(root, ("brokers",))
+    if not isinstance(brokers, Mapping) or descend(root, ("client", "bootstrap.servers")) is not None:
+        return
+    flags = [node.value for path, node in scalars(brokers) if path[1:2] == ("listeners",) and path[-1:] == ("clients",)]
+    ports = [node for path, node in scalars(brokers) if path[1:2] == ("listeners",) and path[-1:] == ("port",)]
+    if ports and flags.count(False) == len(ports):
+        yield brokers.place, ("brokers",), "no listener is for clients; write clients: true for one of each broker"
+
+
+def _roles(root: Node) -> Iterator[Entry]:
+    layout = descend(root, ("lab", "layout"))
+    for host in layout.values.values() if isinstance(layout, Mapping) else ():
+        for role in host.items if isinstance(host, Sequence) else ():
+            if isinstance(role, Scalar):
+                yield str(role.value), ("lab", "layout"), role.place

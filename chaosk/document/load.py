@@ -1,0 +1,95 @@
+"""Files into scenarios and inventories; every mistake of a file is reported at once, with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from chaosk.document import nodes
+from chaosk.document.choices import choices
+from chaosk.document.draft import draft
+from chaosk.document.explain import explain
+from chaosk.document.inventories import inventory_references, located
+from chaosk.document.nodes import Node, plain, scalars, spell
+from chaosk.document.parse import Found, parse
+from chaosk.document.problems import DocumentError, Problem, unreadable
+from chaosk.document.references import references
+from chaosk.document.secrets import plain_secrets
+from chaosk.document.shape import inventory_shape, lab_shape, scenario_shape
+from chaosk.document.variables import substitute
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.model import Model
+from chaosk.scenario import Scenario, from_plain
+
+_NOTHING: Mapping[str, str] = {}
+
+
+def load_scenario(path: Path, sets: Mapping[str, str] = _NOTHING) -> Scenario:
+    """The scenario in a file, its variables replaced by their defaults or by ``sets``. Raises DocumentError."""
+    root, found = parse(_read(path))
+    if root is not None:
+        root, wrong = substitute(root, sets)
+        found = _together(found, _empty(root), wrong)
+        found = _together(found, _shape(root, scenario_shape()), choices(root), plain_secrets(root))
+        found = _together(found, references(draft(root, [where for _, where, _ in found])))
+    data = _right(path, root, found)
+    return from_plain(Scenario, data)
+
+
+def load_inventory(path: Path) -> Inventory | LabLayout:
+    """The inventory in a file, or the lab that its one key ``lab`` describes. Raises DocumentError.
+
+    Relative file names in it become absolute, from the folder of the file.
+    """
+    root, found = parse(_read(path))
+    lab = isinstance(root, nodes.Mapping) and "lab" in root.values
+    if root is not None:
+        found = _together(found, _empty(root))
+        found = _together(found, _shape(root, lab_shape() if lab else inventory_shape()), plain_secrets(root))
+        found = _together(found, inventory_references(root))
+    data = _right(path, root, found)
+    if lab:
+        return from_plain(LabLayout, data["lab"])
+    return located(from_plain(Inventory, data), path.parent)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(2 * 1024 * 1024)  # twice what is allowed: enough to see that it is too much
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _empty(root: Node) -> Iterator[Found]:
+    for path, node in scalars(root):
+        if node.value is None:
+            yield node.place, path, "has no value; write one, or remove the key"
+
+
+def _shape(root: Node, shape: type[Model]) -> list[Found]:
+    try:
+        shape.model_validate_json(json.dumps(plain(root)))
+    except ValidationError as error:
+        return explain(root, error, shape.model_json_schema())
+    return []
+
+
+def _together(found: list[Found], *more: Iterable[Found]) -> list[Found]:
+    """What was found first, and of the rest what is not a consequence of it: at the same place, or inside."""
+    wrong = [path for _, path, _ in found if path]
+    later = [each for several in more for each in several]
+    return [*found, *(each for each in later if not any(each[1][: len(path)] == path for path in wrong))]
+
+
+def _right(path: Path, root: Node | None, found: list[Found]) -> dict[str, Any]:
+    """The plain data, if nothing is wrong with it. Raises DocumentError."""
+    if found or root is None:
+        problems = (Problem(str(path), at.line, at.column, spell(where), what) for at, where, what in found)
+        raise DocumentError(problems)
+    data = plain(root)
+    return data if isinstance(data, dict) else {}

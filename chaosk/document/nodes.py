@@ -1,0 +1,94 @@
+"""A YAML document as plain data that remembers where each key and value was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+Value = str | int | float | bool | None
+Plain = Value | list["Plain"] | dict[str, "Plain"]
+Path = tuple[str | int, ...]
+"""The keys and list places (from 0) that lead to a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Line and column, both from 1; the column counts characters."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A single value."""
+
+    place: Place
+    value: Value
+    text: str
+    """As it was written, without quotes."""
+    note: str = ""
+    """Said behind every complaint about it, like which variable it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    place: Place
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys and values, in order; ``keys`` holds the place of each key."""
+
+    place: Place
+    values: dict[str, Node]
+    keys: dict[str, Place] = field(default_factory=dict)
+
+
+Node = Scalar | Sequence | Mapping
+
+
+def plain(node: Node) -> Plain:
+    """The data alone, as JSON would have it."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Sequence):
+        return [plain(item) for item in node.items]
+    return {key: plain(value) for key, value in node.values.items()}
+
+
+def child(node: Node, step: str | int) -> Node | None:
+    """What a key or list place leads to, or None; numeric keys match as text."""
+    if isinstance(node, Mapping):
+        return node.values.get(str(step))
+    if isinstance(node, Sequence) and isinstance(step, int) and 0 <= step < len(node.items):
+        return node.items[step]
+    return None
+
+
+def descend(root: Node, path: Path) -> Node | None:
+    """The node at ``path``, or None if there is none."""
+    node: Node | None = root
+    for step in path:
+        node = child(node, step) if node is not None else None
+    return node
+
+
+def scalars(node: Node, path: Path = ()) -> Iterator[tuple[Path, Scalar]]:
+    """Every scalar below ``node`` with its path, in order."""
+    if isinstance(node, Scalar):
+        yield path, node
+    elif isinstance(node, Sequence):
+        for place, item in enumerate(node.items):
+            yield from scalars(item, (*path, place))
+    else:
+        for key, value in node.values.items():
+            yield from scalars(value, (*path, key))
+
+
+def spell(path: Path) -> str:
+    """A path as it is printed: ``timeline[0].kill_broker.target``."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")

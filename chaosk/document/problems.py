@@ -1,0 +1,49 @@
+"""What is wrong with a file: problems with their place, collected until all are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from chaosk.errors import UsageError
+
+_MOST = 50
+"""Problems that are printed; behind so many there is one cause."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One mistake in a file."""
+
+    file: str
+    line: int
+    """From 1."""
+    column: int
+    """From 1, in characters."""
+    path: str
+    """Where in the document, like ``timeline[0].kill_broker.target``; empty for the document itself."""
+    what: str
+    """What is wrong; what to write."""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}:{self.column}:"
+        return f"{where} {self.path}: {self.what}" if self.path else f"{where} {self.what}"
+
+
+class DocumentError(UsageError):
+    """All the mistakes of one file; its message has a line for each."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        """Keep ``problems`` in the order of the file, each once."""
+        self.problems = tuple(sorted(set(problems)))
+        lines = [str(problem) for problem in self.problems[:_MOST]]
+        if len(self.problems) > _MOST:
+            lines.append(f"… and {len(self.problems) - _MOST} more; mend these first")
+        super().__init__("\n".join(lines))
+
+
+def unreadable(path: Path, error: OSError) -> DocumentError:
+    """The error for a file that cannot be read at all."""
+    why = (error.strerror or str(error)).lower()
+    return DocumentError([Problem(str(path), 1, 1, "", f"cannot be read: {why}; name a file that you may read")])

@@ -1,0 +1,160 @@
+"""What holds a scenario together: names that must exist, expressions that must parse, what excludes what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from chaosk.document.draft import INTERNAL_TOPICS, Draft
+from chaosk.document.nodes import Path
+from chaosk.document.parse import Found
+from chaosk.expression import ExpressionError, parse_condition, parse_target
+from chaosk.metrics import METRICS, WINDOWS
+from chaosk.model import Model
+from chaosk.nearest import instead
+from chaosk.scenario import Entry
+from chaosk.targets._contract import Target
+
+_BOUND_WORDS = ("min", "max", "during")
+
+
+def references(draft: Draft) -> Iterator[Found]:
+    """Everything that is wrong between the parts of a scenario."""
+    yield from _names(draft)
+    yield from _topics(draft)
+    for name, probe in draft.probes.items():
+        if probe is not None:
+            path: Path = ("probes", name, *_single_key(draft, name))
+            yield from _referring(draft, path, probe, frozenset(draft.topics))
+    for place, entry in enumerate(draft.entries):
+        if entry is not None:
+            yield from _entry(draft, place, entry)
+    yield from _expect(draft)
+
+
+def _single_key(draft: Draft, name: str) -> tuple[str, ...]:
+    probe = draft.probes[name]
+    return () if probe is None else (type(probe).__module__.rpartition(".")[2],)
+
+
+def _names(draft: Draft) -> Iterator[Found]:
+    for name in draft.probes:
+        if name in _BOUND_WORDS:
+            yield draft.at_key(("probes", name), f"{name!r} has a meaning in `expect`; choose another name")
+    for place, name in enumerate(draft.names):
+        path: Path = ("timeline", place, "name")
+        if name in WINDOWS:
+            yield draft.at(path, f"{name!r} is the name of a window; choose another name")
+        if name in draft.names[:place]:
+            first = draft.names.index(name)
+            yield draft.at(path, f"timeline[{first}] is called {name!r}, too; give each entry a name of its own")
+
+
+def _topics(draft: Draft) -> Iterator[Found]:
+    most = draft.cluster.brokers.max if draft.cluster is not None else None
+    for name, topic in draft.topics.items():
+        if topic is None:
+            continue
+        if most is not None and topic.replication_factor > most:
+            what = f"replication_factor {topic.replication_factor} on at most {most} brokers (cluster.brokers)"
+            yield draft.at(("topics", name, "replication_factor"), f"{what}; write replication_factor: {most}")
+        in_sync = topic.config.get("min.insync.replicas")
+        if isinstance(in_sync, int) and in_sync > topic.replication_factor:
+            what = (
+                f"more than the replication_factor {topic.replication_factor}: nothing could be written with acks=all"
+            )
+            path: Path = ("topics", name, "config", "min.insync.replicas")
+            yield draft.at(path, f"{what}; write at most {topic.replication_factor}")
+
+
+def _entry(draft: Draft, place: int, entry: Entry) -> Iterator[Found]:
+    path: Path = ("timeline", place)
+    step = (*path, entry.kind)
+    yield from _triggers(draft, path, place, entry)
+    if entry.lasts is not None and not entry.step.lasting:
+        yield draft.at_key((*path, "for"), f"{entry.kind} leaves nothing that could be undone; remove `for`")
+    yield from _referring(draft, step, entry.step, frozenset(draft.topics) | INTERNAL_TOPICS)
+    for text in dict.fromkeys(entry.step.targets()):
+        yield from _expression(draft, draft.holds(step, text), text, parse_target)
+    if entry.when is not None:
+        yield from _expression(draft, (*path, "when"), entry.when, parse_condition)
+
+
+def _triggers(draft: Draft, path: Path, place: int, entry: Entry) -> Iterator[Found]:
+    if entry.at is not None and entry.after is not None:
+        yield draft.at_key((*path, "after"), "`at` and `after` in one entry; keep one of them")
+    if entry.when is None and draft.written((*path, "timeout")):
+        yield draft.at_key((*path, "timeout"), "`timeout` limits `when`, which is not here; remove it, or add `when`")
+    if entry.after is None:
+        return
+    earlier, after = draft.names[:place], (*path, "after", "entry")
+    if entry.after.entry not in earlier:
+        hint = "an entry can only wait for one above it" if entry.after.entry in draft.names else ""
+        advice = hint or instead(entry.after.entry, earlier)
+        yield draft.at(after, f"there is no entry {entry.after.entry!r} above this one; {advice}")
+        return
+    other = draft.entries[earlier.index(entry.after.entry)]
+    if entry.after.is_ == "healed" and other is not None and other.lasts is None:
+        yield draft.at(
+            after, f"{other.name} is not healed before the timeline ends; give it a `for`, or use is: applied"
+        )
+
+
+def _expression(draft: Draft, path: Path, text: str, parse: Callable[[str], Model]) -> Iterator[Found]:
+    try:
+        parsed = parse(text)
+    except ExpressionError as error:
+        yield draft.at(path, str(error))
+        return
+    topics = frozenset(draft.topics) | INTERNAL_TOPICS
+    yield from _refers(draft, parsed, lambda _, what: draft.at(path, f"{text!r}: {what}"), topics)
+
+
+def _referring(draft: Draft, path: Path, value: Model, topics: frozenset[str]) -> Iterator[Found]:
+    yield from _refers(draft, value, lambda field, what: draft.at((*path, field), what), topics)
+
+
+def _refers(
+    draft: Draft, value: Model, complain: Callable[[str, str], Found], topics: frozenset[str]
+) -> Iterator[Found]:
+    """The fields of one value that name something of the scenario: by their names, whatever the class."""
+    known = {"topic": topics, "probe": frozenset(draft.probes), "group": draft.groups}
+    for field in type(value).model_fields:
+        named = getattr(value, field)
+        if field == "group" and not (isinstance(value, Target) and draft.groups):
+            continue  # a probe's own group, or nothing to compare with
+        if field in known and isinstance(named, str) and named not in known[field]:
+            yield complain(field, f"there is no {field} {named!r}; {instead(named, known[field])}")
+        if field in ("partition", "partitions") and named is not None:
+            numbers = named if isinstance(named, tuple) else (named,)
+            yield from _partitions(draft, getattr(value, "topic", None), field, numbers, complain)
+    if isinstance(value, Target):
+        for nested in value.nested():
+            yield from _refers(draft, parse_target(nested), complain, topics)
+
+
+def _partitions(
+    draft: Draft, topic: object, field: str, numbers: Iterable[object], complain: Callable[[str, str], Found]
+) -> Iterator[Found]:
+    shape = draft.topics.get(topic) if isinstance(topic, str) else None
+    for number in numbers:
+        if shape is not None and isinstance(number, int) and not 0 <= number < shape.partitions:
+            has = "one partition, 0" if shape.partitions == 1 else f"partitions 0 to {shape.partitions - 1}"
+            yield complain(field, f"there is no partition {number} of {topic!r}; it has {has}")
+
+
+def _expect(draft: Draft) -> Iterator[Found]:
+    subjects = {
+        "probe": draft.probes, "topic": draft.topics, "fault": draft.names, "group": draft.groups
+    }  # fmt: skip
+    for name, bounds in draft.expect.bounds.items():
+        noun = METRICS[name].subject
+        for subject, several in bounds.items():
+            path: Path = ("expect", name, *((subject,) if subject else ()))
+            if subject and subject not in subjects[noun]:
+                advice = instead(subject, subjects[noun])
+                yield draft.at_key(path, f"there is no {noun} {subject!r} to measure the {name} of; {advice}")
+            for bound in several:
+                if bound.during not in (*WINDOWS, *draft.names):
+                    advice = instead(bound.during, (*WINDOWS, *draft.names))
+                    where = draft.holds(path, bound.during)
+                    yield draft.at(where, f"there is no window {bound.during!r}; {advice}")

@@ -1,0 +1,27 @@
+"""Secrets written into a file: refused, because files are shared and plans are kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from chaosk.document.nodes import Node, scalars
+from chaosk.document.parse import Found
+
+_SECRET = re.compile(r"(^|[._-])(password|secret|pem|passphrase|token)s?$", re.IGNORECASE)
+"""Settings of librdkafka (and of whoever names theirs alike) that hold a secret: ``sasl.password``, ``ssl.key.pem``."""
+
+
+def plain_secrets(root: Node) -> Iterator[Found]:
+    """Every client or probe setting that holds a secret as text."""
+    for path, node in scalars(root):
+        in_settings = path[:1] == ("client",) or (path[:1] == ("probes",) and "config" in path)
+        if in_settings and _SECRET.search(str(path[-1])):
+            where = (
+                "write a reference" if path[0] == "client" else "put it into the inventory's `client:` as a reference"
+            )
+            yield (
+                node.place,
+                path,
+                f"a secret must not be in a file like this; {where}: {{env: NAME}} or {{file: PATH}}",
+            )

@@ -1,0 +1,108 @@
+"""The shape of a scenario as it is written: types made from the fields of every step, probe and metric there is.
+
+``chaosk.scenario`` holds what the program works with; these types exist so that pydantic reports every mistake at the
+place where it was written, and so that the JSON Schema for editors is generated from the same fields.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
+from pydantic.fields import FieldInfo
+
+from chaosk.expect import Expect, parse_bounds
+from chaosk.inventory import Inventory, LabLayout, Name
+from chaosk.metrics import METRICS, WINDOWS, Metric
+from chaosk.model import Model
+from chaosk.scenario import Entry, Scenario, probes, steps
+from chaosk.wording import summary
+
+
+@cache
+def scenario_shape() -> type[Model]:
+    """The type of a whole scenario file."""
+    own: dict[str, Any] = {name: _field(info) for name, info in Scenario.model_fields.items()}
+    entry: Any = _entry_shape()
+    probe: Any = _probe_shape()
+    own["timeline"] = (tuple[entry, ...], _described(Scenario, "timeline", min_length=1))
+    own["probes"] = (dict[Name, probe], _described(Scenario, "probes", min_length=1))
+    own["expect"] = (_expect_shape(), Field(default=None, description=summary(Expect)))
+    return _model("Scenario", summary(Scenario), own)
+
+
+def _entry_shape() -> type[Model]:
+    own: dict[str, Any] = {
+        name: _field(info) for name, info in Entry.model_fields.items() if name not in ("kind", "step")
+    }
+    own["name"] = (Name, Field(default=None, description=Entry.model_fields["name"].description))
+    kinds = {name: _optional(kind) for name, kind in steps().items()}
+    return _model("Entry", summary(Entry), {**own, **kinds}, tuple(kinds))
+
+
+def _probe_shape() -> type[Model]:
+    kinds = {name: _optional(kind) for name, kind in probes().items()}
+    return _model(
+        "Probe", "A client of the cluster: one key, the kind of probe, with its settings.", kinds, tuple(kinds)
+    )
+
+
+def _expect_shape() -> type[Model]:
+    own = {"verdict": _field(Expect.model_fields["verdict"])}
+    bounds = {name: (_bounds(metric), Field(default=None, description=metric.says)) for name, metric in METRICS.items()}
+    return _model("Expect", summary(Expect), {**own, **bounds})
+
+
+def _model(name: str, says: str, fields: dict[str, Any], one_of: tuple[str, ...] = ()) -> type[Model]:
+    shape: type[Model] = create_model(name, __base__=Model, __doc__=says, **fields)
+    if one_of:
+        shape.model_config["json_schema_extra"] = {"oneOf": [{"required": [key]} for key in one_of]}
+        shape.model_rebuild(force=True)
+    return shape
+
+
+def _field(info: FieldInfo) -> tuple[Any, FieldInfo]:
+    return info.annotation, info
+
+
+def _described(owner: type[Model], name: str, **more: Any) -> Any:  # noqa: ANN401 - as pydantic types Field
+    return Field(description=owner.model_fields[name].description, **more)
+
+
+def _optional(kind: type[Model]) -> tuple[Any, Any]:
+    """A key that may be left out, but not be empty."""
+    return kind, Field(default=None, description=summary(kind))
+
+
+def _bounds(metric: Metric) -> Any:  # noqa: ANN401 - an annotation
+    return Annotated[Any, BeforeValidator(partial(parse_bounds, metric)), WithJsonSchema(bounds_schema(metric))]
+
+
+def bounds_schema(metric: Metric) -> dict[str, Any]:
+    """The JSON Schema of all the spellings of bounds on ``metric``."""
+    figure: dict[str, Any] = {
+        "s": {"type": "string", "pattern": r"^[0-9.]+(ms|s|m|h)$", "examples": ["20s"]},
+        "records/s": {"type": "string", "pattern": r"^[0-9.]+/(s|m)$", "examples": ["450/s"]},
+    }.get(metric.unit, {"type": "integer", "minimum": 0, "examples": [12]})
+    window = {"type": "string", "description": f"{', '.join(WINDOWS)}, or the name of a timeline entry"}
+    keys = {"min": figure, "max": figure, "during": window}
+    ends = [{"required": ["min"]}, {"required": ["max"]}]
+    bound = {"type": "object", "properties": keys, "additionalProperties": False, "anyOf": ends}
+    one = {"anyOf": [figure, bound]}
+    several = {"anyOf": [*one["anyOf"], {"type": "array", "items": one, "minItems": 1}]}
+    reserved = {"propertyNames": {"not": {"enum": list(keys)}}}
+    subjects = {"type": "object", "additionalProperties": several, "minProperties": 1, **reserved}
+    return {"anyOf": [*several["anyOf"], subjects]}
+
+
+def inventory_shape() -> type[Model]:
+    """The type of an inventory file."""
+    return Inventory
+
+
+@cache
+def lab_shape() -> type[Model]:
+    """The type of a lab file: an inventory whose one key is ``lab``."""
+    shape: type[Model] = create_model("Lab", __base__=Model, __doc__=summary(LabLayout), lab=(LabLayout, ...))
+    return shape

@@ -1,0 +1,104 @@
+"""``${name}`` in values: replaced in the nodes, after YAML was read, so a value can never become structure."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping as MappingOf
+
+from chaosk.document.nodes import Mapping, Node, Place, Scalar, Sequence, scalars
+from chaosk.document.parse import Found
+from chaosk.document.scalars import resolve
+from chaosk.nearest import instead
+
+_USE = re.compile(r"\$(\$?)\{([^}]*)\}")
+BLOCK = "variables"
+
+
+def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]]:
+    """The document with its variables replaced: their defaults, overridden by ``sets``; and what is wrong with them.
+
+    A value that is nothing but ``${name}`` takes the kind of the variable; inside longer text the variable's text is
+    inserted. ``$${name}`` stands for the text ``${name}`` itself.
+    """
+    if not isinstance(root, Mapping):
+        return root, []
+    block = root.values.get(BLOCK)
+    known = block if isinstance(block, Mapping) else Mapping(root.place, {})
+    found = [*_defaults(known), *_unknown(known, sets, root.place)]
+    values = {name: _chosen(name, value, sets) for name, value in known.values.items() if isinstance(value, Scalar)}
+    used: set[str] = set()
+    replaced: dict[str, Node] = {}
+    for key, value in root.values.items():
+        if key == BLOCK:
+            replaced[key] = Mapping(value.place, dict(values), known.keys) if isinstance(value, Mapping) else value
+        else:
+            found += [(node.place, (key, *path), what) for path, node in scalars(value) for what in _wrong(node, known)]
+            used |= {name for _, node in scalars(value) for name in _names(node)}
+            replaced[key] = _replace(value, values)
+    found += [
+        (place, (BLOCK, name), f"{name!r} is never used; write ${{{name}}} somewhere, or remove it")
+        for name, place in known.keys.items()
+        if name not in used
+    ]
+    return Mapping(root.place, replaced, root.keys), found
+
+
+def _defaults(known: Mapping) -> Iterator[Found]:
+    for path, node in scalars(known, (BLOCK,)):
+        if len(path) != 2:
+            yield node.place, path, "a variable is a single value; write a word or a number"
+        elif _USE.search(node.text):
+            yield node.place, path, "a variable cannot use another; write its value"
+
+
+def _unknown(known: Mapping, sets: MappingOf[str, str], place: Place) -> Iterator[Found]:
+    for name, text in sets.items():
+        if name not in known.values:
+            advice = instead(name, known.values) if known.values else "the file has no `variables:`"
+            yield place, (BLOCK,), f"--set {name}={text}: there is no variable {name!r}; {advice}"
+
+
+def _chosen(name: str, default: Scalar, sets: MappingOf[str, str]) -> Scalar:
+    if name not in sets:
+        return dataclasses.replace(default, note=f"${{{name}}} is {default.text} by default")
+    text = sets[name]
+    note = f"--set {name}={text}"
+    try:
+        value = text if isinstance(default.value, str) else resolve(text)
+    except ValueError:
+        value = text
+    return Scalar(default.place, value, text, note)
+
+
+def _names(node: Scalar) -> Iterator[str]:
+    return (name for escaped, name in _USE.findall(node.text) if not escaped)
+
+
+def _wrong(node: Scalar, known: Mapping) -> Iterator[str]:
+    for name in _names(node):
+        if name not in known.values:
+            advice = instead(name, known.values) if known.values else f"declare it: variables: {{{name}: its default}}"
+            yield f"there is no variable {name!r}; {advice}"
+
+
+def _replace(node: Node, values: MappingOf[str, Scalar]) -> Node:
+    if isinstance(node, Sequence):
+        return Sequence(node.place, tuple(_replace(item, values) for item in node.items))
+    if isinstance(node, Mapping):
+        return Mapping(node.place, {key: _replace(value, values) for key, value in node.values.items()}, node.keys)
+    whole = _USE.fullmatch(node.text)
+    if whole and not whole[1] and whole[2] in values:
+        return dataclasses.replace(values[whole[2]], place=node.place)
+    if not isinstance(node.value, str) or not _USE.search(node.value):
+        return node
+    notes = [values[name].note for name in _names(node) if name in values]
+    text = _USE.sub(lambda use: _inserted(use, values), node.value)
+    return Scalar(node.place, text, text, ", ".join(notes))
+
+
+def _inserted(use: re.Match[str], values: MappingOf[str, Scalar]) -> str:
+    if use[1]:
+        return use[0][1:]
+    return values[use[2]].text if use[2] in values else use[0]

@@ -1,0 +1,71 @@
+"""Secrets: read from where the inventory says they are, and hidden wherever a value could be printed."""
+
+from __future__ import annotations
+
+import os
+from hmac import compare_digest
+from pathlib import Path
+from typing import NoReturn
+
+from chaosk.errors import PreflightError
+from chaosk.inventory import SecretRef
+
+_LARGEST = 64 * 1024
+"""Bytes of a secret's file; certificates and keys are smaller."""
+
+
+class Secret:
+    """Text that shows itself only to who asks with :meth:`reveal`: not in logs, messages, tracebacks or pickles."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The secret itself: hand it to the library that needs it, and to nothing else."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret(hidden)"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and compare_digest(self._text.encode(), other._text.encode())
+
+    def __hash__(self) -> int:
+        return hash((Secret, self._text))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Secret is never stored; pass on the reference to it")
+
+
+def resolve(reference: SecretRef) -> Secret:
+    """The secret that a reference names; one newline at the end of a file is dropped. Raises PreflightError."""
+    if reference.env is not None:
+        value = os.environ.get(reference.env)
+        if value is None:
+            raise PreflightError(
+                f"the environment variable {reference.env} is not set; it should hold a secret: set it"
+            )
+        return Secret(value)
+    return Secret(_read(Path(str(reference.file))))
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LARGEST + 1).decode("utf-8")
+    except OSError as error:
+        why = (error.strerror or "it cannot be read").lower()
+        raise PreflightError(f"{path}: {why}; it should hold a secret: check the path and who may read it") from error
+    except UnicodeDecodeError:
+        # `from None`: the error quotes the bytes that it could not decode
+        raise PreflightError(f"{path}: the secret in it is not UTF-8 text; save it as text") from None
+    if len(text) > _LARGEST:
+        raise PreflightError(f"{path}: more than {_LARGEST} bytes, too long for a secret; check the path")
+    return text.removesuffix("\n").removesuffix("\r")

@@ -137,6 +137,14 @@ def test_a_failed_set_up_is_tried_again(tmp_path: Path) -> None:
     assert dev(folder, "chaosk").returncode == 3
 
 
+def test_ci_calls_the_command_of_the_readme() -> None:
+    """CI runs what a developer runs, and only forbids what would go unseen."""
+    words = [line.split() for line in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()]
+    assert ["exec", "./dev", "test", '"$@"'] == words[-1]
+    assert ["export", "CI=true"] in words
+    assert "\n./dev test " in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.packaging
 def test_a_lock_that_lacks_something_is_named(tmp_path: Path) -> None:
     """Who adds a dependency and forgets the lock is told so, and can still call ``./dev lock``."""

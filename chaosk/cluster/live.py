@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from chaosk.errors import ClusterError
 from chaosk.model import Model
+
+
+class UnknownTopic(ClusterError):  # noqa: N818 - the field's word
+    """The cluster has no such topic."""
 
 
 class PartitionState(Model):
@@ -44,7 +49,7 @@ class Live(Protocol):
     """The cluster and the probes as they are now. Each call asks anew and raises ChaoskError when nobody answers."""
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
-        """Every partition of a topic."""
+        """Every partition of a topic; raises UnknownTopic if there is none of that name."""
         ...
 
     def controller(self) -> int | None:

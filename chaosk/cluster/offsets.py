@@ -48,7 +48,7 @@ def replica_offsets(answers: Sequence[Any]) -> tuple[ReplicaOffsets, ...]:
 
     A partition of which it has no replica is left out.
     """
-    log_start, log_end, high_watermark, last_stable = (_by_partition(answer) for answer in answers)
+    log_start, log_end, high_watermark, last_stable = (offsets_by_partition(answer) for answer in answers)
     return tuple(
         ReplicaOffsets(
             topic=topic,
@@ -60,6 +60,13 @@ def replica_offsets(answers: Sequence[Any]) -> tuple[ReplicaOffsets, ...]:
             log_end=log_end.get((topic, partition)),
         )
         for topic, partition in sorted({*log_start, *log_end, *high_watermark})
+    )
+
+
+def end_offsets_request(partitions: Mapping[str, Sequence[int]]) -> tuple[ListOffsetsRequest, ListOffsetsRequest]:
+    """Where the logs of these partitions start and end, for their leader; :func:`offsets_by_partition` reads each."""
+    return _request(partitions, _CONSUMER, _EARLIEST, _UNCOMMITTED), _request(
+        partitions, _CONSUMER, _LATEST, _UNCOMMITTED
     )
 
 
@@ -82,8 +89,8 @@ def _request(
     )
 
 
-def _by_partition(answer: Any) -> dict[tuple[str, int], int]:  # noqa: ANN401 - kafka-python makes it at run time
-    """The offsets that came without an error."""
+def offsets_by_partition(answer: Any) -> dict[tuple[str, int], int]:  # noqa: ANN401 - kafka-python makes it at run time
+    """By topic and partition the offsets that came without an error."""
     return {
         (topic.name, one.partition_index): one.offset
         for topic in answer.topics

@@ -50,7 +50,7 @@ class View:
 def metadata_request(topics: Sequence[str] | None) -> MetadataRequest:
     """Ask for some topics (none: only the brokers), or with None for all; creates nothing."""
     names = None if topics is None else [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
-    return MetadataRequest(topics=names, allow_auto_topic_creation=False, max_version=12)
+    return MetadataRequest(topics=names, allow_auto_topic_creation=False, version=12)
 
 
 def view(asked: int, answer: Any) -> View:  # noqa: ANN401 - kafka-python's answers are made at run time

@@ -48,7 +48,7 @@ class Link:
     """A connection to one broker, opened when it is needed; for one thread at a time."""
 
     def __init__(self, place: Place, timeout: float = TIMEOUT) -> None:
-        """``timeout``: seconds that each :meth:`ask` may take."""
+        """``timeout``: seconds that each :meth:`ask` may take unless it says otherwise."""
         self.place = place
         self._timeout = timeout
         self._socket: socket.socket | None = None
@@ -60,13 +60,15 @@ class Link:
         """Whether there is a connection from before; the broker may have closed it since."""
         return self._socket is not None
 
-    def ask(self, *requests: ApiMessage) -> list[Any]:
+    def ask(self, *requests: ApiMessage, within: float | None = None) -> list[Any]:
         """Send all requests at once; their answers in the same order.
 
-        Each request gets the newest version that it and the broker know. Raises NoAnswer if they are not all here in
-        time; the connection is given up then, so that a late answer is never taken for another one.
+        Each request gets the newest version that the broker and we know, or its own if that is older. Raises NoAnswer
+        if they are not all here ``within`` so many seconds (by default the link's); the connection is given up then,
+        so that a late answer is never taken for another one.
         """
-        deadline = time.monotonic() + self._timeout
+        timeout = self._timeout if within is None else within
+        deadline = time.monotonic() + timeout
         try:
             self._connect(deadline)
             for request in requests:
@@ -74,7 +76,7 @@ class Link:
             return self._exchange(requests, deadline)
         except TimeoutError as error:
             self.close()
-            raise NoAnswer(f"{self.place}: no answer within {self._timeout:g} s") from error
+            raise NoAnswer(f"{self.place}: no answer within {timeout:g} s") from error
         except OSError as error:
             self.close()
             raise NoAnswer(f"{self.place}: {(error.strerror or str(error)).lower()}") from error
@@ -111,7 +113,8 @@ class Link:
         known = self._versions.get(request.API_KEY)
         if known is None:
             raise KafkaError(f"it does not know {request.name}")
-        return min(known, int(request.max_version))
+        wanted = request.API_VERSION
+        return min(known, int(request.max_version if wanted is None else wanted))
 
     def _exchange(self, requests: Sequence[ApiMessage], deadline: float) -> list[Any]:
         if self._socket is None:

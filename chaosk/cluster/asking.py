@@ -1,0 +1,69 @@
+"""Requests for whoever is the controller or a group's coordinator: both move while they are looked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kafka.protocol.api_message import ApiMessage
+
+from chaosk.cluster import codes
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import coordinator
+from chaosk.cluster.wire import NoAnswer
+from chaosk.errors import ClusterError
+
+WITHIN = 15.0
+"""Seconds that are spent on finding out who it is and getting an answer."""
+_PAUSE = 0.1
+_MOVED = frozenset(
+    {codes.COORDINATOR_LOAD_IN_PROGRESS, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR, codes.NOT_CONTROLLER}
+)
+
+
+def ask_controller(
+    brokers: Brokers, request: Callable[[], ApiMessage], errors: Callable[[Any], list[int]], within: float = WITHIN
+) -> Any:  # noqa: ANN401 - kafka-python's answers
+    """The controller's answer to a request; ``errors`` reads the error codes from an answer.
+
+    Raises ClusterError if no controller answers in time.
+    """
+    return _ask(brokers, brokers.controller, request, errors, ("controller", within))
+
+
+def ask_coordinator(
+    brokers: Brokers,
+    group: str,
+    request: Callable[[], ApiMessage],
+    errors: Callable[[Any], list[int]],
+    within: float = WITHIN,
+) -> Any:  # noqa: ANN401 - kafka-python's answers
+    """The answer of a group's coordinator; see :func:`ask_controller`."""
+    return _ask(brokers, lambda: coordinator(brokers, group), request, errors, (f"coordinator of {group}", within))
+
+
+def _ask(
+    brokers: Brokers,
+    find: Callable[[], int | None],
+    request: Callable[[], ApiMessage],
+    errors: Callable[[Any], list[int]],
+    role: tuple[str, float],
+) -> Any:  # noqa: ANN401 - kafka-python's answers
+    name, within = role
+    end = time.monotonic() + within
+    seen = "none was found"
+    while (left := end - time.monotonic()) > 0:
+        broker = find()
+        if broker is not None:
+            try:
+                answer = brokers.ask(broker, request(), within=left)
+            except NoAnswer as error:
+                seen = str(error)
+            else:
+                moved = [code for code in errors(answer) if code in _MOVED]
+                if not moved:
+                    return answer
+                seen = f"broker {broker} says {codes.error_name(moved[0])}"
+        time.sleep(_PAUSE)
+    raise ClusterError(f"no {name} answers within {within:g} s: {seen}")

@@ -1,0 +1,114 @@
+"""The brokers of a cluster, each asked by itself, all of them at once; also while some are dead, frozen or cut off."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import Any, Self
+
+from kafka.protocol.api_message import ApiMessage
+
+from chaosk.cluster.live import UnknownTopic
+from chaosk.cluster.places import broker_places
+from chaosk.cluster.views import PartitionView, View, current, metadata_request, partitions, view
+from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer
+from chaosk.errors import ClusterError
+from chaosk.inventory import Inventory
+
+GRACE = 0.3
+"""Seconds that the rest is waited for once most brokers have answered."""
+
+
+class Brokers:
+    """Connections to every broker of an inventory, made when they are needed; usable from any thread."""
+
+    def __init__(self, inventory: Inventory, settings: Mapping[str, Any], timeout: float = TIMEOUT) -> None:
+        """``settings``: librdkafka settings with secrets resolved; ``timeout``: seconds that one answer may take."""
+        self._places = broker_places(inventory, settings)
+        self._timeout = timeout
+        self._idle: dict[int, list[Link]] = {broker: [] for broker in self._places}
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(4 * len(self._places), "broker")
+
+    def ask(self, broker: int, request: ApiMessage, within: float | None = None) -> Any:  # noqa: ANN401 - kafka-python
+        """One broker's answer; raises NoAnswer, or ClusterError for a broker that the inventory does not have."""
+        if broker not in self._places:
+            raise ClusterError(f"broker {broker}: the inventory has no such broker")
+        with self._lock:
+            links = self._idle[broker]
+            link = links.pop() if links else Link(self._places[broker], self._timeout)
+        answer = _ask(link, request, within)
+        with self._lock:
+            self._idle[broker].append(link)
+        return answer
+
+    def ask_all(self, request: Callable[[], ApiMessage], brokers: Sequence[int] | None = None) -> dict[int, Any]:
+        """By broker the answers of those that answer in time; raises ClusterError if there are none.
+
+        ``brokers``: which to ask, by default all. Once most have answered, nobody waits long for one that hangs.
+        """
+        asked = tuple(self._places) if brokers is None else tuple(brokers)
+        futures = {self._pool.submit(self.ask, broker, request()): broker for broker in asked}
+        settled = _settled(set(futures), most=len(futures) // 2 + 1, within=2 * self._timeout)
+        answers = {futures[one]: one.result() for one in settled if one.exception() is None}
+        if not answers:
+            reasons = "; ".join(sorted(str(one.exception()) for one in settled)) or "all of them hang"
+            raise ClusterError(f"no broker answers: {reasons}")
+        return dict(sorted(answers.items()))
+
+    def views(self, topics: Sequence[str] | None = ()) -> tuple[View, ...]:
+        """What each broker that answers says of the cluster and of some topics (None: all); raises if none does."""
+        answers = self.ask_all(lambda: metadata_request(topics))
+        return tuple(view(broker, answer) for broker, answer in answers.items())
+
+    def partitions(self, topic: str) -> tuple[PartitionView, ...]:
+        """Every partition of a topic; raises UnknownTopic if the cluster has none of that name."""
+        found = partitions(self.views([topic]))
+        if not found:
+            raise UnknownTopic(f"topic {topic}: the cluster has no such topic")
+        return found
+
+    def controller(self) -> int | None:
+        """Broker id of the controller; None if there is none."""
+        return current(self.views())[0].controller
+
+    def close(self) -> None:
+        """End every connection."""
+        self._pool.shutdown()
+        with self._lock:
+            for links in self._idle.values():
+                while links:
+                    links.pop().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def _ask(link: Link, request: ApiMessage, within: float | None) -> Any:  # noqa: ANN401 - kafka-python's answers
+    """Ask; over a connection that the broker had closed in the meantime, once more on a new one."""
+    from_before = link.connected
+    try:
+        return link.ask(request, within=within)[0]
+    except NoAnswer as error:
+        if not from_before or isinstance(error.__cause__, TimeoutError):
+            raise
+        return link.ask(request, within=within)[0]
+
+
+def _settled(futures: set[Future[Any]], most: int, within: float) -> set[Future[Any]]:
+    """The futures that are over: all of them, or after ``GRACE`` those there are once ``most`` brought an answer."""
+    end = time.monotonic() + within
+    done: set[Future[Any]] = set()
+    in_grace = False
+    while futures and (left := end - time.monotonic()) > 0:
+        more, futures = wait(futures, left, FIRST_COMPLETED)
+        done |= more
+        if not in_grace and sum(one.exception() is None for one in done) >= most:
+            end, in_grace = min(end, time.monotonic() + GRACE), True
+    return done

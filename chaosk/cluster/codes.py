@@ -1,0 +1,20 @@
+"""Kafka's error codes by the names its documentation gives them."""
+
+from __future__ import annotations
+
+from kafka.errors import for_code
+
+NONE = 0
+NOT_LEADER_OR_FOLLOWER = 6
+COORDINATOR_LOAD_IN_PROGRESS = 14
+COORDINATOR_NOT_AVAILABLE = 15
+NOT_COORDINATOR = 16
+TOPIC_ALREADY_EXISTS = 36
+NOT_CONTROLLER = 41
+ELECTION_NOT_NEEDED = 84
+
+
+def error_name(code: int) -> str:
+    """The protocol's name of an error code, like ``NOT_CONTROLLER``; of one that is not known, its number."""
+    message = getattr(for_code(code), "message", None)  # type: ignore[no-untyped-call]
+    return f"error {code}" if message in (None, "UNKNOWN") else str(message)

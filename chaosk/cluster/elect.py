@@ -1,0 +1,67 @@
+"""Leader elections that an operator asks for (``kafka-leader-election.sh``): preferred and unclean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.admin import ElectLeadersRequest
+
+from chaosk.cluster import codes
+from chaosk.cluster.asking import WITHIN, ask_controller
+from chaosk.cluster.brokers import Brokers
+from chaosk.errors import StepError
+from chaosk.model import Model
+from chaosk.steps._contract import Elect
+
+_TYPES = {"preferred": 0, "unclean": 1}
+_FINE = {codes.NONE, codes.ELECTION_NOT_NEEDED}
+
+
+class Election(Model):
+    """What became of one partition."""
+
+    topic: str
+    partition: int
+    elected: bool
+    """Whether leadership was decided anew; false where the election was not needed."""
+
+
+def elect(brokers: Brokers, deed: Elect) -> tuple[Election, ...]:
+    """Ask the controller for leaders of a topic's partitions, and wait for them; the outcome by partition.
+
+    That an election is not needed is no failure. Raises StepError naming every partition whose election failed, and
+    ClusterError if no controller answers.
+    """
+    numbers = deed.partitions
+    if numbers is None:
+        numbers = tuple(one.partition for one in brokers.partitions(deed.topic))
+
+    def request() -> ElectLeadersRequest:
+        asked = ElectLeadersRequest.TopicPartitions(topic=deed.topic, partitions=list(numbers))
+        return ElectLeadersRequest(
+            election_type=_TYPES[deed.election], topic_partitions=[asked], timeout_ms=int(WITHIN * 500), version=2
+        )
+
+    answer = ask_controller(brokers, request, _errors)
+    results = _results(answer)
+    failed = [one for one in results if one.error_code not in _FINE]
+    if failed or answer.error_code:
+        told = "; ".join(f"{deed.topic}-{one.partition_id}: {_reason(one)}" for one in failed[:5])
+        raise StepError(f"the {deed.election} election failed: {told or codes.error_name(answer.error_code)}")
+    return tuple(
+        Election(topic=deed.topic, partition=one.partition_id, elected=one.error_code == codes.NONE)
+        for one in sorted(results, key=lambda one: int(one.partition_id))
+    )
+
+
+def _results(answer: Any) -> list[Any]:  # noqa: ANN401 - kafka-python's answers
+    return [one for topic in answer.replica_election_results for one in topic.partition_result]
+
+
+def _errors(answer: Any) -> list[int]:  # noqa: ANN401 - kafka-python's answers
+    return [answer.error_code, *(one.error_code for one in _results(answer))]
+
+
+def _reason(one: Any) -> str:  # noqa: ANN401 - kafka-python's answers
+    name = codes.error_name(one.error_code)
+    return f"{name} ({one.error_message})" if one.error_message else name

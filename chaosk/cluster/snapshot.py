@@ -1,0 +1,52 @@
+"""The state of a cluster at one moment: what an operator notes before, during and after an experiment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import Field
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.live import Live
+from chaosk.cluster.views import PartitionView, current, partitions
+from chaosk.model import Model
+
+Partitions = Annotated[tuple[PartitionView, ...], Field(strict=False)]
+Ids = Annotated[tuple[int, ...], Field(strict=False)]
+
+
+class Snapshot(Model):
+    """Topics, brokers, controller and ZooKeeper roles, as the cluster itself held them to be."""
+
+    at: int
+    """When, nanoseconds of this machine's monotonic clock."""
+    wall: int
+    """The wall clock then, nanoseconds since 1970."""
+    controller: int | None
+    """Broker id of the controller; None if there was none."""
+    brokers: Ids
+    """The brokers that the cluster held to be alive."""
+    answering: Ids
+    """The brokers that answered by themselves."""
+    zookeepers: dict[int, str | None]
+    """By ZooKeeper id its mode; None where it did not serve."""
+    partitions: Partitions
+    """Of the topics asked about: leader, leader epoch, replicas and ISR; by topic and number."""
+
+
+def take(brokers: Brokers, live: Live, topics: Iterable[str]) -> Snapshot:
+    """The state now; raises ClusterError if no broker answers."""
+    at, wall = time.monotonic_ns(), time.time_ns()
+    views = brokers.views(sorted(topics))
+    inside = current(views)[0]
+    return Snapshot(
+        at=at,
+        wall=wall,
+        controller=inside.controller,
+        brokers=inside.alive,
+        answering=tuple(sorted(one.asked for one in views)),
+        zookeepers=live.zookeeper_modes(),
+        partitions=partitions(views),
+    )

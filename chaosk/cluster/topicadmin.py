@@ -1,0 +1,116 @@
+"""Deleting and making topics through the controller, and waiting until every broker has heard of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
+
+from chaosk.cluster import codes
+from chaosk.cluster.asking import ask_controller
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.shape import placement, text
+from chaosk.cluster.views import View, current
+from chaosk.errors import ClusterError, PreflightError
+from chaosk.scenario import Topic
+
+WITHIN = 30.0
+"""Seconds that each of deleting, making and getting known may take."""
+_PAUSE = 0.05
+_TIMEOUT_MS = 10_000
+
+
+def delete_topics(brokers: Brokers, ids: Mapping[str, str]) -> None:
+    """Delete topics by id (by name), so that one that somebody made anew under the same name stays.
+
+    Returns when no broker knows them any more; raises PreflightError if the controller refuses.
+    """
+
+    def request() -> DeleteTopicsRequest:
+        topics = [DeleteTopicsRequest.DeleteTopicState(name=None, topic_id=UUID(one)) for one in ids.values()]
+        return DeleteTopicsRequest(topics=topics, timeout_ms=_TIMEOUT_MS, version=6)
+
+    def gone() -> bool:
+        return not any(set(ids.values()) & set(one.topic_ids.values()) for one in brokers.views(list(ids)))
+
+    if ids:
+        answer = ask_controller(brokers, request, lambda answer: [one.error_code for one in answer.responses])
+        _refuse("deleted", answer.responses)
+        _wait(gone, f"topics {', '.join(ids)}: deleted, and some brokers still know them")
+
+
+def create_topics(brokers: Brokers, topics: Mapping[str, Topic], alive: Sequence[int]) -> None:
+    """Make topics, placed round robin over ``alive``, or as Kafka likes if that is empty.
+
+    As long as ZooKeeper is not done with deleting one of that name, it is asked again. Raises PreflightError if the
+    controller refuses.
+    """
+    end = time.monotonic() + WITHIN
+    left = dict(topics)
+    while left:
+        results = _create_once(brokers, left, alive)
+        busy = [one.name for one in results if one.error_code == codes.TOPIC_ALREADY_EXISTS and time.monotonic() < end]
+        _refuse("made", [one for one in results if one.name not in busy])
+        left = {name: left[name] for name in busy}
+        time.sleep(_PAUSE if left else 0)
+
+
+def wait_until_known(brokers: Brokers, topics: Mapping[str, Topic]) -> dict[str, str]:
+    """Wait until every broker that is alive knows every partition with a leader and a full ISR; the ids by topic."""
+    seen: list[View] = []
+
+    def known() -> bool:
+        views = brokers.views(sorted(topics))
+        seen[:] = current(views)
+        alive = set(seen[0].alive)
+        return alive <= {one.asked for one in views} and all(_complete(one, topics) for one in views)
+
+    _wait(known, f"topics {', '.join(topics)}: made, and not every broker knows them with all replicas in sync")
+    return dict(seen[0].topic_ids)
+
+
+def _create_once(brokers: Brokers, topics: Mapping[str, Topic], alive: Sequence[int]) -> list[Any]:
+    made = [_creatable(name, topic, placement(topic, alive) if alive else {}) for name, topic in topics.items()]
+    answer = ask_controller(
+        brokers,
+        lambda: CreateTopicsRequest(topics=made, timeout_ms=_TIMEOUT_MS, version=7),
+        lambda answer: [one.error_code for one in answer.topics],
+    )
+    return list(answer.topics)
+
+
+def _creatable(name: str, topic: Topic, replicas: Mapping[int, Sequence[int]]) -> CreateTopicsRequest.CreatableTopic:
+    kind = CreateTopicsRequest.CreatableTopic
+    return kind(
+        name=name,
+        num_partitions=-1 if replicas else topic.partitions,
+        replication_factor=-1 if replicas else topic.replication_factor,
+        assignments=[
+            kind.CreatableReplicaAssignment(partition_index=number, broker_ids=list(ids))
+            for number, ids in replicas.items()
+        ],
+        configs=[kind.CreatableTopicConfig(name=key, value=text(value)) for key, value in topic.config.items()],
+    )
+
+
+def _complete(one: View, topics: Mapping[str, Topic]) -> bool:
+    in_sync = [p for p in one.partitions if p.leader >= 0 and set(p.isr) == set(p.replicas)]
+    return len(in_sync) == sum(topic.partitions for topic in topics.values())
+
+
+def _refuse(what: str, results: Iterable[Any]) -> None:
+    wrong = [one for one in results if one.error_code != codes.NONE]
+    if wrong:
+        told = "; ".join(f"topic {one.name}: {codes.error_name(one.error_code)}, {one.error_message}" for one in wrong)
+        raise PreflightError(f"the controller refuses, not {what}: {told}")
+
+
+def _wait(holds: Callable[[], bool], failure: str) -> None:
+    end = time.monotonic() + WITHIN
+    while not holds():
+        if time.monotonic() > end:
+            raise ClusterError(f"{failure} after {WITHIN:g} s")
+        time.sleep(_PAUSE)

@@ -23,9 +23,11 @@ LONGEST_NAME = 64
 """Bytes a producer's name may have; names in a scenario are ASCII and no longer than this."""
 
 _HEAD = struct.Struct("<3sBH8sB")
-_BODY = struct.Struct("<Qq")
+BODY = struct.Struct("<Qq")
+"""The part of a value that differs from record to record: seq and scheduled."""
+
 _CRC = struct.Struct("<I")
-_FIXED = _HEAD.size + _BODY.size + _CRC.size
+_FIXED = _HEAD.size + BODY.size + _CRC.size
 
 _RESIDUE = 0x2144DF1C
 # what CRC-32 gives for any bytes followed by their own CRC-32, little-endian: one pass and no slicing
@@ -63,11 +65,13 @@ class Encoder:
             raise ValueError(msg)
         self._head = _HEAD.pack(MAGIC, VERSION, incarnation, run_hash(run_id), len(name)) + name
         self._head_crc = crc32(self._head)
+        self.body_at = len(self._head)
+        """Where :data:`BODY` is in every value of this producer."""
         self._padding = bytes(size - _FIXED - len(name))
 
     def encode(self, seq: int, scheduled: int) -> bytes:
         """The value of record ``seq``, due at ``scheduled`` (monotonic nanoseconds)."""
-        body = _BODY.pack(seq, scheduled) + self._padding
+        body = BODY.pack(seq, scheduled) + self._padding
         return self._head + body + _CRC.pack(crc32(body, self._head_crc))
 
 
@@ -89,7 +93,7 @@ class Decoder:
         if crc32(value) != _RESIDUE:
             return None
         at = _HEAD.size + length
-        seq, scheduled = _BODY.unpack_from(value, at)
+        seq, scheduled = BODY.unpack_from(value, at)
         return Payload(self._name(value[_HEAD.size : at]), incarnation, seq, scheduled)
 
     def _name(self, raw: bytes) -> str:

@@ -1,0 +1,149 @@
+"""librdkafka's settings: what a probe's client is made of, checked without a network, and its logs on stderr."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+
+from chaosk.probes._contract import Workplace
+
+RESERVED = {
+    "bootstrap.servers": "it comes from the inventory",
+    "client.id": "it is the probe's name",
+    "on_delivery": "it records every outcome",
+    "error_cb": "it records every error",
+    "logger": "it writes the client's log",
+    "dr_cb": "it records every outcome",
+    "dr_msg_cb": "it records every outcome",
+    "on_commit": "it records every commit",
+    "enabled_events": "the probe serves callbacks by polling",
+    "delivery.report.only.error": "every outcome is an event",
+    "plugin.library.paths": "a scenario loads no code",
+    "test.mock.num.brokers": "a mock cluster proves nothing",
+}
+"""Client settings that a scenario may not set, and why."""
+
+_ALIASES = {
+    "request.required.acks": "acks",
+    "message.send.max.retries": "retries",
+    "max.in.flight.requests.per.connection": "max.in.flight",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerFacts:
+    """The settings of a producer that decide what its outcomes mean."""
+
+    acks: int
+    idempotent: bool
+    retries: int
+    max_in_flight: int
+
+
+def producer_facts(config: Mapping[str, Any]) -> ProducerFacts:
+    """The effective settings, librdkafka's defaults and its adjustments for idempotence included."""
+    given = {_ALIASES.get(name, name): value for name, value in config.items()}
+    idempotent = _true(given.get("enable.idempotence", False))
+    acks = given.get("acks", -1)
+    return ProducerFacts(
+        acks=-1 if str(acks).lower() == "all" else int(acks),
+        idempotent=idempotent,
+        retries=int(given.get("retries", 2**31 - 1)),
+        max_in_flight=int(given.get("max.in.flight", 5 if idempotent else 1_000_000)),
+    )
+
+
+def _true(value: object) -> bool:
+    return str(value).lower() in {"true", "t", "1"}
+
+
+def check_producer(config: Mapping[str, Any]) -> None:
+    """Have librdkafka itself judge a producer's settings, with no network; raises ValueError with what it says."""
+    _check(Producer, config)
+
+
+def check_consumer(config: Mapping[str, Any]) -> None:
+    """The same for a consumer's settings; ``group.id`` must be among them."""
+    _check(Consumer, config)
+
+
+def _check(kind: type[Producer | Consumer], config: Mapping[str, Any]) -> None:
+    heard: list[str] = []
+    logger = logging.Logger("check")  # noqa: LOG001 - a logger of its own, outside of the tree: nobody else hears it
+    logger.addHandler(_Ear(heard))
+    try:
+        client = kind({**config, "logger": logger, "log_level": 4})
+        client.poll(0)
+    except KafkaException as error:
+        raise ValueError(_said(error)) from error
+    except (TypeError, ValueError) as error:
+        msg = f"librdkafka does not take these settings: {error}"
+        raise ValueError(msg) from error
+    if isinstance(client, Consumer):
+        client.close()
+    for line in heard:
+        if "will be ignored" in line:
+            raise ValueError(line.partition("Configuration property ")[2] or line)
+
+
+def _said(error: KafkaException) -> str:
+    text = str(error.args[0].str()).strip()
+    return text.removeprefix("Failed to create producer: ").removeprefix("Failed to create consumer: ")
+
+
+class _Ear(logging.Handler):
+    def __init__(self, heard: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self._heard = heard
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._heard.append(record.getMessage())
+
+
+class Errors:
+    """Errors that a client reports outside of any call, as events and for the live display."""
+
+    def __init__(self, place: Workplace) -> None:
+        """``callback`` is what the client's ``error_cb`` is set to."""
+        self._place = place
+        self.count = 0
+        self.last: str | None = None
+
+    def callback(self, error: KafkaError) -> None:
+        """Write one error down."""
+        self.count += 1
+        self.last = error.name()
+        who = (self._place.probe, self._place.incarnation)
+        self._place.log.write("errors", (*who, time.monotonic_ns(), error.name(), error.str()[:500], error.fatal()))
+
+
+def settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
+    """What a client is made of: the inventory's settings, the scenario's over them, and the probe's own."""
+    own = {"client.id": place.probe, "error_cb": errors.callback, "logger": client_logger(place)}
+    return {**place.client, **config, **own}
+
+
+def client_logger(place: Workplace) -> logging.Logger:
+    """A logger for librdkafka that writes one JSON object a line to stderr."""
+    logger = logging.Logger(place.probe)  # noqa: LOG001 - handed to librdkafka, not looked up by anybody
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines(place.probe, place.incarnation))
+    logger.addHandler(handler)
+    return logger
+
+
+class _JsonLines(logging.Formatter):
+    def __init__(self, probe: str, incarnation: int) -> None:
+        super().__init__()
+        self._who = {"probe": probe, "incarnation": incarnation}
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = {"level": record.levelname.lower(), "event": record.getMessage()}
+        return json.dumps({"monotonic": time.monotonic_ns(), "at": record.created, **self._who, **said})

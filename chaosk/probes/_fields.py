@@ -1,0 +1,133 @@
+"""Types of the probes' YAML fields that need a grammar of their own: rates, keys, client settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints, WithJsonSchema
+
+from chaosk.model import Model
+from chaosk.units import Duration, Rate, format_duration, parse_duration, parse_rate
+
+FULL_SPEED = "as_fast_as_possible"
+_RATE_SCHEMA = {
+    "anyOf": [
+        {"type": "string", "pattern": r"^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?/(s|m)$", "examples": ["500/s"]},
+        {"const": FULL_SPEED},
+    ]
+}
+_KEYS_SCHEMA = {"anyOf": [{"enum": ["none", "sequence"]}, {"type": "integer", "minimum": 1}]}
+_EVERY_SCHEMA = {
+    "anyOf": [
+        {"enum": ["record", "batch"]},
+        {"type": "integer", "minimum": 1},
+        {"type": "string", "pattern": r"^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?(ms|s|m|h)$", "examples": ["5s"]},
+    ]
+}
+
+TopicName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
+Setting = str | int | float | bool
+
+
+def _positive(rate: float) -> float:
+    if rate <= 0:
+        msg = "a rate of 0 sends nothing; write more than that, like 500/s"
+        raise ValueError(msg)
+    return rate
+
+
+def parse_send_rate(value: object) -> float:
+    """Records per second from ``500/s``; infinity from ``as_fast_as_possible``; raises ValueError."""
+    if value == FULL_SPEED:
+        return math.inf
+    try:
+        return _positive(parse_rate(value))
+    except ValueError as error:
+        msg = f"{error}, or {FULL_SPEED}"
+        raise ValueError(msg) from None
+
+
+def parse_keys(value: object) -> int | str:
+    """``none``, ``sequence``, or the number of distinct keys; raises ValueError for anything else."""
+    if value in {"none", "sequence"} or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return value
+    msg = f"{value!r} is not a way to choose keys; write none, sequence (each its own) or how many keys, like 100"
+    raise ValueError(msg)
+
+
+class Every(Model):
+    """How often a consumer commits: after so many records, polls or seconds; exactly one of them is set."""
+
+    records: int | None = None
+    batches: int | None = None
+    seconds: float | None = None
+
+
+def parse_every(value: object) -> object:
+    """``record``, ``batch``, a number of records, or a duration; raises ValueError for anything else."""
+    if isinstance(value, Every):
+        return value
+    if value == "record":
+        return Every(records=1)
+    if value == "batch":
+        return Every(batches=1)
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return Every(records=value)
+    try:
+        return Every(seconds=parse_duration(value))
+    except ValueError:
+        choices = "record, batch, a number of records like 100, or a duration like 5s"
+        msg = f"{value!r} does not say how often to commit; write {choices}"
+        raise ValueError(msg) from None
+
+
+def _spell_every(every: Every) -> str | int:
+    if every.seconds is not None:
+        return format_duration(every.seconds)
+    if every.batches is not None:
+        return "batch"
+    return "record" if every.records == 1 else every.records or 1
+
+
+SendRate = Annotated[
+    float,
+    BeforeValidator(parse_send_rate),
+    PlainSerializer(lambda rate: FULL_SPEED if math.isinf(rate) else f"{rate:g}/s", return_type=str, when_used="json"),
+    WithJsonSchema(_RATE_SCHEMA),
+]
+"""Records per second, written ``500/s``; infinite, written ``as_fast_as_possible``."""
+
+Keys = Annotated[int | Literal["none", "sequence"], BeforeValidator(parse_keys), WithJsonSchema(_KEYS_SCHEMA)]
+"""No key, one of its own for each record, or so many distinct ones in turn."""
+
+CommitEvery = Annotated[
+    Every,
+    BeforeValidator(parse_every),
+    PlainSerializer(_spell_every, when_used="json"),
+    WithJsonSchema(_EVERY_SCHEMA),
+]
+"""Written ``record``, ``batch``, ``100`` (records) or ``5s``."""
+
+
+class Ramp(Model):
+    """A rate that grows or falls evenly to another one, and stays there."""
+
+    to: Annotated[Rate, AfterValidator(_positive)]
+    """The rate at its end."""
+    over: Annotated[Duration, Field(gt=0)]
+    """How long it takes."""
+
+
+def refuse(reserved: Mapping[str, str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A validator that refuses client settings which the probe needs for itself; each with what to do instead."""
+
+    def check(config: dict[str, Any]) -> dict[str, Any]:
+        for name in config:
+            if name in reserved:
+                msg = f"{name} belongs to the probe; {reserved[name]}"
+                raise ValueError(msg)
+        return config
+
+    return check

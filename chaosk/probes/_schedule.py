@@ -1,0 +1,49 @@
+"""When each record is due: fixed by the plan alone, so that a client that stalls cannot move its own deadlines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+_NS = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Record ``n`` (from 0) is due ``due(n)`` nanoseconds after the start; from ``rate`` it grows to ``to`` and stays.
+
+    The number of records due until ``t`` is the rate's integral: ``rate * t`` without a ramp, and during a ramp of
+    length ``over`` it is ``rate * t + (to - rate) * t**2 / (2 * over)``.
+    """
+
+    rate: float
+    """Records per second at the start; at least one of ``rate`` and ``to`` is positive."""
+    to: float
+    """Records per second from the end of the ramp on."""
+    over: float = 0.0
+    """Length of the ramp in seconds."""
+
+    def due(self, n: int) -> int:
+        """Nanoseconds after the start at which record ``n`` is due."""
+        ramped = self._integral(self.over)
+        if n > ramped or not self.over:
+            return round((self.over + (n - ramped) / self.to) * _NS)
+        growth = (self.to - self.rate) / self.over
+        root = math.sqrt(max(0.0, self.rate * self.rate + 2 * growth * n))
+        return round(2 * n / (self.rate + root) * _NS) if n else 0
+
+    def count(self, elapsed: int) -> int:
+        """How many records are due ``elapsed`` nanoseconds after the start: those with ``due(n) <= elapsed``."""
+        if elapsed < 0:
+            return 0
+        n = max(0, int(self._integral(elapsed / _NS)))
+        while self.due(n) <= elapsed:
+            n += 1
+        while n and self.due(n - 1) > elapsed:
+            n -= 1
+        return n
+
+    def _integral(self, seconds: float) -> float:
+        ramp = min(seconds, self.over)
+        grown = (self.to - self.rate) * ramp * ramp / (2 * self.over) if self.over else 0.0
+        return self.rate * ramp + grown + self.to * (seconds - ramp)

@@ -1,0 +1,52 @@
+"""Before a producer's schedule starts: the topic known, and the cluster ready to hand out producer ids.
+
+A cluster that has never seen an idempotent producer first makes the topic it needs for that ("coordinator load in
+progress", about a second); the baseline must not contain it. The wait is bounded: a cluster that is not ready is
+what the probe is there to show.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer
+
+from chaosk.probes import _client
+from chaosk.probes._contract import Workplace
+
+LONGEST = 10.0
+"""Seconds after which the schedule starts whatever the cluster says."""
+
+
+def producer(client: Producer, place: Workplace, topic: str, config: Mapping[str, Any]) -> None:
+    """Wait until every partition of the topic has a leader and, for an idempotent producer, ids are handed out."""
+    deadline = time.monotonic() + LONGEST
+    while time.monotonic() < deadline and not place.stopping() and not _has_leaders(client, topic):
+        time.sleep(0.1)
+    if _client.producer_facts({**place.client, **config}).idempotent:
+        _await_producer_id(place, config, deadline)
+
+
+def _has_leaders(client: Producer, topic: str) -> bool:
+    try:
+        found = client.list_topics(topic, timeout=1).topics[topic]
+    except KafkaException:
+        return False
+    leaders = [partition.leader for partition in found.partitions.values()]
+    return found.error is None and bool(leaders) and min(leaders) >= 0
+
+
+def _await_producer_id(place: Workplace, config: Mapping[str, Any], deadline: float) -> None:
+    """A second client does the waiting, because only frequent statistics tell whether a client has its id."""
+    states: list[str] = []
+
+    def heard(statistics: str) -> None:
+        states.append(json.loads(statistics).get("eos", {}).get("idemp_state", ""))
+
+    settings = {**place.client, **config, "statistics.interval.ms": 50, "stats_cb": heard, "log_level": 2}
+    client = Producer({**settings, "client.id": f"{place.probe}-warm-up"})
+    while time.monotonic() < deadline and not place.stopping() and states[-1:] != ["Assigned"]:
+        client.poll(0.05)

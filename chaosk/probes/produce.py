@@ -1,0 +1,74 @@
+"""The probe ``produce``: writes records at a rate that nothing can slow down, and logs what became of each."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field, model_validator
+
+from chaosk.payload import SMALLEST
+from chaosk.probes import _client, _fields
+from chaosk.probes._contract import Probe, Workplace
+from chaosk.probes._producing import Producing
+from chaosk.probes._schedule import Schedule
+from chaosk.units import Size
+
+_RESERVED = {**_client.RESERVED, "transactional.id": "this probe writes outside of transactions"}
+
+
+class Produce(Probe):
+    """Write records to a topic, open loop: each is due at a time fixed beforehand, however the cluster is doing.
+
+    Latency therefore counts from when a record was due. A record is sent once by the probe; whether librdkafka
+    retries is a matter of ``config``. What is still in flight when the probe is killed has no event; a clean end
+    waits up to 10 s for outcomes and gives the rest up.
+    """
+
+    example: ClassVar[str] = "produce: {topic: orders, rate: 500/s, config: {acks: all, enable.idempotence: true}}"
+
+    topic: _fields.TopicName
+    """The topic it writes to."""
+    rate: _fields.SendRate = 100.0
+    """Records per second, like ``500/s``, or ``as_fast_as_possible`` (then a record is due when it is sent)."""
+    ramp: _fields.Ramp | None = None
+    """Lets the rate grow or fall evenly from ``rate``, like ``{to: 1000/s, over: 30s}``."""
+    keys: _fields.Keys = "none"
+    """``none``, ``sequence`` (each record a key of its own), or how many distinct keys to use in turn."""
+    size: Annotated[Size, Field(ge=SMALLEST, le=64 * 1024 * 1024)] = 100
+    """Size of each record's value; at least what its identity and checksum need."""
+    partition: Annotated[int, Field(ge=0)] | None = None
+    """Write to this partition only; without it the client's partitioner chooses."""
+    config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(
+        default_factory=dict
+    )
+    """Any librdkafka producer setting, like ``acks: all``; defaults are librdkafka's."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Produce:
+        if self.ramp and math.isinf(self.rate):
+            msg = f"ramp has no start when the rate is {_fields.FULL_SPEED}; give a rate, or leave ramp out"
+            raise ValueError(msg)
+        _client.check_producer(self.config)
+        return self
+
+    def topics(self) -> tuple[str, ...]:
+        """The one topic it writes to."""
+        return (self.topic,)
+
+    def schedule(self) -> Schedule | None:
+        """When each record is due; None at full speed."""
+        if math.isinf(self.rate):
+            return None
+        ramp = self.ramp
+        return Schedule(self.rate, ramp.to if ramp else self.rate, ramp.over if ramp else 0.0)
+
+    def key(self, seq: int) -> bytes | None:
+        """The key of record ``seq``."""
+        if self.keys == "none":
+            return None
+        return b"%d" % (seq if isinstance(self.keys, str) else seq % self.keys)
+
+    def work(self, place: Workplace) -> None:
+        """Send until told to end."""
+        Producing(self, place).run()

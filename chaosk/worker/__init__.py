@@ -1,0 +1,10 @@
+"""A probe as a process of its own: ``python -m chaosk.worker SPEC.json``, and how the run starts and ends one.
+
+::
+
+    spec       what the process is told: which probe, whose incarnation, where its events go
+    __main__   the process: resolves secrets, ends on SIGTERM or with its parent, reports on stdout
+    lifeline   how a child learns that its parent is gone
+    child      starts, ends and kills such a process, reads what it says
+    process    a child that is a probe
+"""

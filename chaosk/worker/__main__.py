@@ -1,0 +1,62 @@
+"""The process of one probe: ``python -m chaosk.worker SPEC.json``.
+
+SIGTERM ends it cleanly, and so does the death of its parent. On stdout it says how it is doing, one JSON object a
+line; a reader that does not read costs it nothing but those lines. On stderr librdkafka's log and errors, JSON lines.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from chaosk.cluster.live import ProbeState
+from chaosk.errors import ChaoskError
+from chaosk.eventlog import LiveLog
+from chaosk.probes._contract import Workplace
+from chaosk.worker.lifeline import watch_parent
+from chaosk.worker.spec import WorkerSpec, read
+
+_STDOUT = 1
+_LONGEST_LINE = 4000  # bytes; below PIPE_BUF a pipe takes a line whole or not at all
+
+
+def main(arguments: list[str]) -> int:
+    """Work until told to end; the exit status is 0 after a clean end."""
+    ending = threading.Event()
+    signal.signal(signal.SIGTERM, lambda _number, _frame: ending.set())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is chaosk's to handle: it ends its probes in order
+    watch_parent(ending.set)
+    os.set_blocking(_STDOUT, False)
+    try:
+        _work(read(Path(arguments[0])), ending)
+    except ChaoskError as error:
+        print(json.dumps({"level": "error", "event": str(error)}), file=sys.stderr)  # noqa: T201 - the process's log
+        return int(error.exit_code)
+    return 0
+
+
+def _work(spec: WorkerSpec, ending: threading.Event) -> None:
+    probe, client = spec.load(), spec.settings()
+    # A collection stops the schedule for milliseconds. What is loaded now stays, and the loops make no cycles.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    with LiveLog(Path(spec.live)) as log:
+        probe.work(Workplace(spec.run_id, spec.probe, spec.incarnation, client, log, ending.is_set, _tell))
+
+
+def _tell(state: ProbeState) -> None:
+    line = state.model_dump_json().encode() + b"\n"
+    if len(line) < _LONGEST_LINE:
+        with suppress(BlockingIOError, BrokenPipeError):
+            os.write(_STDOUT, line)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,92 @@
+"""A process beside chaosk that reports on stdout: started, listened to, ended or killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from chaosk.errors import ChaoskError
+
+LOG = "stderr.jsonl"
+"""Name of the file that takes its stderr."""
+
+
+class Child:
+    """``python -m MODULE SPEC``, in a session of its own: a Ctrl-C at the terminal reaches chaosk alone.
+
+    Its stdout is read by a thread, so it never waits for us; its stdin is its lifeline (``chaosk.worker.lifeline``).
+    """
+
+    def __init__(self, module: str, spec: Path, heard: Callable[[str], None]) -> None:
+        """Starts it; ``heard`` gets every line of its stdout. Its stderr goes to ``stderr.jsonl`` beside its spec."""
+        self._log = spec.with_name(LOG)
+        try:
+            with self._log.open("ab") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", module, str(spec)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise ChaoskError(f"{module}: cannot start the process: {error.strerror}") from error
+        self._listener = threading.Thread(target=self._listen, args=(heard,), daemon=True, name=f"{module} listener")
+        self._listener.start()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def exit_status(self) -> int | None:
+        """Its exit status, negative for the signal that ended it; None while it runs."""
+        return self._process.poll()
+
+    def stop(self, timeout: float) -> int:
+        """End it cleanly (SIGTERM); after ``timeout`` seconds kill it. Its exit status."""
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        return self._gone()
+
+    def kill(self) -> int:
+        """End it in the middle of whatever it does (SIGKILL). Its exit status."""
+        self._process.kill()
+        return self._gone()
+
+    def last_words(self) -> str:
+        """The last lines of its stderr: why it died."""
+        with suppress(OSError):
+            lines = self._log.read_text("utf-8", "replace").strip().splitlines()
+            return " / ".join(_event(line) for line in lines[-3:])[:1000]
+        return ""
+
+    def _gone(self) -> int:
+        status = self._process.wait()
+        self._listener.join(timeout=5)
+        if self._process.stdin:
+            self._process.stdin.close()
+        return status
+
+    def _listen(self, heard: Callable[[str], None]) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - it was asked for above
+        with self._process.stdout as lines:
+            for line in lines:
+                heard(line.decode("utf-8", "replace"))
+
+
+def _event(line: str) -> str:
+    with suppress(ValueError):
+        said = json.loads(line)
+        if isinstance(said, dict) and "event" in said:
+            return str(said["event"])
+    return line

@@ -1,0 +1,37 @@
+"""How a child learns that its parent is gone: its standard input is a pipe that nobody but the parent holds.
+
+The kernel closes the pipe however the parent dies, and before that no one does. Linux has a signal for it as well
+(``PR_SET_PDEATHSIG``), but that one fires when the *thread* that started the child ends, and chaosk starts probes
+from threads.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Callable
+
+LAST_CALL = 30.0
+"""Seconds that an orphan may take to end cleanly before it is ended in the middle of whatever it does."""
+
+ORPHANED = 71
+"""Its exit status then."""
+
+
+def watch_parent(orphaned: Callable[[], None], descriptor: int = 0) -> None:
+    """Call ``orphaned`` once the parent is gone, and end the process ``LAST_CALL`` seconds later if it still runs.
+
+    Does nothing where ``descriptor`` is no pipe: then a person started the process by hand.
+    """
+    if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        threading.Thread(target=_wait, args=(orphaned, descriptor), daemon=True, name="lifeline").start()
+
+
+def _wait(orphaned: Callable[[], None], descriptor: int) -> None:
+    while os.read(descriptor, 1):
+        pass
+    timer = threading.Timer(LAST_CALL, os._exit, args=(ORPHANED,))
+    timer.daemon = True
+    timer.start()
+    orphaned()

@@ -1,0 +1,46 @@
+"""One probe's process, as the run sees it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from chaosk.cluster.live import ProbeState
+from chaosk.errors import EventLogError
+from chaosk.worker.child import Child
+from chaosk.worker.spec import FILE, WorkerSpec
+
+
+class ProbeProcess(Child):
+    """Starts a probe's process and knows what it said of itself last."""
+
+    def __init__(self, spec: WorkerSpec) -> None:
+        """Starts it; spec, events and stderr are in ``spec.live``, which it makes. Raises ChaoskError if it cannot."""
+        self._said = ProbeState(probe=spec.probe, kind=spec.kind, running=True)
+        super().__init__("chaosk.worker", _written(spec), self._hear)
+
+    def state(self) -> ProbeState:
+        """What it said last, and whether it still runs."""
+        status = self.exit_status()
+        return self._said.model_copy(update={"running": status is None, "exit_status": status})
+
+    def _hear(self, line: str) -> None:
+        with suppress(ValidationError):  # a line cut short by a kill
+            self._said = ProbeState.model_validate_json(line)
+
+
+def source(probe: str, incarnation: int) -> str:
+    """Name of the folder below ``live`` for one incarnation of a probe."""
+    return f"{probe}-{incarnation}"
+
+
+def _written(spec: WorkerSpec) -> Path:
+    path = Path(spec.live) / FILE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(spec.model_dump_json(indent=1) + "\n", "utf-8")
+    except OSError as error:
+        raise EventLogError(f"{path}: cannot write it: {error.strerror}") from error
+    return path

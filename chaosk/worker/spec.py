@@ -1,0 +1,79 @@
+"""What a probe's process is told, as a file: no secret is in it, nor on any command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import JsonValue, ValidationError
+
+from chaosk import registry
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory, Name, SecretRef
+from chaosk.model import Model
+from chaosk.probes._contract import Probe
+from chaosk.secrets import resolve
+
+FILE: Final = "spec.json"
+"""Its name in the folder of the process."""
+
+
+class WorkerSpec(Model):
+    """One incarnation of one probe."""
+
+    run_id: str
+    probe: Name
+    """The probe's name in the scenario."""
+    incarnation: int
+    """Which process of that probe, from 0."""
+    kind: str
+    """The kind of probe: its YAML name."""
+    fields: dict[str, JsonValue]
+    """The probe's own fields, as in the scenario."""
+    client: dict[str, str | int | bool | SecretRef]
+    """librdkafka settings from the inventory; secrets are references, resolved in the process."""
+    live: str
+    """Folder for its event streams."""
+
+    def load(self) -> Probe:
+        """The probe itself; raises UsageError if there is no such kind or a field is wrong."""
+        kinds = registry.discover("chaosk.probes", Probe)
+        if self.kind not in kinds:
+            raise UsageError(f"{self.kind}: there is no such kind of probe; there are {', '.join(kinds)}")
+        try:
+            probe: Probe = kinds[self.kind].model_validate(self.fields)
+        except ValidationError as error:
+            raise UsageError(f"{self.probe}: {error.errors()[0]['loc']}: {error.errors()[0]['msg']}") from error
+        return probe
+
+    def settings(self) -> dict[str, Any]:
+        """The client settings with every secret in place; raises PreflightError for one that is not there."""
+        return {
+            name: resolve(value).reveal() if isinstance(value, SecretRef) else value
+            for name, value in self.client.items()
+        }
+
+
+def spec_of(probe: Probe, inventory: Inventory, who: tuple[str, str, int], folder: Path) -> WorkerSpec:
+    """The spec of ``who``: run id, the probe's name, incarnation. Its events go to ``folder``."""
+    run_id, name, incarnation = who
+    client: Mapping[str, Any] = {**inventory.client, "bootstrap.servers": inventory.bootstrap_servers()}
+    return WorkerSpec(
+        run_id=run_id,
+        probe=name,
+        incarnation=incarnation,
+        kind=type(probe).__module__.rpartition(".")[2],
+        fields=probe.model_dump(mode="json", by_alias=True),
+        client=dict(client),
+        live=str(folder),
+    )
+
+
+def read(path: Path) -> WorkerSpec:
+    """The spec in a file; raises UsageError if it is none."""
+    try:
+        return WorkerSpec.model_validate(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: not the spec of a probe's process: {error}") from error

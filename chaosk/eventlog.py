@@ -192,6 +192,7 @@ class LiveReader:
         """``path`` is named after its table; it may still be written to: what is there now is read."""
         self.path = path
         self.schema = SCHEMAS[path.name.removesuffix(SUFFIX)]
+        self._name = f"{path.parent.name}/{path.name}"
         self.closed = False
         self.torn: str | None = None
 
@@ -207,7 +208,7 @@ class LiveReader:
         try:
             reader = pa.ipc.open_stream(source)
             if not reader.schema.equals(self.schema):
-                self.torn = f"{self.path}: written with another schema than this version of chaosk has"
+                self.torn = f"{self._name}: written with another schema than this version of chaosk has"
                 return
             while True:
                 good = source.tell()
@@ -215,13 +216,13 @@ class LiveReader:
         except StopIteration:
             self._ended(source, good)
         except (pa.ArrowException, OSError) as error:
-            self.torn = f"{self.path}: torn at byte {good} of {source.size()}: {str(error).splitlines()[0]}"
+            self.torn = f"{self._name}: torn at byte {good} of {source.size()}: {str(error).splitlines()[0]}"
 
     def _ended(self, source: pa.NativeFile, good: int) -> None:
         rest = source.size() - source.tell()
         self.closed = source.tell() > good
         if rest:
-            self.torn = f"{self.path}: {rest} bytes follow its end mark at byte {source.tell()}"
+            self.torn = f"{self._name}: {rest} bytes follow its end mark at byte {source.tell()}"
 
 
 def read_live(path: Path) -> LiveTable:

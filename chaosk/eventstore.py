@@ -1,0 +1,127 @@
+"""The events of a run: live streams while it runs, one Parquet file per table once it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from chaosk.arrow import SCHEMAS
+from chaosk.errors import EventLogError
+from chaosk.eventlog import SUFFIX, LiveReader
+from chaosk.rundir import RunDir
+
+_GROUP = 128 * 1024  # rows of a Parquet row group, and what is held in memory of a stream
+
+
+@dataclass(frozen=True, slots=True)
+class StreamState:
+    """One live stream as it is on disk now."""
+
+    writer: str
+    """Whose it is: the name of its folder, like ``writer-0``."""
+    table: str
+    rows: int
+    closed: bool
+    """Whether its writer closed it; false for one that was killed, or that still runs."""
+    torn: str | None
+    """Where and why reading stops before the end of the file."""
+
+
+def streams(rundir: RunDir) -> tuple[StreamState, ...]:
+    """Every live stream of the run, by writer and table; reads them all."""
+    return tuple(_state(path) for name in SCHEMAS for path in _paths(rundir, name))
+
+
+def close(rundir: RunDir) -> tuple[str, ...]:
+    """Write ``events/<table>.parquet`` for every table, the empty ones too, and say which streams were torn.
+
+    What a torn stream holds up to the tear is kept. Idempotent; the live streams stay as they are. Raises
+    EventLogError if the disk is full or a stream is not readable at all.
+    """
+    torn: list[str] = []
+    rundir.events.mkdir(exist_ok=True)
+    for table in SCHEMAS:
+        torn += _convert(rundir, table)
+    return tuple(torn)
+
+
+def scan(rundir: RunDir, table: str) -> Iterator[pa.RecordBatch]:
+    """The rows of a table in bounded memory: from Parquet once the run is over, else from the live streams.
+
+    Writer by writer, each in the order written. Raises EventLogError where a file cannot be read.
+    """
+    archived = _archive(rundir, table)
+    if not archived.exists():
+        yield from _live(rundir, table, [])
+        return
+    try:
+        with pq.ParquetFile(archived) as file:
+            yield from file.iter_batches(batch_size=_GROUP)
+    except (pa.ArrowException, OSError) as error:
+        raise EventLogError(f"{archived}: cannot read it: {_first_line(error)}") from error
+
+
+def read(rundir: RunDir, table: str) -> pa.Table:
+    """All rows of a table at once; for tables that are known to be small."""
+    return pa.Table.from_batches(scan(rundir, table), schema=SCHEMAS[table])
+
+
+def _archive(rundir: RunDir, table: str) -> Path:
+    return rundir.events / f"{table}.parquet"
+
+
+def _paths(rundir: RunDir, table: str) -> list[Path]:
+    return sorted(rundir.live.glob(f"*/{table}{SUFFIX}"))
+
+
+def _state(path: Path) -> StreamState:
+    reader = LiveReader(path)
+    rows = sum(batch.num_rows for batch in reader)
+    return StreamState(path.parent.name, path.name.removesuffix(SUFFIX), rows, reader.closed, reader.torn)
+
+
+def _live(rundir: RunDir, table: str, torn: list[str]) -> Iterator[pa.RecordBatch]:
+    for path in _paths(rundir, table):
+        reader = LiveReader(path)
+        try:
+            yield from reader
+        except OSError as error:
+            raise EventLogError(f"{path}: cannot read it: {_first_line(error)}") from error
+        if reader.torn:
+            torn.append(reader.torn)
+
+
+def _convert(rundir: RunDir, table: str) -> list[str]:
+    target, torn = _archive(rundir, table), list[str]()
+    unfinished = target.with_suffix(".unfinished")
+    try:
+        with pq.ParquetWriter(unfinished, SCHEMAS[table], compression="zstd") as file:
+            for group in _groups(_live(rundir, table, torn)):
+                file.write_table(pa.Table.from_batches(group, schema=SCHEMAS[table]))
+        unfinished.replace(target)
+    except (pa.ArrowException, OSError) as error:
+        unfinished.unlink(missing_ok=True)
+        raise EventLogError(f"{target}: cannot write it: {_first_line(error)}; the live events are intact") from error
+    return torn
+
+
+def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """A stream has a batch per flush, tens of rows each; a Parquet file needs large groups."""
+    group: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        group.append(batch)
+        rows += batch.num_rows
+        if rows >= _GROUP:
+            yield group
+            group, rows = [], 0
+    if group:
+        yield group
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

@@ -30,7 +30,7 @@ _NOTHING: Mapping[str, str] = {}
 
 def load_scenario(path: Path, sets: Mapping[str, str] = _NOTHING) -> Scenario:
     """The scenario in a file, its variables replaced by their defaults or by ``sets``. Raises DocumentError."""
-    root, found = parse(_read(path))
+    root, found = parse(read(path))
     if root is not None:
         root, wrong = substitute(root, sets)
         found = _together(found, _empty(root), wrong)
@@ -45,7 +45,7 @@ def load_inventory(path: Path) -> Inventory | LabLayout:
 
     Relative file names in it become absolute, from the folder of the file.
     """
-    root, found = parse(_read(path))
+    root, found = parse(read(path))
     lab = isinstance(root, nodes.Mapping) and "lab" in root.values
     if root is not None:
         found = _together(found, _empty(root))
@@ -57,7 +57,8 @@ def load_inventory(path: Path) -> Inventory | LabLayout:
     return located(from_plain(Inventory, data), path.parent)
 
 
-def _read(path: Path) -> bytes:
+def read(path: Path) -> bytes:
+    """The bytes of a file, or its first 2 MiB where it is too large anyway. Raises DocumentError."""
     try:
         with path.open("rb") as file:
             return file.read(2 * 1024 * 1024)  # twice what is allowed: enough to see that it is too much

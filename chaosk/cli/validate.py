@@ -1,0 +1,38 @@
+"""``chaosk validate``: every mistake of every file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chaosk.cli._sets import set_option, sets_of
+from chaosk.document import DocumentError, load_inventory, load_scenario
+from chaosk.document.kinds import is_inventory
+from chaosk.errors import UsageError
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@set_option
+def command(files: tuple[Path, ...], assignments: tuple[str, ...]) -> None:
+    """Check scenario and inventory FILES and name every mistake in them; nothing is contacted.
+
+    A file with `hosts:` or `lab:` is an inventory, any other a scenario.
+    """
+    sets = sets_of(assignments)
+    problems = [found for path in files if (found := _problems(path, sets))]
+    if problems:
+        raise UsageError("\n".join(problems))
+
+
+def _problems(path: Path, sets: dict[str, str]) -> str:
+    try:
+        if is_inventory(path):
+            load_inventory(path)
+        else:
+            load_scenario(path, sets)
+    except DocumentError as error:
+        return str(error)
+    click.echo(f"{path}: ok")
+    return ""

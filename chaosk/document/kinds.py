@@ -1,0 +1,19 @@
+"""What kind of document a file is, told by its keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chaosk.document.load import read
+from chaosk.document.nodes import Mapping
+from chaosk.document.parse import parse
+
+_INVENTORY = frozenset({"hosts", "brokers", "zookeepers", "lab", "client"})
+_SCENARIO = frozenset({"timeline", "probes", "topics", "hypothesis", "expect"})
+
+
+def is_inventory(path: Path) -> bool:
+    """Whether most of the file's keys are those of an inventory. Raises DocumentError if it cannot be read."""
+    root, _ = parse(read(path))
+    keys = root.values.keys() if isinstance(root, Mapping) else frozenset[str]()
+    return len(keys & _INVENTORY) > len(keys & _SCENARIO)

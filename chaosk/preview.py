@@ -1,0 +1,180 @@
+"""What a scenario would do, told before anything is done; no network.
+
+Targets that only the running cluster can tell (a leader, a draw) stay symbolic; where an inventory is given, their
+commands are shown for a stand-in of the inventory.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+from random import Random
+from typing import NoReturn
+
+from chaosk.cluster.live import PartitionState, ProbeState
+from chaosk.errors import ChaoskError
+from chaosk.expression import parse_target
+from chaosk.inventory import Inventory
+from chaosk.scenario import Entry, Scenario
+from chaosk.steps._contract import Deed, Elect, Pause, Run, Signal, Site
+from chaosk.targets._contract import Node, Scene
+from chaosk.transport.command import Command
+from chaosk.units import spell_duration
+from chaosk.wording import summary
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One timeline entry, for people."""
+
+    entry: str
+    starts: str
+    """Its trigger."""
+    step: str
+    says: str
+    """What the step does, from its docstring."""
+    targets: tuple[str, ...]
+    """As written; with the nodes behind it where the inventory alone can tell."""
+    lasts: str
+    stand_in: bool = False
+    """Whether the commands are for stand-ins, because only the running cluster knows the targets."""
+    does: tuple[str, ...] = ()
+    """The exact commands; empty without an inventory."""
+    undoes: tuple[str, ...] = ()
+    """The exact commands of the undo."""
+
+
+class _LiveOnlyError(ChaoskError):
+    """Only the running cluster can tell."""
+
+
+def describe(scenario: Scenario, inventory: Inventory | None = None) -> tuple[Row, ...]:
+    """The timeline of a scenario, in its order; with exact commands if there is an ``inventory``."""
+    before = (None, *scenario.timeline)
+    return tuple(_row(entry, above, inventory) for entry, above in zip(scenario.timeline, before, strict=False))
+
+
+def _row(entry: Entry, above: Entry | None, inventory: Inventory | None) -> Row:
+    row = Row(
+        entry=entry.name,
+        starts=starts(entry, above),
+        step=entry.kind,
+        says=summary(type(entry.step)).split(". ")[0].rstrip("."),
+        targets=entry.step.targets(),
+        lasts=lasts(entry),
+    )
+    return _with_commands(row, entry, inventory) if inventory is not None else row
+
+
+def starts(entry: Entry, above: Entry | None) -> str:
+    """When an entry starts, in words."""
+    when = ""
+    if entry.at is not None:
+        when = f"at {spell_duration(entry.at)}"
+    elif entry.after is not None:
+        delay = f"{spell_duration(entry.after.delay)} " if entry.after.delay else "when "
+        when = f"{delay}{'after ' if entry.after.delay else ''}{entry.after.entry} is {entry.after.is_}"
+    else:
+        when = f"when {above.name} is done" if above is not None else "at 0s"
+    if entry.when is not None:
+        when += f", once {entry.when} (within {spell_duration(entry.timeout)})"
+    return when
+
+
+def lasts(entry: Entry) -> str:
+    """How long an entry's fault stays, in words."""
+    if not entry.step.lasting:
+        return "leaves nothing to undo"
+    return "until the timeline ends" if entry.lasts is None else spell_duration(entry.lasts)
+
+
+def _with_commands(row: Row, entry: Entry, inventory: Inventory) -> Row:
+    aims: dict[str, tuple[Node, ...]] = {}
+    named = []
+    for text in row.targets:
+        try:
+            aims[text] = parse_target(text).resolve(Scene(inventory, _Absent(), _NoChance()))
+            named.append(f"{text} = {', '.join(str(node) for node in aims[text])}")
+        except _LiveOnlyError:
+            named.append(text)
+    symbolic = [text for text in row.targets if text not in aims]
+    for guess in _stand_ins(symbolic, inventory):
+        site = Site(inventory=inventory, run_id="RUN", entry=entry.name, aims={**aims, **guess})
+        try:
+            does, undoes = tuple(_lines(entry.step.inject(site))), tuple(_lines(entry.step.undo(site)))
+        except (ChaoskError, ValueError, KeyError):
+            continue  # not the kind of node the step acts on; a stand-in of another kind may be
+        return replace(row, targets=tuple(named), stand_in=bool(symbolic), does=does, undoes=undoes)
+    return replace(row, targets=tuple(named))
+
+
+def _stand_ins(symbolic: list[str], inventory: Inventory) -> Iterator[dict[str, tuple[Node, ...]]]:
+    """Nodes for targets that are not known yet, a different one each: of each kind of node in turn."""
+    brokers = [Node(kind="broker", id=str(number), host=each.host) for number, each in inventory.brokers.items()]
+    keepers = [Node(kind="zookeeper", id=str(number), host=each.host) for number, each in inventory.zookeepers.items()]
+    hosts = [Node(kind="host", id=name, host=name) for name in inventory.hosts]
+    for nodes in (brokers, keepers, hosts):
+        if nodes:
+            chosen = islice(cycle(nodes), len(symbolic))
+            yield {text: (node,) for text, node in zip(symbolic, chosen, strict=True)}
+
+
+def _lines(deeds: Iterator[Deed]) -> Iterator[str]:
+    for deed in deeds:
+        yield _line(deed)
+
+
+def _line(deed: Deed) -> str:
+    if isinstance(deed, Run):
+        return _command(deed.command)
+    if isinstance(deed, Elect):
+        which = "every partition" if deed.partitions is None else f"partitions {', '.join(map(str, deed.partitions))}"
+        return f"ask the controller for a {deed.election} election of {which} of {deed.topic}"
+    if isinstance(deed, Signal):
+        return f"{deed.action} the probe {deed.probe}"
+    if isinstance(deed, Pause):
+        return f"wait {spell_duration(deed.seconds)}"
+    return f"wait until {deed.says} (within {deed.within:g} s)"
+
+
+def _command(command: Command) -> str:
+    words = shlex.join((*(("sudo",) if command.sudo else ()), *command.argv))
+    given = f" <<< {shlex.quote(command.stdin)}" if command.stdin is not None else ""
+    return f"{command.host}$ {words}{given}"
+
+
+class _NoChance(Random):
+    """A draw by lot is a matter of the run."""
+
+    def random(self) -> NoReturn:
+        raise _LiveOnlyError
+
+    def getrandbits(self, k: int, /) -> NoReturn:  # noqa: ARG002 - Random's signature
+        raise _LiveOnlyError
+
+
+class _Absent:
+    """The live cluster of a plan: there is none."""
+
+    def partitions(self, topic: str) -> tuple[PartitionState, ...]:
+        raise _LiveOnlyError(topic)
+
+    def controller(self) -> int | None:
+        raise _LiveOnlyError
+
+    def coordinator(self, group: str) -> int | None:
+        raise _LiveOnlyError(group)
+
+    def brokers(self) -> tuple[int, ...]:
+        raise _LiveOnlyError
+
+    def broker_answers(self, broker: int) -> bool:
+        raise _LiveOnlyError(str(broker))
+
+    def zookeeper_modes(self) -> dict[int, str | None]:
+        raise _LiveOnlyError
+
+    def probe(self, name: str) -> ProbeState:
+        raise _LiveOnlyError(name)

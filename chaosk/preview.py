@@ -41,9 +41,9 @@ class Row:
     stand_in: bool = False
     """Whether the commands are for stand-ins, because only the running cluster knows the targets."""
     does: tuple[str, ...] = ()
-    """The exact commands; empty without an inventory."""
+    """The commands, scripts shortened; empty without an inventory."""
     undoes: tuple[str, ...] = ()
-    """The exact commands of the undo."""
+    """The commands of the undo."""
 
 
 class _LiveOnlyError(ChaoskError):
@@ -140,9 +140,15 @@ def _line(deed: Deed) -> str:
 
 
 def _command(command: Command) -> str:
-    words = shlex.join((*(("sudo",) if command.sudo else ()), *command.argv))
-    given = f" <<< {shlex.quote(command.stdin)}" if command.stdin is not None else ""
-    return f"{command.host}$ {words}{given}"
+    words = (*(("sudo",) if command.sudo else ()), *command.argv)
+    line = f"{command.host}$ {' '.join(_word(word) for word in words)}"
+    return line if command.stdin is None else f"{line} <<END\n{command.stdin.rstrip()}\nEND"
+
+
+def _word(word: str) -> str:
+    """A word as a shell reads it; of a script only how long it is and its first line."""
+    lines = word.splitlines()
+    return shlex.quote(word) if len(lines) < 2 else f"<{len(lines)} lines: {lines[0].lstrip('# ')}>"
 
 
 class _NoChance(Random):

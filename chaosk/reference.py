@@ -80,7 +80,7 @@ def markdown(kind: str) -> str:
 
 
 def _markdown_page(each: Page) -> str:
-    parts = [f"## {each.name}", each.says.replace("``", "`")]
+    parts = [f"## {each.name}", flowing(each.says).replace("``", "`")]
     if each.spelling != each.name:
         parts.append(f"Written `{each.spelling}`.")
     if each.fields:
@@ -89,6 +89,14 @@ def _markdown_page(each: Page) -> str:
     if each.example:
         parts.append(f"```yaml\n{each.example.rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def flowing(text: str) -> str:
+    """A docstring with each paragraph on one line; paragraphs with lists, tables or indentation stay as they are."""
+    return "\n\n".join(
+        " ".join(paragraph.split()) if not any(line[:1] in " =-*|" for line in paragraph.splitlines()) else paragraph
+        for paragraph in text.split("\n\n")
+    )
 
 
 def _cell(text: str) -> str:
@@ -155,7 +163,7 @@ def in_words(schema: dict[str, Any], root: dict[str, Any]) -> str:
     for several in ("anyOf", "oneOf"):
         if several in schema:
             words = dict.fromkeys(word for each in schema[several] if (word := in_words(each, root)))
-            return "single value" if _SINGLE <= words.keys() else ", or ".join(words)
+            return "single value" if words.keys() >= _SINGLE else ", or ".join(words)
     if "enum" in schema or "const" in schema:
         return ", ".join(f"`{each}`" for each in schema.get("enum", [schema.get("const")]))
     kind = schema.get("type", "")

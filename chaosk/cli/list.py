@@ -37,7 +37,7 @@ def command(kind: str, name: str | None, *, markdown: bool) -> None:
 
 def _print_page(console: Console, page: reference.Page) -> None:
     console.print(f"[bold]{escape(page.spelling)}[/bold]\n")
-    console.print(escape(page.says.replace("``", "")))
+    console.print(escape(reference.flowing(page.says).replace("``", "")))
     if page.fields:
         table = Table(box=None, pad_edge=False, title_justify="left", title="", header_style="dim")
         for heading in ("field", "value", "default", ""):

@@ -1,14 +1,13 @@
-"""``chaosk plan``: the timeline and the exact commands, before anything is done."""
+"""``chaosk plan``: the timeline and its commands, before anything is done."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 
 import click
-from rich.console import Console, Group
-from rich.markup import escape
-from rich.padding import Padding
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from chaosk import preview, registry
@@ -21,7 +20,7 @@ from chaosk.units import spell_duration
 
 @click.command()
 @click.argument("scenario", type=click.Path(path_type=Path))
-@click.option("--inventory", type=click.Path(path_type=Path), help="Show the exact commands for this cluster.")
+@click.option("--inventory", type=click.Path(path_type=Path), help="Show the commands for this cluster.")
 @set_option
 def command(scenario: Path, inventory: Path | None, assignments: tuple[str, ...]) -> None:
     """Show what SCENARIO would do, entry by entry; nothing is contacted.
@@ -32,46 +31,44 @@ def command(scenario: Path, inventory: Path | None, assignments: tuple[str, ...]
     cluster = load_inventory(inventory) if inventory is not None else None
     known = cluster if isinstance(cluster, Inventory) else None
     rows = preview.describe(loaded, known)
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(_head(loaded))
-    for row in rows:
-        console.print(_entry(row))
-    console.print(_foot(loaded))
+    console = Console(highlight=False)
+    for line in (*_head(loaded), *(line for row in rows for line in _entry(row)), *_foot(loaded)):
+        console.print(line, soft_wrap=True)
     if known is None:
-        console.print("[dim]With --inventory and the hosts of a cluster, the exact commands are shown.[/dim]")
+        console.print("[dim]With --inventory and the hosts of a cluster, its commands are shown.[/dim]", soft_wrap=True)
 
 
-def _head(scenario: Scenario) -> Group:
-    facts = Table(box=None, show_header=False, pad_edge=False)
-    facts.add_column(style="dim")
-    facts.add_column()
+def _head(scenario: Scenario) -> Iterator[Text]:
+    yield Text(scenario.name, style="bold")
+    yield Text(f"{scenario.hypothesis}\n")
     for name, topic in scenario.topics.items():
         config = "".join(f", {key}={value}" for key, value in topic.config.items())
-        facts.add_row(
-            "topic", escape(f"{name}: {topic.partitions} partitions, {topic.replication_factor} replicas each{config}")
-        )
+        shape = f"{topic.partitions} partitions, {topic.replication_factor} replicas each"
+        yield _fact("topic", f"{name}: {shape}{config}")
     for name, probe in scenario.probes.items():
-        kind = registry.name_of(type(probe))
-        facts.add_row("probe", escape(f"{name}: {kind} {', '.join(probe.topics())}"))
-    facts.add_row("baseline", spell_duration(scenario.baseline))
-    return Group(Text(scenario.name, style="bold"), Text(scenario.hypothesis), Text(), facts, Text())
+        yield _fact("probe", f"{name}: {registry.name_of(type(probe))} {', '.join(probe.topics())}")
+    yield _fact("baseline", f"{spell_duration(scenario.baseline)}\n")
 
 
-def _entry(row: preview.Row) -> Group:
-    title = Text.assemble((row.entry, "bold"), "  ", (row.starts, "dim"))
-    body = [Text(f"{row.step}: {row.says}")]
+def _fact(label: str, what: str) -> Text:
+    return Text.assemble((f"{label:<10}", "dim"), what)
+
+
+def _entry(row: preview.Row) -> Iterator[Text]:
+    yield Text.assemble((row.entry, "bold"), "  ", (row.starts, "dim"))
+    yield Text(f"    {row.step}: {row.says}")
     if row.targets:
-        body.append(Text(f"on {'; '.join(row.targets)}"))
-    body.append(Text(f"lasts {row.lasts}" if not row.lasts.startswith("leaves") else row.lasts))
+        yield Text(f"    on {'; '.join(row.targets)}")
+    yield Text(f"    {row.lasts}" if row.lasts.startswith("leaves") else f"    lasts {row.lasts}")
+    note = " (for a stand-in: only the running cluster knows the target)" if row.stand_in else ""
     for label, lines in (("does", row.does), ("undo", row.undoes)):
         if lines:
-            note = " (for a stand-in: only the running cluster knows the target)" if row.stand_in else ""
-            body.append(Text(f"{label}{note}", style="dim"))
-            body.extend(Text(f"  {line}") for line in lines)
-    return Group(title, *(Padding(each, (0, 0, 0, 4)) for each in body), Text())
+            yield Text(f"    {label}{note}", style="dim")
+            yield from (Text(indent(line, " " * 6)) for line in lines)
+    yield Text()
 
 
-def _foot(scenario: Scenario) -> Text:
+def _foot(scenario: Scenario) -> Iterator[Text]:
     bounds = ", ".join(scenario.expect.bounds) or "no bounds"
     verdict = f"; predicted verdict: {scenario.expect.verdict.value}" if scenario.expect.verdict else ""
-    return Text(f"then {spell_duration(scenario.settle)} of settling; expects {bounds}{verdict}\n", style="dim")
+    yield Text(f"then {spell_duration(scenario.settle)} of settling; expects {bounds}{verdict}\n", style="dim")

@@ -8,7 +8,6 @@ from chaosk.cluster.live import Live, PartitionState, UnknownTopic
 from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory
 
-
 INTERNAL = ("__consumer_offsets", "__transaction_state")
 """Kafka's own topics: without them groups and transactions do not work."""
 

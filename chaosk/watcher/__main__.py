@@ -1,0 +1,115 @@
+"""The watcher's process: ``python -m chaosk.watcher SPEC.json``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from chaosk.cluster.places import broker_places, zookeeper_places
+from chaosk.cluster.settings import client_settings
+from chaosk.errors import ChaoskError, UsageError
+from chaosk.eventlog import LiveLog
+from chaosk.watcher.sampling import BrokerSampler, ZooKeeperSampler
+from chaosk.watcher.spec import WatcherSpec
+from chaosk.watcher.state import WatcherState, glance
+
+TICK = 0.05
+"""Seconds between two looks at whether rows are due: half of what a SIGKILL may cost."""
+STATE_PERIOD = 0.5
+"""Seconds between two states on stdout."""
+CLOCK_PERIOD = 1.0
+"""Seconds between two rows of ``clocks``."""
+LAST_ANSWERS = 0.2
+"""Seconds that samples under way may take once it was told to end."""
+
+
+class Watcher:
+    """Every sampler of one run, and the loop that writes down what they bring."""
+
+    def __init__(self, spec: WatcherSpec, stop: threading.Event) -> None:
+        """Connects to nothing yet; raises PreflightError for a cluster that it cannot speak to."""
+        brokers = broker_places(spec.inventory, client_settings(spec.inventory))
+        self._stop = stop
+        self._log = LiveLog(Path(spec.folder))
+        self._brokers = {
+            number: BrokerSampler(number, place, spec.topics, self._log, stop) for number, place in brokers.items()
+        }
+        self._zookeepers = {
+            node: ZooKeeperSampler(node, place, self._log, stop)
+            for node, place in zookeeper_places(spec.inventory).items()
+        }
+        self._state_due = threading.Event()
+
+    def watch(self) -> None:
+        """Watch until told to stop; raises EventLogError if the events cannot be written."""
+        samplers = [*self._brokers.values(), *self._zookeepers.values()]
+        for sampler in samplers:
+            sampler.start()
+        threading.Thread(target=self._tell, daemon=True).start()
+        clock_due = 0.0
+        while not self._stop.wait(TICK):
+            if time.monotonic() >= clock_due:
+                clock_due = time.monotonic() + CLOCK_PERIOD
+                self._log.write("clocks", (time.monotonic_ns(), time.time_ns()))
+            if self._log.due():
+                self._log.flush()
+        end = time.monotonic() + LAST_ANSWERS
+        for sampler in samplers:
+            sampler.join(max(0.0, end - time.monotonic()))
+        self._log.close()
+
+    def state(self) -> WatcherState:
+        """The cluster at a glance, now."""
+        views = [one.latest for one in self._brokers.values()]
+        modes = {node: sampler.latest for node, sampler in self._zookeepers.items()}
+        return glance(time.monotonic_ns(), list(self._brokers), [one for one in views if one is not None], modes)
+
+    def _tell(self) -> None:
+        """States on stdout, from a thread of its own: a reader that does not read stalls nothing but this."""
+        while not self._stop.wait(STATE_PERIOD):
+            line = self.state().model_dump_json() + "\n"
+            try:
+                os.write(sys.stdout.fileno(), line.encode())
+            except OSError:
+                return
+
+
+def _load(path: Path) -> WatcherSpec:
+    try:
+        return WatcherSpec.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise UsageError(f"{path}: not a watcher's specification: {error.errors()[0]['msg']}") from error
+
+
+def _end_with_stdin(stop: threading.Event) -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    stop.set()
+
+
+def main(arguments: list[str]) -> int:
+    """Watch as the file in ``arguments`` says; the exit code is returned."""
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started it: first heal, then end the watcher
+    threading.Thread(target=_end_with_stdin, args=(stop,), daemon=True).start()
+    try:
+        if len(arguments) != 1:
+            raise UsageError("usage: python -m chaosk.watcher SPEC.json")
+        Watcher(_load(Path(arguments[0])), stop).watch()
+    except ChaoskError as error:
+        sys.stderr.write(f"watcher: {error}\n")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

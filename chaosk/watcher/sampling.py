@@ -1,0 +1,113 @@
+"""One thread for each broker and ZooKeeper node, on a schedule of its own: none waits for another."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from chaosk.cluster.offsets import offsets_requests, replica_offsets
+from chaosk.cluster.views import NO_EPOCH, View, metadata_request, view
+from chaosk.cluster.wire import Link, NoAnswer, Place
+from chaosk.cluster.zookeeper import ask_mode
+from chaosk.errors import ClusterError
+from chaosk.probes._contract import EventLog
+
+BROKER_PERIOD = 0.15
+"""Seconds between two samples of a broker: 6.7 a second, so that 5 are left when some take longer."""
+ZOOKEEPER_PERIOD = 1.0
+"""Seconds between two samples of a ZooKeeper node."""
+
+
+class Sampler(threading.Thread, ABC):
+    """Takes samples at a fixed rate until it is told to stop; a sample that takes too long makes it skip some."""
+
+    def __init__(self, name: str, period: float, log: EventLog, stop: threading.Event) -> None:
+        super().__init__(name=name, daemon=True)
+        self._period = period
+        self._log = log
+        self._stop_event = stop
+
+    def run(self) -> None:
+        """The thread's work."""
+        due = time.monotonic()
+        while not self._stop_event.is_set():
+            self.sample()
+            due = max(due + self._period, time.monotonic())
+            self._stop_event.wait(due - time.monotonic())
+
+    @abstractmethod
+    def sample(self) -> None:
+        """Take one sample and write it down."""
+
+
+class BrokerSampler(Sampler):
+    """Samples one broker: what it says of the cluster, and the offsets of its own replicas."""
+
+    def __init__(self, broker: int, place: Place, topics: Sequence[str], log: EventLog, stop: threading.Event) -> None:
+        super().__init__(str(place), BROKER_PERIOD, log, stop)
+        self._broker = broker
+        self._topics = topics
+        self._link = Link(place)
+        self.latest: View | None = None
+        """What it said last; None if it did not answer."""
+
+    def sample(self) -> None:
+        """One sample: rows of ``brokers``, ``partitions`` and ``offsets``, or one row that says why not."""
+        invoked = time.monotonic_ns()
+        try:
+            said = view(self._broker, self._link.ask(metadata_request(self._topics))[0])
+        except ClusterError as error:
+            self.latest = None
+            self._log.write("brokers", (self._broker, invoked, time.monotonic_ns(), None, None, str(error)))
+            return
+        self.latest = said
+        self._write_view(said, invoked, time.monotonic_ns())
+        self._sample_offsets(said)
+
+    def _write_view(self, said: View, invoked: int, at: int) -> None:
+        controller = -1 if said.controller is None else said.controller
+        self._log.write("brokers", (self._broker, invoked, at, controller, list(said.alive), None))
+        for one in said.partitions:
+            epoch = None if one.leader_epoch == NO_EPOCH else one.leader_epoch
+            row = (at, self._broker, one.topic, one.partition, one.leader, epoch, list(one.replicas), list(one.isr))
+            self._log.write("partitions", row)
+
+    def _sample_offsets(self, said: View) -> None:
+        own: dict[str, list[int]] = {}
+        for one in said.partitions:
+            if self._broker in one.replicas:
+                own.setdefault(one.topic, []).append(one.partition)
+        if not own:
+            return
+        try:
+            answers = self._link.ask(*offsets_requests(own))
+        except NoAnswer:
+            return  # the next sample says why; without rows there are no offsets to judge by
+        at = time.monotonic_ns()
+        for each in replica_offsets(answers):
+            place: tuple[Any, ...] = (at, self._broker, each.topic, each.partition, each.leader)
+            self._log.write("offsets", (*place, each.log_start, each.high_watermark, each.last_stable, each.log_end))
+
+
+class ZooKeeperSampler(Sampler):
+    """Samples the role of one ZooKeeper node."""
+
+    def __init__(self, node: int, place: Place, log: EventLog, stop: threading.Event) -> None:
+        super().__init__(str(place), ZOOKEEPER_PERIOD, log, stop)
+        self._node = node
+        self._place = place
+        self.latest: str | None = None
+        """Its mode; None if it does not serve."""
+
+    def sample(self) -> None:
+        """One row of ``zookeepers``."""
+        mode, why = None, None
+        try:
+            mode = ask_mode(self._place)
+        except NoAnswer as error:
+            why = str(error)
+        self.latest = mode
+        self._log.write("zookeepers", (self._node, time.monotonic_ns(), mode, why))

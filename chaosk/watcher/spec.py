@@ -1,0 +1,20 @@
+"""What the watcher is told: JSON in a file, without secrets."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from chaosk.inventory import Inventory
+from chaosk.model import Model
+
+
+class WatcherSpec(Model):
+    """One watcher."""
+
+    inventory: Inventory
+    topics: Annotated[tuple[str, ...], Field(strict=False)]
+    """The topics to watch."""
+    folder: str
+    """The folder of its event streams; must not hold any."""

@@ -1,0 +1,88 @@
+"""The cluster at a glance, as the watcher saw it last: what the live display shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from chaosk.cluster.views import View, current, partitions
+from chaosk.model import Model
+
+Ids = Annotated[tuple[int, ...], Field(strict=False)]
+
+_WIDE = 12
+"""Partitions shown one by one."""
+
+
+class TopicState(Model):
+    """One topic; every tuple is by partition, from 0."""
+
+    topic: str
+    leaders: Ids
+    """Leader of each partition; -1 for none."""
+    in_sync: Ids
+    """How many replicas are in sync."""
+    replicas: Ids
+    """How many there are."""
+
+    def line(self) -> str:
+        """The topic in one line, like ``orders: leaders 0 1 2, ISR 3/3 2/3 3/3``."""
+        short = sum(have < want for have, want in zip(self.in_sync, self.replicas, strict=True))
+        lost = self.leaders.count(-1)
+        if len(self.leaders) > _WIDE:
+            return f"{self.topic}: {len(self.leaders)} partitions, {lost} without a leader, {short} with a shrunk ISR"
+        leaders = " ".join("none" if leader < 0 else str(leader) for leader in self.leaders)
+        if not short:
+            return f"{self.topic}: leaders {leaders}, ISR full"
+        ratios = " ".join(f"{have}/{want}" for have, want in zip(self.in_sync, self.replicas, strict=True))
+        return f"{self.topic}: leaders {leaders}, ISR {ratios}"
+
+
+class WatcherState(Model):
+    """One look at the cluster."""
+
+    at: int
+    """When, nanoseconds of the monotonic clock."""
+    controller: int | None
+    """None if there is none, or nobody answers."""
+    alive: Ids
+    """The brokers that the cluster holds to be alive; empty if nobody answers."""
+    silent: Ids
+    """The brokers that do not answer."""
+    topics: Annotated[tuple[TopicState, ...], Field(strict=False)]
+    zookeepers: dict[int, str | None]
+    """By ZooKeeper id its mode; None where it does not serve."""
+
+    def lines(self) -> tuple[str, ...]:
+        """The state in a line for the cluster and one for each topic."""
+        alive = " ".join(map(str, self.alive)) or "none"
+        silent = f" (silent: {' '.join(map(str, self.silent))})" if self.silent else ""
+        parts = [f"controller {'none' if self.controller is None else self.controller}", f"brokers {alive}{silent}"]
+        if self.zookeepers:
+            roles = ", ".join(f"{node} {mode or 'down'}" for node, mode in sorted(self.zookeepers.items()))
+            parts.append(f"ZooKeeper {roles}")
+        return (", ".join(parts), *(topic.line() for topic in self.topics))
+
+
+def glance(
+    at: int, brokers: Sequence[int], views: Sequence[View], zookeepers: Mapping[int, str | None]
+) -> WatcherState:
+    """The state, from the views of those of ``brokers`` that answered last time they were asked."""
+    inside = current(views)
+    by_topic: dict[str, list[tuple[int, int, int]]] = {}
+    for one in partitions(views):
+        by_topic.setdefault(one.topic, []).append((one.leader, len(one.isr), len(one.replicas)))
+    columns = {topic: tuple(zip(*rows, strict=True)) for topic, rows in by_topic.items()}
+    return WatcherState(
+        at=at,
+        controller=inside[0].controller if inside else None,
+        alive=inside[0].alive if inside else (),
+        silent=tuple(sorted(set(brokers) - {one.asked for one in views})),
+        topics=tuple(
+            TopicState(topic=topic, leaders=leaders, in_sync=in_sync, replicas=replicas)
+            for topic, (leaders, in_sync, replicas) in sorted(columns.items())
+        ),
+        zookeepers=dict(zookeepers),
+    )

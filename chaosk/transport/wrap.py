@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from chaosk.transport.command import Command
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-ENVIRONMENT = ("env", "-i", f"PATH={PATH}", "LC_ALL=C")
+_CLEAN = f'env -i PATH={PATH} LC_ALL=C SSH_CONNECTION="$SSH_CONNECTION" '
 GRACE = 2
 """Seconds between asking a hung command to end and killing it."""
 TIMED_OUT = 124
@@ -45,10 +45,10 @@ class Answer:
 
 def line(command: Command, nonce: str, *, sudo: bool) -> str:
     """The line for the login shell; ``nonce`` frames the output and must not occur in it."""
-    words = ["timeout", "-k", str(GRACE), f"{command.timeout:g}", *command.argv]
+    words = shlex.join(["timeout", "-k", str(GRACE), f"{command.timeout:g}", *command.argv])
     if command.sudo and sudo:
-        words = ["sudo", "-n", "--", *ENVIRONMENT, *words]
-    return "exec " + shlex.join([*ENVIRONMENT, "sh", "-c", _SCRIPT, "chaosk", nonce, *words])
+        words = f"sudo -n -- {_CLEAN}{words}"
+    return f"exec {_CLEAN}sh -c {shlex.quote(_SCRIPT)} chaosk {shlex.quote(nonce)} {words}"
 
 
 def complete(stdout: bytes | bytearray, stderr: bytes | bytearray, nonce: str) -> bool:

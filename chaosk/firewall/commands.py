@@ -1,0 +1,58 @@
+"""A cut on one host as commands: one constant script, the rules on its standard input. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from chaosk.firewall.rules import Action, Rule, words
+from chaosk.scripts import script
+from chaosk.transport.command import Command
+
+TIMEOUT = 30.0
+"""Seconds for a command; another program may hold the lock of the packet filter for a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What identifies a cut on every host."""
+
+    chain: str
+    """Its chains are this with ``-I`` and ``-O``: 19 characters, of the 28 that iptables allows."""
+    comment: str
+    """In every jump to them: run and timeline entry, for whoever finds it."""
+
+
+def cut(run_id: str, entry: str) -> Cut:
+    """The cut of one timeline entry of one run."""
+    digest = hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
+    return Cut(chain=f"CHAOSK-{digest}", comment=f"chaosk:{run_id}:{entry}"[:200])
+
+
+def install(host: str, which: Cut, rules: tuple[Rule, ...], action: Action) -> Command:
+    """Put the rules in place, in one transaction a family; doing it again replaces them."""
+    return _command(host, "install", which, _text(rules, action))
+
+
+def standing(host: str, which: Cut, rules: tuple[Rule, ...], action: Action) -> Command:
+    """Whether all the rules are there as asked, none more, and nothing comes before them; says what they stopped."""
+    return _command(host, "standing", which, _text(rules, action))
+
+
+def remove(host: str, which: Cut) -> Command:
+    """Remove exactly what was put in place, whatever is left of it."""
+    return _command(host, "remove", which)
+
+
+def gone(host: str, which: Cut) -> Command:
+    """Whether nothing of it is there; fails also where the packet filter does not answer."""
+    return _command(host, "gone", which)
+
+
+def _text(rules: tuple[Rule, ...], action: Action) -> str:
+    return "".join(f"{line}\n" for rule in rules for line in words(rule, action))
+
+
+def _command(host: str, action: str, which: Cut, stdin: str | None = None) -> Command:
+    argv = ("sh", "-c", script("cut"), "chaosk", action, which.chain, which.comment)
+    return Command(host=host, argv=argv, sudo=True, stdin=stdin, timeout=TIMEOUT, repeatable=True)

@@ -1,0 +1,130 @@
+"""Cut the network between two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from chaosk.errors import StepError
+from chaosk.firewall import commands
+from chaosk.firewall.party import ANYBODY, Party, others, parties, refuse_overlap
+from chaosk.firewall.rules import TURNED, Action, Direction, Rule, rules, with_ports
+from chaosk.inventory import Port
+from chaosk.steps._contract import Deed, Fact, Run, Site, Step
+from chaosk.targets._contract import Node
+
+_TEXT = {"type": "string", "minLength": 1}
+Group = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+    Field(min_length=1, strict=False),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}),
+]
+"""One target, or a list of them."""
+
+
+class CutNetwork(Step):
+    """Stop all packets between two groups, also those of established connections; SSH to the hosts stays open.
+
+    A group is hosts, brokers, ZooKeeper nodes, listeners or probes, or ``everyone else``: whoever is not in the other
+    one. Between hosts everything is cut; for a process only the connections to and from the ports it serves are.
+    All probes share chaosk's machine, so a cut from one is a cut from all. It takes once the rules stand first in the
+    packet filter of each host, and is seen to stand there still before it is undone.
+    """
+
+    lasting: ClassVar[bool] = True
+    example: ClassVar[str] = """\
+at: 10s
+cut_network: {between: ["host(leader(orders, 0))", everyone else]}
+for: 30s
+"""
+
+    between: Annotated[tuple[Group, Group], Field(strict=False)]
+    """The two groups; each a target or a list of targets."""
+    direction: Direction = "both"
+    """``in`` stops only packets to the first group, ``out`` only packets from it."""
+    ports: Annotated[tuple[Port, ...], Field(strict=False, min_length=1)] | None = None
+    """Only connections to these TCP ports, of either group."""
+    action: Action = "drop"
+    """``drop``: silence, as of a cut cable. ``reject``: refused at once, as by a firewall."""
+
+    def targets(self) -> tuple[str, ...]:
+        """All targets of both groups."""
+        return tuple(dict.fromkeys(target for group in self.between for target in group))
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """No such cut is there, and the packet filter answers."""
+        yield from self._gone(site)
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Rules on each host, one after the other."""
+        which = commands.cut(site.run_id, site.entry)
+        for host, cut in self._rules(site).items():
+            yield Run(command=commands.install(host, which, cut, self.action))
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """All rules stand, first in place."""
+        which = commands.cut(site.run_id, site.entry)
+        for host, cut in self._rules(site).items():
+            query = commands.standing(host, which, cut, self.action)
+            yield Fact(says=f"the cut stands on {host}", query=query)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Remove the cut's own chains and jumps."""
+        which = commands.cut(site.run_id, site.entry)
+        for host in self._rules(site):
+            yield Run(command=commands.remove(host, which))
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """Nothing of the cut is left."""
+        yield from self._gone(site)
+
+    def _gone(self, site: Site) -> Iterator[Fact]:
+        which = commands.cut(site.run_id, site.entry)
+        for host in self._rules(site):
+            yield Fact(says=f"no cut on {host}", query=commands.gone(host, which))
+
+    def _rules(self, site: Site) -> dict[str, tuple[Rule, ...]]:
+        """By host the rules; raises StepError where the groups make no sense together."""
+        a, b = (site.nodes(*group) for group in self.between)
+        direction = self.direction
+        if _is_everyone(a):
+            a, b, direction = b, a, TURNED[direction]
+        _check(site, a, b, self.ports or ())
+        sides = (parties(site.inventory, a), _other_side(site, a, b))
+        if self.ports is not None:
+            sides = (with_ports(sides[0], self.ports), with_ports(sides[1], self.ports))
+        return rules(*sides, direction)
+
+
+def _is_everyone(group: tuple[Node, ...]) -> bool:
+    return any(node.kind == "everyone_else" for node in group)
+
+
+def _check(site: Site, a: tuple[Node, ...], b: tuple[Node, ...], ports: tuple[int, ...]) -> None:
+    if not a or not b:
+        raise StepError(f"{site.entry}: one side of the cut is nobody at the moment; name groups that are not empty")
+    if _is_everyone(a) or (_is_everyone(b) and len(b) > 1):
+        raise StepError(f"{site.entry}: `everyone else` is a group of its own, and can be only one of the two")
+    try:
+        refuse_overlap(a, b)
+    except StepError as error:
+        raise StepError(f"{site.entry}: {error}") from None
+    for name in dict.fromkeys(node.host for node in (*a, *b) if node.host):
+        if site.inventory.hosts[name].port in ports:
+            raise StepError(
+                f"{site.entry}: port {site.inventory.hosts[name].port} is SSH on {name}, by which chaosk heals it, and "
+                "is never cut; leave it out of `ports`"
+            )
+
+
+def _other_side(site: Site, a: tuple[Node, ...], b: tuple[Node, ...]) -> tuple[Party, ...]:
+    """The second group. ``everyone else`` is anybody, and by name whom the first group's members themselves call."""
+    if not _is_everyone(b):
+        return parties(site.inventory, b)
+    known = others(site.inventory, a) if any(node.kind != "host" for node in a) else ()
+    free = site.inventory.hosts.keys() - {node.host for node in a} if any(node.kind == "probe" for node in a) else ()
+    hosts = parties(site.inventory, (Node(kind="host", id=host, host=host) for host in sorted(free)))
+    return (ANYBODY, *known, *hosts)

@@ -1,0 +1,83 @@
+"""From where to where each partition has to be read: asked of its leader, once nothing more is written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.offsets import ReplicaOffsets, offsets_requests, replica_offsets
+from chaosk.cluster.views import PartitionView
+from chaosk.errors import ClusterError
+
+SETTLE = 10.0
+"""Seconds that followers may take to catch up, so that the high watermark reaches the end of the log."""
+_PAUSE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What has to be read of one partition."""
+
+    topic: str
+    partition: int
+    log_start: int = 0
+    high_watermark: int = 0
+    last_stable: int = 0
+    why: str | None = None
+    """Why this is not all there is to read; None if it is."""
+
+    def end(self, isolation: str) -> int:
+        """One past the last offset to read at that isolation level."""
+        return self.last_stable if isolation == "read_committed" else self.high_watermark
+
+
+def ranges(brokers: Brokers, topics: Iterable[str], settle: float = SETTLE) -> tuple[Range, ...]:
+    """What has to be read of each partition of some topics, by topic and number.
+
+    Waits up to ``settle`` seconds for every high watermark to reach the end of its leader's log: before that, records
+    that were acknowledged with acks=1 are there and cannot be read. A partition that does not get there, or that has
+    no leader to tell, says so in ``why``. Raises ClusterError if the cluster does not answer or has no such topic.
+    """
+    states = [one for topic in sorted(topics) for one in brokers.partitions(topic)]
+    end = time.monotonic() + settle
+    while True:
+        found = _ask(brokers, states)
+        if all(one.why is None for one in found) or time.monotonic() > end:
+            return found
+        time.sleep(_PAUSE)
+        states = [one for topic in sorted(topics) for one in brokers.partitions(topic)]
+
+
+def _ask(brokers: Brokers, states: Sequence[PartitionView]) -> tuple[Range, ...]:
+    by_leader: dict[int, dict[str, list[int]]] = {}
+    for one in states:
+        by_leader.setdefault(one.leader, {}).setdefault(one.topic, []).append(one.partition)
+    told: dict[tuple[str, int], ReplicaOffsets | str] = {}
+    for leader, led in by_leader.items():
+        told.update(_ask_leader(brokers, leader, led))
+    return tuple(_range(one.topic, one.partition, told.get((one.topic, one.partition))) for one in states)
+
+
+def _ask_leader(
+    brokers: Brokers, leader: int, led: Mapping[str, Sequence[int]]
+) -> dict[tuple[str, int], ReplicaOffsets | str]:
+    try:
+        answers = [brokers.ask(leader, request) for request in offsets_requests(led)]
+    except ClusterError as error:
+        return {(topic, number): str(error) for topic, numbers in led.items() for number in numbers}
+    return {(one.topic, one.partition): one for one in replica_offsets(answers)}
+
+
+def _range(topic: str, partition: int, told: ReplicaOffsets | str | None) -> Range:
+    empty = Range(topic, partition)
+    if not isinstance(told, ReplicaOffsets):
+        return replace(empty, why=told or "no leader tells its offsets")
+    if told.log_start is None or told.high_watermark is None or told.last_stable is None or told.log_end is None:
+        return replace(empty, why="its leader does not tell its offsets")
+    behind = told.log_end - told.high_watermark
+    return Range(
+        topic, partition, told.log_start, told.high_watermark, told.last_stable,
+        f"the high watermark is {behind} offsets behind the end of the leader's log" if behind > 0 else None,
+    )  # fmt: skip

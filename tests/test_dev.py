@@ -140,7 +140,7 @@ def test_a_failed_set_up_is_tried_again(tmp_path: Path) -> None:
 def test_ci_calls_the_command_of_the_readme() -> None:
     """CI runs what a developer runs, and only forbids what would go unseen."""
     words = [line.split() for line in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()]
-    assert ["exec", "./dev", "test", '"$@"'] == words[-1]
+    assert words[-1] == ["exec", "./dev", "test", '"$@"']
     assert ["export", "CI=true"] in words
     assert "\n./dev test " in (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError, model_serializer, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_serializer, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from chaosk.metrics import METRICS, Metric
@@ -120,7 +120,7 @@ def _error(loc: Loc, value: object, says: str) -> InitErrorDetails:
 class Expect(Model):
     """Objectives and predictions. Every invariant is checked whether or not it is named here."""
 
-    verdict: Annotated[Outcome, BeforeValidator(parse_verdict)] | None = None
+    verdict: Annotated[Outcome, BeforeValidator(parse_verdict), WithJsonSchema({"enum": sorted(_WORDS)})] | None = None
     """What the scenario predicts will be found: ``pass``, ``degraded``, ``violation`` (or ``fail``)."""
     bounds: dict[str, Subjects] = Field(default_factory=dict)
     """By metric, by subject (empty for the whole run), the bounds."""

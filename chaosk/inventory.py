@@ -37,8 +37,8 @@ def _number(value: object) -> object:
     raise ValueError(f"{value!r} is no id; write a whole number from 0 up, like 1")
 
 
-Id = Annotated[int, BeforeValidator(_number), WithJsonSchema({"type": "integer", "minimum": 0}, mode="serialization")]
-"""A broker id or a ZooKeeper id."""
+Id = Annotated[int, BeforeValidator(_number), WithJsonSchema({"type": "string", "pattern": r"^(0|[1-9][0-9]{0,8})$"})]
+"""A broker id or a ZooKeeper id; a key, and so text in JSON."""
 
 
 class SecretRef(Model):
@@ -199,7 +199,7 @@ class Inventory(Model):
 
     def processes(self, host: str) -> tuple[Broker | ZooKeeper, ...]:
         """What runs on a host: its brokers, then its ZooKeeper nodes."""
-        every = (*self.brokers.values(), *self.zookeepers.values())
+        every: tuple[Broker | ZooKeeper, ...] = (*self.brokers.values(), *self.zookeepers.values())
         return tuple(process for process in every if process.host == host)
 
     def bootstrap_servers(self) -> str:

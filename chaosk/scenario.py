@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     Field,
+    GetJsonSchemaHandler,
     SerializeAsAny,
     SerializerFunctionWrapHandler,
     StringConstraints,
@@ -16,6 +17,7 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
+from pydantic_core import CoreSchema
 
 from chaosk import registry
 from chaosk.expect import Bound, Expect
@@ -40,7 +42,9 @@ class Topic(Model):
     """A topic that the scenario owns: made before the run if missing, and refused if there in another shape."""
 
     partitions: Annotated[int, Field(ge=1, le=10_000)] = 1
+    """How many."""
     replication_factor: Annotated[int, Field(ge=1, le=9)] = 3
+    """How many brokers hold each partition."""
     config: dict[str, Scalar] = Field(default_factory=dict)
     """Topic configuration, like ``min.insync.replicas: 2``."""
 
@@ -55,6 +59,10 @@ class Size(Model):
     @classmethod
     def _exact(cls, value: object) -> object:
         return {"min": value, "max": value} if isinstance(value, int) and not isinstance(value, bool) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [{"type": "integer", "minimum": 0}, handler(core)]}
 
 
 class ClusterShape(Model):
@@ -77,6 +85,10 @@ class After(Model):
     def _short(cls, value: object) -> object:
         return {"entry": value} if isinstance(value, str) else value
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string", "minLength": 1}, handler(core)]}
+
 
 class Entry(Model):
     """One entry of the timeline: when it starts, what it does, how long it lasts.
@@ -89,7 +101,9 @@ class Entry(Model):
     name: Name
     """Given by the user, or made of the step's name and the entry's place, like ``kill_broker-1``."""
     at: Duration | None = None
+    """When it starts, from the start of the timeline."""
     after: After | None = None
+    """The entry above that it waits for."""
     when: str | None = None
     """A condition, like ``isr_full(orders)``."""
     timeout: Duration = 60.0
@@ -120,20 +134,25 @@ class Scenario(Model):
     """One experiment: topics, probes, a timeline of faults, and what is expected of the cluster."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=120)]
+    """What the experiment is, in a few words; names the folder of its runs."""
     hypothesis: Annotated[str, StringConstraints(min_length=1)]
     """What should stay true, in plain words."""
     covers: Strings = ()
     """Ids of the hand-made experiments it stands for."""
     tags: Strings = ()
+    """Words to find it by."""
     cluster: ClusterShape = ClusterShape()
+    """What cluster it needs; at least three brokers and three ZooKeeper nodes, unless it says otherwise."""
     variables: dict[Name, Scalar] = Field(default_factory=dict)
     """Defaults of ``${name}`` in any value; ``--set name=value`` overrides them."""
     topics: dict[TopicName, Topic] = Field(min_length=1)
+    """By name; made before the run if missing."""
     probes: dict[Name, SerializeAsAny[Probe]] = Field(min_length=1)
     """By name; each has one key, the kind of probe."""
     baseline: Duration = 5.0
     """How long all goes well before the timeline starts; what recovery is measured against."""
     timeline: Annotated[tuple[Entry, ...], Field(strict=False)]
+    """What is done to the cluster, and when."""
     settle: Duration = 10.0
     """How long the probes go on after the last heal."""
     expect: Expect = Expect()

@@ -1,0 +1,17 @@
+"""``chaosk schema``: JSON Schemas for editors and for who reads verdicts."""
+
+from __future__ import annotations
+
+import click
+
+from chaosk import schemas
+
+
+@click.command()
+@click.argument("name", type=click.Choice(sorted(schemas.SCHEMAS)))
+def command(name: str) -> None:
+    """Print the JSON Schema of scenarios, inventories or verdicts, plugins included.
+
+    For an editor, write it to a file and start a scenario with `# yaml-language-server: $schema=FILE`.
+    """
+    click.echo(schemas.text(name), nl=False)

@@ -1,0 +1,119 @@
+"""JSON Schemas (2020-12) of what users write and of what chaosk writes, made from the types that read and write it.
+
+For editors: a first line ``# yaml-language-server: $schema=PATH`` completes and checks a file while it is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from chaosk.document.shape import bounds_schema, inventory_shape, lab_shape, scenario_shape
+from chaosk.metrics import METRICS, Metric
+from chaosk.verdict import Verdict
+
+Schema = dict[str, Any]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_VARIABLE: Schema = {"type": "string", "pattern": r"^[^$]*\$\{[^}]+\}", "description": "A value with a variable in it."}
+
+
+def scenario() -> Schema:
+    """Of a scenario file; any single value may be, or hold, ``${name}``."""
+    schema = _tidy(scenario_shape().model_json_schema())
+    bounds = {_bounds(metric): bounds_schema(metric) for metric in METRICS.values()}
+    for metric in METRICS.values():
+        schema["$defs"]["Expect"]["properties"][metric.name] = {
+            "$ref": f"#/$defs/{_bounds(metric)}",
+            "description": metric.says,
+        }
+    schema["$defs"].update(bounds)
+    schema = _with_variables(schema)
+    schema["$defs"]["Variable"] = _VARIABLE
+    return _head(schema, "A chaosk scenario")
+
+
+def inventory() -> Schema:
+    """Of an inventory file, or of a lab file."""
+    cluster, lab = _tidy(inventory_shape().model_json_schema()), _tidy(lab_shape().model_json_schema())
+    defs = {**cluster.pop("$defs"), **lab.pop("$defs"), "Inventory": cluster, "Lab": lab}
+    is_lab = {"required": ["lab"]}
+    chosen = {"if": is_lab, "then": {"$ref": "#/$defs/Lab"}, "else": {"$ref": "#/$defs/Inventory"}}
+    return _head({**chosen, "$defs": defs}, "A chaosk inventory")
+
+
+def verdict() -> Schema:
+    """Of ``verdict.json``."""
+    return _head(Verdict.model_json_schema(mode="serialization"), "The verdict of a chaosk run")
+
+
+SCHEMAS: dict[str, Callable[[], Schema]] = {"scenario": scenario, "inventory": inventory, "verdict": verdict}
+"""By name the makers of all of them."""
+
+
+def text(name: str) -> str:
+    """The text of ``schemas/<name>.schema.json``."""
+    return json.dumps(SCHEMAS[name](), indent=2, ensure_ascii=False) + "\n"
+
+
+def _bounds(metric: Metric) -> str:
+    return {"s": "DurationBounds", "records/s": "RateBounds"}.get(metric.unit, "CountBounds")
+
+
+def _head(schema: Schema, title: str) -> Schema:
+    return {"$schema": DIALECT, "title": title, **{key: value for key, value in schema.items() if key != "title"}}
+
+
+def _tidy(schema: Schema) -> Schema:
+    """Without nulls, which no document may hold, and closed to keys that fit no pattern."""
+    tidy: Schema = _walk(schema, _tidied)
+    return tidy
+
+
+def _tidied(schema: Schema) -> Schema:
+    if "patternProperties" in schema:
+        schema.setdefault("additionalProperties", False)
+    schema.pop("title", None)  # pydantic's, which only repeats the key
+    if not isinstance(schema.get("default", ""), str | bool | int):
+        del schema["default"]  # not as it would be written
+    if "anyOf" in schema:
+        left = [each for each in schema["anyOf"] if each.get("type") != "null"]
+        if len(left) == 1:
+            return {**left[0], **{key: value for key, value in schema.items() if key != "anyOf"}}
+        schema["anyOf"] = left
+    return schema
+
+
+def _with_variables(schema: Schema) -> Schema:
+    """Every single value may hold a variable instead, but not the variables' own defaults."""
+    own = schema["properties"].pop("variables")
+    widened: Schema = _walk(schema, _widened)
+    widened["properties"]["variables"] = own
+    return widened
+
+
+def _widened(schema: Schema) -> Schema:
+    narrow = {"enum", "const", "pattern"} & schema.keys()
+    single = schema.get("type") in ("integer", "number", "boolean") or narrow
+    if not single or schema == _VARIABLE:
+        return schema
+    outer: Schema = {key: schema[key] for key in ("description", "title", "default") if key in schema}
+    inner = {key: value for key, value in schema.items() if key not in outer}
+    return {**outer, "anyOf": [inner, {"$ref": "#/$defs/Variable"}]}
+
+
+def _walk(node: Any, change: Callable[[Schema], Schema]) -> Any:  # noqa: ANN401 - JSON
+    """Change every schema below ``node``, innermost first; what is data in it (examples, names) stays."""
+    if isinstance(node, list):
+        return [_walk(each, change) for each in node]
+    if not isinstance(node, dict):
+        return node
+    walked = {}
+    for key, value in node.items():
+        if key in ("properties", "patternProperties", "$defs"):
+            walked[key] = {name: _walk(each, change) for name, each in value.items()}
+        elif key in ("enum", "const", "examples", "default", "required", "propertyNames"):
+            walked[key] = value
+        else:
+            walked[key] = _walk(value, change)
+    return change(walked)

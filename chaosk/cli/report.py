@@ -1,0 +1,34 @@
+"""``chaosk report``: write the reports of a judged run anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chaosk.rundir import existing
+
+FORMATS = ("html", "markdown", "junit")
+
+
+@click.command("report")
+@click.argument("run_dir", type=click.Path(path_type=Path))
+@click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True, help="Only this one; may be repeated.")
+def command(run_dir: Path, formats: tuple[str, ...]) -> None:
+    """Write the reports of RUN_DIR anew, from its verdict.json and its events.
+
+    Prints the summary, which ends with the path of report.html. Judges nothing: that is `chaosk analyze`.
+    """
+    # matplotlib and pyarrow take a second to load, which `chaosk --help` need not spend
+    from rich.console import Console  # noqa: PLC0415
+
+    from chaosk.report.files import write_all  # noqa: PLC0415
+    from chaosk.report.source import read_verdict  # noqa: PLC0415
+    from chaosk.report.terminal import summary  # noqa: PLC0415
+
+    run = existing(run_dir)
+    written = write_all(run, formats or FORMATS)
+    if run.html in written:
+        Console().print(summary(read_verdict(run), run), soft_wrap=True)
+    else:
+        click.echo("\n".join(str(path) for path in written))

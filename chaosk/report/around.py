@@ -1,0 +1,90 @@
+"""What surrounds the probes' own traffic, read from the event tables: the cluster's changes, errors, rebalances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from chaosk.report import changes, lanes
+from chaosk.report.axis import Axis, Longs
+from chaosk.report.happenings import ClientError, Surroundings
+from chaosk.report.panels import ErrorRow
+from chaosk.report.source import Source
+from chaosk.report.tables import NONE, frames
+
+MOST_ERRORS = 12
+"""Rows of the errors' panel: the most frequent names."""
+
+_PARTITIONS = ("at", "asked", "topic", "partition", "leader", "leader_epoch", "replicas", "isr")
+_Counts = dict[tuple[str, str], Longs]
+
+
+def surroundings(source: Source, axis: Axis) -> Surroundings:
+    """All that may explain a stall; what cannot be read is empty and noted."""
+    run, tolerate = source.run, source.tolerate
+    return Surroundings(
+        axis=axis,
+        faults=source.verdict.faults,
+        partitions=tolerate(lambda: changes.partition_changes(frames(run, "partitions", *_PARTITIONS))) or (),
+        controllers=tolerate(lambda: changes.controllers(frames(run, "brokers", "asked", "completed", "controller")))
+        or (),
+        brokers=tolerate(lambda: changes.answering(frames(run, "brokers", "asked", "completed", "error"))) or (),
+        zookeepers=tolerate(lambda: changes.zookeeper_modes(frames(run, "zookeepers", "node", "at", "mode"))) or (),
+        errors=tolerate(lambda: _client_errors(source)) or (),
+        rebalances=tolerate(lambda: _rebalances(source)) or (),
+    )
+
+
+def rows(source: Source, table: str, *columns: str) -> Iterator[dict[str, Any]]:
+    """The rows of a small table, one by one."""
+    for frame in frames(source.run, table, *columns):
+        yield from frame.batch.to_pylist()
+
+
+def _client_errors(source: Source) -> tuple[ClientError, ...]:
+    found = [ClientError(**row) for row in rows(source, "errors", "at", "probe", "error", "message")]
+    return tuple(sorted(found, key=lambda error: (error.at, error.probe, error.error)))
+
+
+def _rebalances(source: Source) -> tuple[tuple[int, str, str], ...]:
+    """Assignments as moments: what one call gave or took of one probe is one of them."""
+    return tuple(sorted({(r["at"], r["probe"], r["kind"]) for r in rows(source, "assignments", "at", "probe", "kind")}))
+
+
+def server_lanes(around: Surroundings) -> tuple[lanes.Lane, ...]:
+    """The lanes of brokers and ZooKeeper, as far as anything is known of them."""
+    both = (
+        lanes.broker_lane(around.brokers, around.controllers, around.axis),
+        lanes.zookeeper_lane(around.zookeepers, around.axis),
+    )
+    return tuple(lane for lane in both if lane is not None)
+
+
+def error_rows(source: Source, around: Surroundings) -> tuple[ErrorRow, ...]:
+    """Errors by probe and name over time: those of sends, and those reported outside of any call."""
+    counts = _reported(around.errors, around.axis)
+    for key, failed in (source.tolerate(lambda: _failed_sends(source, around.axis)) or {}).items():
+        counts[key] = counts[key] + failed if key in counts else failed
+    most = sorted(counts, key=lambda key: (-int(counts[key].sum()), key))[:MOST_ERRORS]
+    return tuple(ErrorRow(f"{probe} {name}", counts[probe, name]) for probe, name in sorted(most))
+
+
+def _reported(errors: Sequence[ClientError], axis: Axis) -> _Counts:
+    times: dict[tuple[str, str], list[int]] = {}
+    for error in errors:
+        times.setdefault((error.probe, error.error), []).append(error.at)
+    return {key: axis.count(np.array(at, dtype=np.int64)) for key, at in times.items()}
+
+
+def _failed_sends(source: Source, axis: Axis) -> _Counts:
+    counts: _Counts = {}
+    for frame in frames(source.run, "sends", "probe", "error", "completed"):
+        failed = frame.where(frame.names("error")[1] != NONE)
+        completed = failed.ints("completed")
+        for probe, mine in failed.masks("probe") if len(failed) else ():
+            for error, here in failed.where(mine).masks("error"):
+                none = np.zeros(axis.buckets, dtype=np.int64)
+                counts[probe, error] = counts.get((probe, error), none) + axis.count(completed[mine][here])
+    return counts

@@ -1,0 +1,69 @@
+"""The headline: what stands, in one line that never lets an allowed loss pass unmentioned."""
+
+from __future__ import annotations
+
+from chaosk.report.words import SIGNS
+from chaosk.verdict import Finding, Outcome, Severity, Verdict
+
+_COUNTED = {
+    "lost": "lost_records",
+    "unseen": "unseen_records",
+    "duplicate_in_log": "duplicate_records",
+    "send_order": "reordered_records",
+    "redelivery": "redelivered_records",
+}
+"""By check the metric that counts its rows, which a scenario can predict."""
+
+
+def sign(verdict: Verdict) -> str:
+    """The shape that goes with the outcome."""
+    return SIGNS[verdict.verdict]
+
+
+def headline(verdict: Verdict) -> str:
+    """Like ``PASS — 6,863 records lost, allowed by the settings (acks is not all) and predicted``."""
+    parts = [*_findings(verdict), *_missed(verdict), *_guards(verdict)]
+    if not verdict.healed:
+        parts.insert(0, "NOT HEALED: the cluster is not as it was")
+    said = "; ".join(parts) or _nothing(verdict)
+    return f"{verdict.verdict.upper()} — {said}"
+
+
+def _nothing(verdict: Verdict) -> str:
+    judged = [state for state in verdict.checks.values() if not state.startswith("not judged")]
+    met = sum(objective.met is True for objective in verdict.objectives)
+    checks = f"{len(judged)} check{'s' * (len(judged) != 1)} clean" if judged else "nothing found"
+    return f"{checks}, {met} of {len(verdict.objectives)} objectives met" if verdict.objectives else checks
+
+
+def _findings(verdict: Verdict) -> list[str]:
+    told = [finding for finding in verdict.findings if finding.severity is not Severity.INFORMATION]
+    return [_finding(finding, verdict) for finding in told]
+
+
+def _finding(finding: Finding, verdict: Verdict) -> str:
+    predicted = is_predicted(finding, verdict)
+    if finding.severity is not Severity.ALLOWED:
+        return f"{finding.title}, as predicted" if predicted else finding.title
+    because = f" by the settings ({finding.reason})" if finding.reason else " by the settings"
+    return f"{finding.title}, allowed{because}{' and predicted' if predicted else ''}"
+
+
+def is_predicted(finding: Finding, verdict: Verdict) -> bool:
+    """Whether the scenario said that this would be found: by a count of it, or by the outcome."""
+    metric = _COUNTED.get(finding.check)
+    counted = any(o.prediction and o.met and o.metric == metric for o in verdict.objectives)
+    by_outcome = finding.severity is Severity.VIOLATION and verdict.expected is Outcome.VIOLATION
+    return counted or (by_outcome and verdict.verdict is Outcome.PASS)
+
+
+def _missed(verdict: Verdict) -> list[str]:
+    missed = [objective for objective in verdict.objectives if objective.met is False and not objective.prediction]
+    return [f"{len(missed)} of {len(verdict.objectives)} objectives missed"] if missed else []
+
+
+def _guards(verdict: Verdict) -> list[str]:
+    if not verdict.guards:
+        return []
+    first, rest = verdict.guards[0], len(verdict.guards) - 1
+    return [f"{first.guard.replace('_', ' ')}: {first.what}" + (f" (and {rest} more)" if rest else "")]

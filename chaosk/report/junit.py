@@ -1,0 +1,109 @@
+"""``junit.xml``: the verdict for a CI server, a test case for every check, guard, objective, and for healing.
+
+A violation or a missed objective is a failure, what keeps the run from being judged an error, what was not judged is
+skipped. What the scenario predicted, and was found, passes: so the file is red exactly if the verdict is no pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+
+from chaosk.report.headline import headline, is_predicted
+from chaosk.report.measures import window_name
+from chaosk.report.settings import Pairs
+from chaosk.report.words import bounds, figure, metric_name, printable
+from chaosk.verdict import Finding, Objective, Outcome, Severity, Verdict
+
+MOST_ROWS = 20
+
+Result = Skipped | Failure | Error
+
+
+def junit(verdict: Verdict, identity: Pairs) -> str:
+    """The document; deterministic, without the time at which it is made."""
+    suite = TestSuite(printable(verdict.scenario))
+    for name, value in (("hypothesis", verdict.hypothesis), ("verdict", headline(verdict)), *identity):
+        suite.add_property(name, printable(value))
+    for case in _cases(verdict):
+        suite.add_testcase(case)
+    suite.update_statistics()  # type: ignore[no-untyped-call]
+    document = JUnitXml("chaosk")
+    document.add_testsuite(suite)
+    document.update_statistics()  # type: ignore[no-untyped-call]
+    text: bytes = document.tostring()  # type: ignore[no-untyped-call]
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text.decode()}\n'
+
+
+def _cases(verdict: Verdict) -> Iterator[TestCase]:
+    for check, state in sorted(verdict.checks.items()):
+        yield _check(check, state, verdict)
+    for finding in verdict.findings:
+        if finding.check not in verdict.checks:
+            yield _check(finding.check, "found", verdict)
+    for objective in verdict.objectives:
+        yield _objective(objective)
+    yield _case("run", "everything that was injected was undone", _unhealed(verdict))
+    guards = [Error(printable(guard.what), guard.guard) for guard in verdict.guards]
+    yield _case("run", "the evidence carries", guards)
+    yield _case("run", "the verdict", _verdict(verdict), seconds=verdict.duration)
+
+
+def _case(kind: str, name: str, results: Sequence[Result], told: str = "", seconds: float = 0.0) -> TestCase:
+    case = TestCase(printable(name), f"chaosk.{kind}", round(seconds, 3))
+    case.result = list(results)
+    if told:
+        case.system_out = printable_lines(told)
+    return case
+
+
+def _check(check: str, state: str, verdict: Verdict) -> TestCase:
+    findings = [finding for finding in verdict.findings if finding.check == check]
+    results: list[Result] = [
+        Failure(printable(finding.title), finding.rule)
+        for finding in findings
+        if finding.severity is Severity.VIOLATION and not is_predicted(finding, verdict)
+    ]
+    if state.startswith("not judged") and not results:
+        results = [Skipped(printable(state))]
+    return _case("check", check, results, "\n".join(_evidence(finding) for finding in findings))
+
+
+def _evidence(finding: Finding) -> str:
+    allowed = f", allowed: {finding.reason}" if finding.reason else ""
+    rows = (", ".join(f"{key}={value}" for key, value in row.items()) for row in finding.evidence[:MOST_ROWS])
+    return "\n".join([f"{finding.severity} {finding.rule}: {finding.title}{allowed}", *rows])
+
+
+def _objective(o: Objective) -> TestCase:
+    subject = f" of {o.subject}" if o.subject else ""
+    asked, measured = bounds(o.minimum, o.maximum, o.unit), figure(o.measured, o.unit)
+    said = f"{metric_name(o.metric)}{subject}, {window_name(o.window)}: {measured}, asked for {asked}"
+    results: list[Result] = []
+    if o.met is None:
+        results = [Skipped(printable(said))]
+    elif not o.met:
+        results = [Error(printable(said), "prediction") if o.prediction else Failure(printable(said), "objective")]
+    return _case("objective", f"{metric_name(o.metric)}{subject}, {window_name(o.window)}: {asked}", results, said)
+
+
+def _unhealed(verdict: Verdict) -> list[Result]:
+    if verdict.healed:
+        return []
+    left = [f"{fault.name}: {fault.why or 'not undone'}" for fault in verdict.faults if not fault.undone]
+    return [Error(printable("; ".join(left) or "the cluster is not as it was"), "not_healed")]
+
+
+def _verdict(verdict: Verdict) -> list[Result]:
+    said = printable(headline(verdict))
+    if verdict.verdict is Outcome.PASS:
+        return []
+    return (
+        [Error(said, verdict.verdict)] if verdict.verdict is Outcome.INCONCLUSIVE else [Failure(said, verdict.verdict)]
+    )
+
+
+def printable_lines(text: str) -> str:
+    """The text, line by line, without what XML cannot hold."""
+    return "\n".join(printable(line) for line in text.split("\n"))

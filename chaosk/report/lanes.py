@@ -1,0 +1,122 @@
+"""Lanes: who led, who followed and who was out, over time; one look for partitions, brokers and ZooKeeper alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from chaosk.report.axis import Axis
+from chaosk.report.changes import PartitionChange, Place, StateChange
+
+MOST_PARTITIONS = 12
+"""Partitions drawn at most: those to which most happened."""
+
+
+class Level(IntEnum):
+    """What a node was; drawn as a thick bar, a thin bar and a dotted line."""
+
+    OUT = 0
+    FOLLOWS = 1
+    LEADS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time in seconds since the timeline's start."""
+
+    begin: float
+    end: float
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One node's line in a lane."""
+
+    label: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A partition with a track for each replica, the brokers, or the ZooKeeper nodes."""
+
+    title: str
+    tracks: tuple[Track, ...]
+
+
+def partition_lanes(changes: Sequence[PartitionChange], axis: Axis) -> tuple[Lane, ...]:
+    """A lane for each partition to which most happened, in order of topic and partition."""
+    by_place: dict[Place, list[PartitionChange]] = {}
+    for change in changes:
+        by_place.setdefault(change.place, []).append(change)
+    return tuple(_partition_lane(place, by_place[place], axis) for place in sorted(most_changed(changes)))
+
+
+def most_changed(changes: Iterable[PartitionChange], most: int = MOST_PARTITIONS) -> tuple[Place, ...]:
+    """The places with most changes first, the first of equals in order of topic and partition."""
+    counts = Counter(change.place for change in changes)
+    return tuple(sorted(counts, key=lambda place: (-counts[place], place))[:most])
+
+
+def _partition_lane(place: Place, changes: Sequence[PartitionChange], axis: Axis) -> Lane:
+    brokers = sorted({broker for change in changes for broker in (*change.replicas, *change.isr, change.leader)} - {-1})
+    tracks = (
+        Track(str(broker), _spans([(change.at, _role(broker, change)) for change in changes], axis))
+        for broker in brokers
+    )
+    return Lane(f"{place[0]} {place[1]}", tuple(tracks))
+
+
+def _role(broker: int, change: PartitionChange) -> Level:
+    if broker == change.leader:
+        return Level.LEADS
+    return Level.FOLLOWS if broker in change.isr else Level.OUT
+
+
+def broker_lane(answers: Sequence[StateChange], controllers: Sequence[StateChange], axis: Axis) -> Lane | None:
+    """Which brokers answered, and which of them was the controller; None if nobody was asked."""
+    tracks = []
+    for broker in sorted({change.who for change in answers}):
+        own = [(change.at, change.state == "answers") for change in answers if change.who == broker]
+        leads = [(change.at, change.who == broker) for change in controllers]
+        tracks.append(Track(str(broker), _spans(_overlay(own, leads), axis)))
+    return Lane("brokers", tuple(tracks)) if tracks else None
+
+
+def _overlay(answers: Sequence[tuple[int, bool]], leads: Sequence[tuple[int, bool]]) -> list[tuple[int, Level]]:
+    """Levels of a broker: out while it does not answer, else leading while it is the controller."""
+    moments = sorted([(at, 0, value) for at, value in answers] + [(at, 1, value) for at, value in leads])
+    state = [False, False]
+    levels = []
+    for at, which, value in moments:
+        state[which] = value
+        levels.append((at, Level.OUT if not state[0] else Level.LEADS if state[1] else Level.FOLLOWS))
+    return levels
+
+
+def zookeeper_lane(modes: Sequence[StateChange], axis: Axis) -> Lane | None:
+    """Which ZooKeeper node led, followed or did not serve; None if there are none."""
+    levels = {"leader": Level.LEADS, "standalone": Level.LEADS, "follower": Level.FOLLOWS}
+    tracks = []
+    for node in sorted({change.who for change in modes}):
+        own = [(change.at, levels.get(change.state, Level.OUT)) for change in modes if change.who == node]
+        tracks.append(Track(str(node), _spans(own, axis)))
+    return Lane("ZooKeeper", tuple(tracks)) if tracks else None
+
+
+def _spans(levels: Sequence[tuple[int, Level]], axis: Axis) -> tuple[Span, ...]:
+    """Stretches of equal level, clipped to the axis; the last one lasts to its end."""
+    spans: list[Span] = []
+    ends = [at for at, _ in levels[1:]] + [axis.high]
+    low, high = axis.limits
+    for (at, level), until in zip(levels, ends, strict=True):
+        begin, end = max(axis.seconds(at), low), min(axis.seconds(until), high)
+        if begin >= end:
+            continue
+        if spans and spans[-1].level == level and spans[-1].end >= begin:
+            begin = spans.pop().begin
+        spans.append(Span(begin, end, level))
+    return tuple(spans)

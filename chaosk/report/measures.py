@@ -1,0 +1,123 @@
+"""Measured figures in the shape of tables: a row for each metric and subject, a column for each window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chaosk.metrics import METRICS, WINDOWS
+from chaosk.report.words import bounds, figure, metric_name
+from chaosk.verdict import Measure, Objective, Verdict
+
+TILES = ("unavailability", "recovery", "latency_p99", "end_to_end_p99", "acknowledged_records", "lost_records")
+"""What is told in large type, in this order, as far as it was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One figure in large type."""
+
+    name: str
+    value: str
+    subject: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureRow:
+    """The figures of one metric and subject, in the order of the table's windows; an empty one was not measured."""
+
+    name: str
+    subject: str
+    says: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveRow:
+    """A bound beside what was measured."""
+
+    name: str
+    subject: str
+    window: str
+    asked: str
+    measured: str
+    state: str
+    """``met``, ``missed`` or ``not measured``."""
+    prediction: bool
+    share: float | None
+    """Measured by allowed, where there is a maximum above 0."""
+
+
+def tiles(verdict: Verdict) -> tuple[Tile, ...]:
+    """The figures that an operator asks for first, each the worst of its subjects over the run."""
+    found = ((name, _overall(name, verdict.measures)) for name in TILES)
+    return tuple(
+        Tile(metric_name(name), figure(m.value, m.unit, censored=m.censored), m.subject, says(name))
+        for name, m in found
+        if m is not None
+    )
+
+
+def _overall(metric: str, measures: Iterable[Measure]) -> Measure | None:
+    """The whole run's figure of a metric, of its subjects' if there is none of its own; None if not measured."""
+    run = [m for m in measures if m.metric == metric and m.window == "run" and (m.value is not None or m.censored)]
+    whole = next((m for m in run if not m.subject), None)
+    if whole is not None or not run:
+        return whole
+    values = [m.value or 0.0 for m in run]
+    if METRICS[metric].overall == "sum" and len(run) > 1:
+        return run[0].model_copy(update={"subject": "", "value": sum(values)})
+    return run[values.index(max(values))]
+
+
+def says(metric: str) -> str:
+    """What a metric is, in words; empty for one that a plugin measured."""
+    return METRICS[metric].says if metric in METRICS else ""
+
+
+def windows(measures: Iterable[Measure]) -> tuple[str, ...]:
+    """The windows measured, ``run`` and ``baseline`` first, ``after_heal`` last, faults between as they come."""
+    found = list(dict.fromkeys(measure.window for measure in measures))
+    order = {"run": -2, "baseline": -1, "after_heal": len(found)}
+    return tuple(sorted(found, key=lambda window: order.get(window, found.index(window))))
+
+
+def measure_rows(measures: Sequence[Measure]) -> tuple[MeasureRow, ...]:
+    """Every measure, in the order of the metrics' own table, then by subject."""
+    columns, order = windows(measures), list(METRICS)
+    cells = {(m.metric, m.subject, m.window): figure(m.value, m.unit, censored=m.censored) for m in measures}
+    names = dict.fromkeys((m.metric, m.subject) for m in measures)
+    ranked = sorted(names, key=lambda n: (order.index(n[0]) if n[0] in order else len(order), n))
+    return tuple(
+        MeasureRow(
+            metric_name(metric), subject, says(metric), tuple(cells.get((metric, subject, w), "") for w in columns)
+        )
+        for metric, subject in ranked
+    )
+
+
+def objective_rows(objectives: Iterable[Objective]) -> tuple[ObjectiveRow, ...]:
+    """Every objective, the missed ones first."""
+    rows = [_objective_row(objective) for objective in objectives]
+    return tuple(sorted(rows, key=lambda row: ("missed", "not measured", "met").index(row.state)))
+
+
+def _objective_row(o: Objective) -> ObjectiveRow:
+    share = o.measured / o.maximum if o.maximum and o.measured is not None else None
+    return ObjectiveRow(
+        name=metric_name(o.metric),
+        subject=o.subject or "the whole run",
+        window=window_name(o.window),
+        asked=bounds(o.minimum, o.maximum, o.unit),
+        measured=figure(o.measured, o.unit),
+        state={True: "met", False: "missed", None: "not measured"}[o.met],
+        prediction=o.prediction,
+        share=None if o.prediction else share,
+    )
+
+
+def window_name(window: str) -> str:
+    """A window in words."""
+    named = {"run": "whole run", "baseline": "baseline", "after_heal": "after the last heal"}
+    return named[window] if window in WINDOWS else f"during {window}"

@@ -1,0 +1,38 @@
+"""Colours by their meaning. A plot is drawn with stand-ins, which the page's style turns into light or dark tones.
+
+The tones (in ``templates/style.css``) are those of Okabe and Ito's colour-blind safe set, darkened or lightened for
+contrast; every meaning has a shape, a thickness or a hatching as well.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+
+class Tone(StrEnum):
+    """Stand-ins: greys that nothing else in a plot has."""
+
+    INK = "#010101"
+    MUTED = "#020202"
+    GRID = "#030303"
+    BAND = "#040404"
+    FAULT = "#050505"
+    OK = "#060606"
+    FAIL = "#070707"
+    INFO = "#080808"
+    P50 = "#090909"
+    P99 = "#0a0a0a"
+    TOP = "#0b0b0b"
+    LEADS = "#0c0c0c"
+    FOLLOWS = "#0d0d0d"
+    OUT = "#0e0e0e"
+    PAPER = "#0f0f0f"
+
+
+_STAND_INS = re.compile("|".join(re.escape(tone.value) for tone in Tone))
+
+
+def themed(svg: str) -> str:
+    """The drawing with every stand-in replaced by the style variable of its meaning, like ``var(--fail)``."""
+    return _STAND_INS.sub(lambda found: f"var(--{Tone(found[0]).name.lower()})", svg)

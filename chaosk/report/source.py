@@ -1,0 +1,88 @@
+"""What a run directory holds beside events: verdict, plan, how the run went, states of the cluster.
+
+Only the verdict is needed. The rest makes the report richer; what is missing or damaged is told, not raised.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from chaosk.errors import UsageError
+from chaosk.report.tables import UnreadableTable
+from chaosk.rundir import RunDir
+from chaosk.verdict import Verdict
+
+T = TypeVar("T")
+
+STATES = ("before", "during", "after")
+"""The states of the cluster that a run keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A run directory as far as it could be read."""
+
+    run: RunDir
+    verdict: Verdict
+    plan: Mapping[str, Any]
+    record: Mapping[str, Any]
+    states: Mapping[str, Mapping[str, Any]]
+    notes: list[str] = field(default_factory=list)
+    """What could not be read, in words; grows while the report is made."""
+
+    def tolerate(self, build: Callable[[], T]) -> T | None:
+        """What ``build`` makes of event tables; None, and a note, where a table cannot be read."""
+        try:
+            return build()
+        except UnreadableTable as error:
+            if str(error) not in self.notes:
+                self.notes.append(str(error))
+            return None
+
+
+def read_verdict(run: RunDir) -> Verdict:
+    """The verdict of a run; raises UsageError where there is none yet, or none that can be understood."""
+    try:
+        return Verdict.model_validate_json(run.verdict.read_bytes())
+    except FileNotFoundError as error:
+        raise UsageError(f"{run.root}: no verdict yet; judge the run with `chaosk analyze {run.root}`") from error
+    except (OSError, ValidationError) as error:
+        first = (
+            str(error).splitlines()[0]
+            if isinstance(error, OSError)
+            else f"{error.error_count()} of its fields are wrong"
+        )
+        raise UsageError(
+            f"{run.verdict}: cannot be read: {first}; judge the run again with `chaosk analyze {run.root}`"
+        ) from error
+
+
+def read(run: RunDir) -> Source:
+    """All that a report is made of, except for the events."""
+    notes: list[str] = []
+    states = {name: _json(run.cluster / f"{name}.json", notes) for name in STATES}
+    return Source(
+        run=run,
+        verdict=read_verdict(run),
+        plan=_json(run.plan, notes),
+        record=_json(run.run, notes),
+        states={name: state for name, state in states.items() if state},
+        notes=notes,
+    )
+
+
+def _json(path: Path, notes: list[str]) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        notes.append(f"{path.name} cannot be read: {error}")
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,123 @@
+"""The cluster before, during and after: a row for each partition, and what is different from before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chaosk.report.source import STATES
+
+MOST_ROWS = 60
+"""Partitions listed at most, those that changed first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """One assigned broker of a partition."""
+
+    broker: int
+    role: str
+    """``leads``, ``in sync`` or ``out``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A partition, or another fact, in one state of the cluster."""
+
+    replicas: tuple[Replica, ...]
+    text: str
+    changed: bool
+    """Whether it differs from the state before."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateRow:
+    """One partition or fact, a cell for each state there is."""
+
+    name: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether any state differs from the one before the run."""
+        return any(cell.changed for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The table: ``columns`` names its states; ``rest`` is how many unchanged partitions are left out."""
+
+    columns: tuple[str, ...]
+    rows: tuple[StateRow, ...]
+    rest: int
+
+
+def state_table(states: Mapping[str, Mapping[str, Any]]) -> States:
+    """All states that a run kept, side by side."""
+    columns = tuple(name for name in STATES if name in states)
+    views = [states[name] for name in columns]
+    partitions = _partition_rows([_partitions(view) for view in views])
+    shown = _most_telling(partitions)
+    facts = [
+        _fact_row("controller", [_broker(view.get("controller")) for view in views]),
+        _fact_row("brokers in the cluster", [_listed(view.get("brokers")) for view in views]),
+        _fact_row("brokers that answer", [_listed(view.get("answering")) for view in views]),
+        *_zookeeper_rows([view.get("zookeepers") for view in views]),
+    ]
+    rows = (*shown, *(row for row in facts if any(cell.text for cell in row.cells)))
+    return States(columns, rows, len(partitions) - len(shown))
+
+
+def _most_telling(rows: Sequence[StateRow]) -> tuple[StateRow, ...]:
+    changed = [row for row in rows if row.changed]
+    kept = {row.name for row in [*changed, *(row for row in rows if not row.changed)][:MOST_ROWS]}
+    return tuple(row for row in rows if row.name in kept)
+
+
+def _partitions(view: Mapping[str, Any]) -> dict[tuple[str, int], tuple[Replica, ...]]:
+    found = {}
+    for state in view.get("partitions") or ():
+        isr, leader = state.get("isr") or (), state.get("leader")
+        replicas = dict.fromkeys((*(state.get("replicas") or ()), *isr))
+        roles = tuple(Replica(b, "leads" if b == leader else "in sync" if b in isr else "out") for b in replicas)
+        found[str(state.get("topic")), int(state.get("partition", -1))] = roles
+    return found
+
+
+def _partition_rows(views: Sequence[dict[tuple[str, int], tuple[Replica, ...]]]) -> list[StateRow]:
+    places = sorted({place for view in views for place in view})
+    rows = []
+    for place in places:
+        seen = [view.get(place, ()) for view in views]
+        cells = tuple(Cell(replicas, replica_text(replicas), replicas != seen[0]) for replicas in seen)
+        rows.append(StateRow(f"{place[0]} {place[1]}", cells))
+    return rows
+
+
+def replica_text(replicas: Sequence[Replica]) -> str:
+    """Like ``leader 2, ISR 2 3, out 1``."""
+    leader = next((str(replica.broker) for replica in replicas if replica.role == "leads"), "none")
+    isr = " ".join(str(replica.broker) for replica in replicas if replica.role != "out")
+    out = " ".join(str(replica.broker) for replica in replicas if replica.role == "out")
+    return f"leader {leader}, ISR {isr or 'empty'}" + (f", out {out}" if out else "") if replicas else "unknown"
+
+
+def _fact_row(name: str, texts: Sequence[str]) -> StateRow:
+    return StateRow(name, tuple(Cell((), text, text != texts[0]) for text in texts))
+
+
+def _zookeeper_rows(views: Sequence[object]) -> list[StateRow]:
+    modes = [view if isinstance(view, Mapping) else {} for view in views]
+    nodes = sorted({str(node) for view in modes for node in view}, key=lambda node: (len(node), node))
+    return [
+        _fact_row(f"ZooKeeper {node}", [str(view.get(node) or "does not serve") for view in modes]) for node in nodes
+    ]
+
+
+def _broker(value: object) -> str:
+    return "none" if value in (None, -1) else f"broker {value}"
+
+
+def _listed(value: object) -> str:
+    return ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else ""

@@ -1,0 +1,83 @@
+"""The summary on the terminal: the verdict, what carries it, and where the report is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from chaosk.report.headline import headline, sign
+from chaosk.report.measures import ObjectiveRow, objective_rows, tiles
+from chaosk.report.words import number, printable
+from chaosk.rundir import RunDir
+from chaosk.verdict import Outcome, Severity, Verdict
+
+_STYLES = {
+    Outcome.PASS: "bold green",
+    Outcome.DEGRADED: "bold yellow",
+    Outcome.INCONCLUSIVE: "bold magenta",
+    Outcome.VIOLATION: "bold red",
+}
+_STATES = {"met": ("✓ met", "green"), "missed": ("✕ missed", "red"), "not measured": ("? not measured", "magenta")}
+_SEVERITIES = {Severity.VIOLATION: ("✕", "red"), Severity.ALLOWED: ("▲", "yellow"), Severity.INFORMATION: ("·", "dim")}
+
+
+def summary(verdict: Verdict, run: RunDir) -> RenderableType:
+    """What to print when a run is judged; rich leaves colours out where there is no terminal or ``NO_COLOR`` is set."""
+    return Group(*_parts(verdict, run))
+
+
+def _parts(verdict: Verdict, run: RunDir) -> Iterator[RenderableType]:
+    yield Text("")
+    yield _line(f"{sign(verdict)} {headline(verdict)}", _STYLES[verdict.verdict])
+    yield _line(f"  {verdict.scenario}: {verdict.hypothesis}", "dim")
+    if verdict.summary:
+        yield _line(f"  {verdict.summary}")
+    yield from _guards(verdict)
+    yield from _findings(verdict)
+    objectives = objective_rows(verdict.objectives)
+    if objectives:
+        yield Padding(_objectives(objectives), (1, 0, 0, 2))
+    elif figures := tiles(verdict):
+        yield Text("")
+        yield _line("  " + "; ".join(f"{tile.name} {tile.value}" for tile in figures))
+    yield Text("")
+    yield Text("report: ").append(printable(str(run.html)), style="bold")
+
+
+def _line(text: str, style: str = "") -> Text:
+    """A line exactly as it is: no markup, nothing that moves the cursor."""
+    return Text(printable(text), style=style)
+
+
+def _guards(verdict: Verdict) -> Iterator[RenderableType]:
+    if verdict.guards:
+        yield Text("")
+    for guard in verdict.guards:
+        yield _line(f"  ? {guard.guard.replace('_', ' ')}: {guard.what}", "magenta")
+
+
+def _findings(verdict: Verdict) -> Iterator[RenderableType]:
+    if verdict.findings:
+        yield Text("")
+    for finding in verdict.findings:
+        mark, style = _SEVERITIES[finding.severity]
+        allowed = f"; allowed: {finding.reason}" if finding.reason else ""
+        rows = f"{number(finding.count)} row{'s' * (finding.count != 1)}"
+        yield _line(
+            f"  {mark} {finding.rule} {finding.title}{allowed} ({rows} in evidence/{finding.check}.jsonl)", style
+        )
+
+
+def _objectives(rows: Sequence[ObjectiveRow]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", show_edge=False)
+    for column in ("objective", "of", "over", "asked for", "measured", "result"):
+        table.add_column(column, justify="right" if column == "measured" else "left", overflow="fold")
+    for row in rows:
+        said, style = _STATES[row.state]
+        cells = (row.name, row.subject, row.window, row.asked, row.measured)
+        table.add_row(*(Text(printable(cell)) for cell in cells), Text(said, style=style))
+    return table

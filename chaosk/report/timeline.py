@@ -1,0 +1,96 @@
+"""From event tables to what is drawn and explained."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chaosk.report import gaps, lanes, stalls, traffic
+from chaosk.report.around import error_rows, rows, server_lanes, surroundings
+from chaosk.report.axis import Axis
+from chaosk.report.explain import Explanation, explain
+from chaosk.report.figure import Timeline
+from chaosk.report.happenings import Surroundings
+from chaosk.report.source import Source
+from chaosk.report.tables import frames
+from chaosk.report.traffic import Due, Traffic
+
+MOST_PROBES = 8
+"""Probes drawn."""
+_PLACE = ("probe", "topic", "partition")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All that was made of the events."""
+
+    timeline: Timeline
+    explanations: tuple[Explanation, ...]
+
+
+def see(source: Source) -> Seen:
+    """Read what the plots and explanations need, in bounded memory; what cannot be read is left out and noted."""
+    axis = axis_of(source)
+    flows = (*_produced(source, axis), *_consumed(source, axis))
+    around = surroundings(source, axis)
+    timeline = Timeline(
+        axis=axis,
+        faults=source.verdict.faults,
+        traffic=flows[:MOST_PROBES],
+        errors=error_rows(source, around),
+        partitions=lanes.partition_lanes(around.partitions, axis),
+        others=server_lanes(around),
+    )
+    return Seen(timeline, _explanations(source, flows, around))
+
+
+def axis_of(source: Source) -> Axis:
+    """From the baseline's begin (or the first probe's start) to the end of the audit."""
+    verdict = source.verdict
+    began = source.tolerate(lambda: _baseline(source)) or source.tolerate(lambda: _started(source)) or []
+    end = verdict.began + max(int(verdict.duration * 1e9), 1_000_000_000)
+    return Axis(verdict.began, min([verdict.began, *began]), end)
+
+
+def _baseline(source: Source) -> list[int]:
+    return [row["began"] for row in rows(source, "phases", "phase", "began") if row["phase"] == "baseline"]
+
+
+def _started(source: Source) -> list[int]:
+    return [row["started"] for row in rows(source, "incarnations", "started")]
+
+
+def _produced(source: Source, axis: Axis) -> tuple[Traffic, ...]:
+    columns = ("probe", "scheduled", "invoked", "completed", "outcome")
+    return source.tolerate(lambda: traffic.produced(frames(source.run, "sends", *columns), axis)) or ()
+
+
+def _consumed(source: Source, axis: Axis) -> tuple[Traffic, ...]:
+    due: Due = source.tolerate(lambda: _due(source)) or {}
+    columns = ("probe", "at", "producer", "producer_incarnation", "seq")
+    return source.tolerate(lambda: traffic.consumed(frames(source.run, "reads", *columns), axis, due)) or ()
+
+
+def _due(source: Source) -> Due:
+    return traffic.due_times(frames(source.run, "sends", "probe", "incarnation", "seq", "scheduled"))
+
+
+def _explanations(source: Source, flows: Sequence[Traffic], around: Surroundings) -> tuple[Explanation, ...]:
+    axis = around.axis
+    found = stalls.stalls(source.tolerate(lambda: _gaps(source, axis, flows)) or (), axis)
+    columns = (*_PLACE, "scheduled", "completed", "outcome", "error")
+    counts = source.tolerate(lambda: stalls.outcomes(found, frames(source.run, "sends", *columns), axis))
+    pairs = zip(found, counts or [Counter[str]() for _ in found], strict=True)
+    return tuple(explain(stall, count, around) for stall, count in pairs)
+
+
+def _gaps(source: Source, axis: Axis, flows: Sequence[Traffic]) -> tuple[gaps.Gap, ...]:
+    run = source.run
+    written = gaps.entered(frames(run, "sends", *_PLACE, "completed", "outcome"), axis, "completed")
+    read = gaps.entered(frames(run, "reads", *_PLACE, "at"), axis, "at")
+    ends = {flow.probe: flow.last for flow in flows}
+    for row in rows(source, "ends", "probe", "at"):
+        ends[row["probe"]] = max(row["at"], ends.get(row["probe"], 0))
+    waiting = gaps.waited(frames(run, "sends", *_PLACE, "scheduled", "completed"), written, ends)
+    return (*waiting, *gaps.starved(written, read))

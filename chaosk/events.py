@@ -282,7 +282,7 @@ HOST_CLOCKS = _table(
 PHASES = _table(
     "phases",
     "one row per phase of the run",
-    ("phase", "string", "warm_up, baseline, timeline, settle, drain or audit"),
+    ("phase", "string", "warm_up, baseline, timeline, heal, settle, drain or audit"),
     ("began", "long", "when"),
     ("ended", "long", "when; empty if the run was cut short", True),
 )

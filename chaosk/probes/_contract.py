@@ -51,10 +51,16 @@ class Probe(Model, ABC):
     """One kind of probe. Its YAML name is its file name, its YAML keys are its fields."""
 
     example: ClassVar[str]
+    writes: ClassVar[bool] = False
+    """Whether it writes records: such probes end first, so that the others can read all there is."""
 
     @abstractmethod
     def topics(self) -> tuple[str, ...]:
         """The topics it reads or writes: each must be one of the scenario's."""
+
+    def groups(self) -> tuple[str, ...]:
+        """The consumer groups it commits for."""
+        return ()
 
     @abstractmethod
     def work(self, place: Workplace) -> None:

@@ -79,7 +79,9 @@ class PlainDisplay:
 
     def say(self, line: str) -> None:
         """One line with the seconds since the start before it."""
-        self._console.print(f"{time.monotonic() - self._began:7.1f}s  {line}", markup=False, highlight=False)
+        self._console.print(
+            f"{time.monotonic() - self._began:7.1f}s  {line}", markup=False, highlight=False, soft_wrap=True
+        )
 
     def show(self, status: Status) -> None:
         """One line every few seconds."""

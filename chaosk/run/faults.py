@@ -37,8 +37,8 @@ class Life:
 
     fault: Fault
     invoked: int
-    lasting: bool = False
-    """Whether there is something to undo by now."""
+    armed: bool = False
+    """Whether there may be something to undo."""
     applied: int | None = None
     heal_invoked: int | None = None
     healed: int | None = None
@@ -50,7 +50,7 @@ class Life:
     @property
     def undone(self) -> bool:
         """Whether nothing of it is left: its undo was verified, or it leaves nothing."""
-        return self.healed is not None or not self.lasting
+        return self.healed is not None or not self.armed
 
     def row(self) -> tuple[object, ...]:
         """Its row in the table ``faults``."""
@@ -116,7 +116,8 @@ class Faults:
         life.took = True
         for other in superseded:
             self._finish(other)
-        if not life.lasting:
+        if not entry.step.lasting:
+            life.armed = False
             self._close(life)
         return life
 
@@ -141,7 +142,7 @@ class Faults:
         """From here on the fault counts as in place: its undo is on the disk."""
         if life.fault.undo:
             self._journal.arm(life.fault)
-            life.lasting = True
+            life.armed = True
         with self._lock:
             self._lives.append(life)
 
@@ -154,7 +155,7 @@ class Faults:
     def _fail(self, life: Life, error: ChaoskError) -> None:
         life.took = False
         life.why.append("told to stop" if isinstance(error, Interrupted) else str(error))
-        if not life.lasting:
+        if not life.armed:
             self._close(life)
 
     def _superseded(self, entry: Entry, fault: Fault) -> list[Life]:
@@ -168,7 +169,7 @@ class Faults:
         return lives
 
     def _look_again(self, life: Life) -> None:
-        if not life.took or not life.lasting or life.heal_invoked is not None:
+        if not life.took or not life.armed or life.heal_invoked is not None:
             return
         for fact in life.fault.verify:
             answer = self._hands.ask(fact)
@@ -178,7 +179,7 @@ class Faults:
 
     def _undo(self, life: Life) -> None:
         """Undo, and verify, until it is healed or the time is over."""
-        if not life.lasting:
+        if not life.armed:
             return
         never = threading.Event()
         life.heal_invoked = life.heal_invoked or now()

@@ -1,0 +1,121 @@
+"""``chaosk run``: one experiment on a real cluster, and its verdict."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from chaosk import plan as plans
+from chaosk import report
+from chaosk.cli._sets import set_option, sets_of
+from chaosk.document import load_scenario
+from chaosk.errors import AnalysisError, ExitCode
+from chaosk.plan import Plan
+from chaosk.run.analyst import Analyst
+from chaosk.run.breakdown import sentence
+from chaosk.run.display import Display, PlainDisplay, TerminalDisplay
+from chaosk.run.engine import Engine
+from chaosk.run.field import Field
+from chaosk.run.log import logging_to
+from chaosk.run.place import settle_on
+from chaosk.run.signals import heard
+from chaosk.rundir import RunDir, create, slug
+from chaosk.runrecord import RunRecord
+from chaosk.verdict import Verdict
+
+
+@click.command()
+@click.argument("scenario", type=click.Path(path_type=Path))
+@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster; without it a lab on this machine.")
+@set_option
+@click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where run directories go.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeats the random choices of a run.")
+def command(
+    scenario: Path, inventory: Path | None, assignments: tuple[str, ...], output: Path, seed: int | None
+) -> int:
+    """Run SCENARIO: inject its faults while probes work, heal, and judge what they saw.
+
+    Ends with 0 pass, 1 fail, 2 inconclusive, 3 a fault could not be healed.
+    """
+    console = Console()
+    loaded = load_scenario(scenario, sets_of(assignments))
+    with _display(console) as display:
+        durations: dict[str, float] = {}
+        with _timed(durations, "lab"):
+            found = settle_on(inventory, loaded.cluster, display.say)
+        run_id = f"{slug(loaded.name)[:40]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
+        plan = plans.make(loaded, found, run_id, secrets.randbits(32) if seed is None else seed)
+        rundir, record = _experiment(plan, output, display, durations)
+        if record.interrupted:
+            raise _Interrupted(rundir, record)
+        with _timed(durations, "report"):
+            display.say("writing the report")
+            report.write(rundir)
+    verdict = Verdict.model_validate_json(rundir.verdict.read_text("utf-8"))
+    console.print(sentence(durations), style="dim", highlight=False)
+    console.print(report.summary(verdict, rundir))
+    return verdict.exit_code
+
+
+class _Interrupted(click.exceptions.Exit):
+    """Ends the command with the documented code after an interruption, and says whether the cluster is healed."""
+
+    def __init__(self, rundir: RunDir, record: RunRecord) -> None:
+        healed = "everything was healed" if record.healed else f"NOT HEALED: {'; '.join(record.not_healed)}"
+        click.echo(f"interrupted; {healed}; the events so far are in {rundir.root}", err=True)
+        super().__init__(ExitCode.INTERRUPTED if record.healed else ExitCode.NOT_HEALED)
+
+
+def _experiment(plan: Plan, output: Path, display: Display, durations: dict[str, float]) -> tuple[RunDir, RunRecord]:
+    """Preflight, the run itself, and its judgement: ``verdict.json`` is there unless the run was interrupted."""
+    stop = threading.Event()
+    with Field(plan) as field, heard(stop, display.say):
+        with _timed(durations, "preflight"):
+            field.preflight(display)
+        rundir = create(output.resolve(), plan.scenario.name)
+        rundir.plan.write_text(plan.to_json(), "utf-8")
+        with logging_to(rundir.log):
+            record, analyst = Engine(plan, field, rundir, display, stop).run()
+        durations.update(record.durations)
+    if not record.interrupted:
+        with _timed(durations, "analysis"):
+            display.say("judging")
+            _judge(rundir, analyst)
+    elif analyst is not None:
+        analyst.close()
+    return rundir, record
+
+
+def _judge(rundir: RunDir, analyst: Analyst | None) -> None:
+    worker = analyst or Analyst(rundir)
+    try:
+        worker.judge()
+    finally:
+        worker.close()
+    if not rundir.verdict.exists():
+        raise AnalysisError(f"{rundir.root}: the analysis left no verdict; run: chaosk analyze {rundir.root}")
+
+
+@contextmanager
+def _timed(durations: dict[str, float], phase: str) -> Iterator[None]:
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        durations[phase] = round(time.monotonic() - began, 3)
+
+
+@contextmanager
+def _display(console: Console) -> Iterator[Display]:
+    if console.is_terminal:
+        with TerminalDisplay(console) as display:
+            yield display
+    else:
+        yield PlainDisplay(console)

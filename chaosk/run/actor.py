@@ -1,0 +1,60 @@
+"""Acts for the timeline: aims each entry at the cluster as it is, injects its fault, and hands back what ends it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from chaosk.conditions._contract import Answer
+from chaosk.errors import ChaoskError
+from chaosk.expression import parse_condition
+from chaosk.plan import Plan
+from chaosk.run.display import Display
+from chaosk.run.faults import Faults, aim
+from chaosk.run.hands import Hands
+from chaosk.scenario import Entry
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class FaultActor:
+    """The timeline's hands: see :class:`chaosk.run.timeline.Actor`."""
+
+    plan: Plan
+    hands: Hands
+    faults: Faults
+    display: Display
+    before_undo: Callable[[], None]
+    """Called before each undo, with all the faults still in place."""
+
+    def start(self, entry: Entry, stop: threading.Event) -> Callable[[], None]:
+        """Aim, inject, verify; what ends the fault is returned. Raises StepError, Interrupted."""
+        fault = aim(entry, self.plan.inventory, self.hands.live, self.plan.seed, self.plan.run_id)
+        where = ", ".join(str(node) for node in fault.targets)
+        log.info("fault", entry=entry.name, step=entry.kind, targets=where)
+        self.display.say(f"{entry.name}: {entry.kind} {where}".rstrip())
+        try:
+            life = self.faults.inject(fault, entry, stop)
+        except ChaoskError as error:
+            self.display.say(f"{entry.name}: {error}")
+            raise
+        self.display.say(f"{entry.name}: verified")
+
+        def end() -> None:
+            self.before_undo()
+            self.display.say(f"{entry.name}: undoing")
+            self.faults.end(life)
+            self.display.say(f"{entry.name}: {'healed' if life.undone else 'NOT HEALED: ' + '; '.join(life.why)}")
+
+        return end
+
+    def ask(self, condition: str) -> Answer:
+        """Ask a condition once; a cluster that does not answer does not confirm it."""
+        try:
+            return parse_condition(condition).ask(self.hands.live, self.plan.inventory)
+        except ChaoskError as error:
+            return Answer(holds=False, seen=str(error))

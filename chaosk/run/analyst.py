@@ -1,0 +1,64 @@
+"""The analysis beside the run: its JVM starts and warms up while the probes drain, so its start costs nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from chaosk.errors import AnalysisError
+from chaosk.rundir import RunDir
+
+GIVE_UP_AFTER = 900.0
+"""Seconds that judging may take."""
+
+
+class Analyst:
+    """``python -m chaosk.analysis RUN_DIR --wait`` as a child that is told to go when the events are closed."""
+
+    def __init__(self, rundir: RunDir) -> None:
+        self._log = rundir.root / "analysis.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "chaosk.analysis", str(rundir.root), "--wait"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                # Its warm-up must not take the processor from the probes whose latency is measured.
+                preexec_fn=_step_back,  # noqa: PLW1509 - nothing but nice(2), before any thread of the child
+                start_new_session=True,
+            )
+
+    def judge(self) -> dict[str, Any]:
+        """Let it judge and wait for it: what it printed last (its timings). Raises AnalysisError with its words."""
+        try:
+            out, _ = self._process.communicate(b"go\n", timeout=GIVE_UP_AFTER)
+        except subprocess.TimeoutExpired as error:
+            self.close()
+            raise AnalysisError(f"the analysis took over {GIVE_UP_AFTER:g} s; see {self._log}") from error
+        lines = out.decode("utf-8", "replace").strip().splitlines()
+        if self._process.returncode != 0 or not lines:
+            raise AnalysisError(f"the analysis ended with {self._process.returncode}: {self._last_words()}")
+        result: dict[str, Any] = json.loads(lines[-1])
+        return result
+
+    def close(self) -> None:
+        """End it if it still runs."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+
+    def _last_words(self) -> str:
+        lines = Path(self._log).read_text("utf-8", "replace").strip().splitlines()
+        return f"{' / '.join(lines[-3:])} (all of it in {self._log})"
+
+
+def _step_back() -> None:
+    os.nice(10)

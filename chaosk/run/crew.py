@@ -1,0 +1,129 @@
+"""The probes of a run: one process each, started, ended or killed by name, and what became of every one of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from chaosk.cluster.live import ProbeState
+from chaosk.errors import StepError
+from chaosk.run.clock import now
+from chaosk.runrecord import ProbeEnd
+from chaosk.steps._contract import Signal
+from chaosk.worker.process import ProbeProcess
+
+FLUSH_WITHIN = 45.0
+"""Seconds that a probe may take to end cleanly: a producer waits for what is in flight."""
+
+
+class Crew:
+    """The probes by name. An incarnation is one process; starting a probe that ended starts the next one."""
+
+    def __init__(self, launch: Callable[[str, int], ProbeProcess]) -> None:
+        """``launch(probe, incarnation)`` starts a process."""
+        self._launch = launch
+        self._running: dict[str, ProbeProcess] = {}
+        self._incarnations: dict[str, int] = {}
+        self._ends: list[ProbeEnd] = []
+        self._lock = threading.RLock()
+
+    def start(self, probe: str) -> None:
+        """Start a probe; raises StepError if it runs."""
+        with self._lock:
+            old = self._running.get(probe)
+            if old is not None:
+                if old.state().running:
+                    raise StepError(f"{probe}: it runs already; stop or kill it first")
+                self._note(probe, "itself")
+            incarnation = self._incarnations.get(probe, -1) + 1
+            self._incarnations[probe] = incarnation
+            self._running[probe] = self._launch(probe, incarnation)
+
+    def signal(self, signal: Signal) -> None:
+        """Carry out a deed on a probe; raises StepError if it cannot be."""
+        if signal.action == "start":
+            self.start(signal.probe)
+        else:
+            self.end(signal.probe, kill=signal.action == "kill", by_step=True)
+
+    def end(self, probe: str, *, kill: bool = False, by_step: bool = False) -> None:
+        """End a probe cleanly, or with SIGKILL; raises StepError if a step would end one that does not run."""
+        process = self._running.get(probe)
+        if process is None or not process.state().running:
+            if by_step:
+                raise StepError(f"{probe}: it does not run, so it cannot be ended")
+            return
+        if kill:
+            process.kill()
+        else:
+            process.stop(FLUSH_WITHIN)
+        with self._lock:
+            self._note(probe, "step" if by_step else "stop")
+
+    def end_all(self, probes: tuple[str, ...]) -> None:
+        """End several probes cleanly, at the same time."""
+        threads = [threading.Thread(target=self.end, args=(probe,)) for probe in probes]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def abandon(self) -> None:
+        """Kill whatever still runs: the run is broken off."""
+        with self._lock:
+            for probe, process in list(self._running.items()):
+                if process.state().running:
+                    process.kill()
+                    self._note(probe, "abort")
+
+    def state(self, probe: str) -> ProbeState:
+        """What a probe said last; raises StepError if it never ran."""
+        process = self._running.get(probe)
+        if process is None:
+            raise StepError(f"{probe}: there is no such probe")
+        return process.state()
+
+    def states(self) -> tuple[ProbeState, ...]:
+        """What each probe said last, in the order they were started."""
+        return tuple(process.state() for process in list(self._running.values()))
+
+    def dead(self) -> tuple[str, ...]:
+        """The probes that ended by themselves, or were ended by a step and not started again."""
+        return tuple(state.probe for state in self.states() if not state.running)
+
+    def ends(self) -> tuple[ProbeEnd, ...]:
+        """How every process ended; one that died unnoticed is noted now."""
+        with self._lock:
+            noted = {(end.probe, end.incarnation) for end in self._ends}
+            for probe, process in self._running.items():
+                if (probe, self._incarnations[probe]) not in noted and not process.state().running:
+                    self._note(probe, "itself")
+            return tuple(sorted(self._ends, key=lambda end: (end.probe, end.incarnation)))
+
+    def _note(self, probe: str, by: str) -> None:
+        process, incarnation = self._running[probe], self._incarnations[probe]
+        if any((end.probe, end.incarnation) == (probe, incarnation) for end in self._ends):
+            return
+        status = process.state().exit_status
+        self._ends.append(
+            ProbeEnd.model_validate(
+                {
+                    "probe": probe, "incarnation": incarnation, "ended_by": by, "exit_status": status,
+                    "last_words": process.last_words() if status else "",
+                }
+            )
+        )  # fmt: skip
+
+
+def progress(states: tuple[ProbeState, ...]) -> tuple[str, ...]:
+    """The probes that have not yet had a record acknowledged or delivered."""
+    return tuple(state.probe for state in states if state.ok == 0)
+
+
+def warm(crew: Crew, within: float, stop: threading.Event, look: Callable[[], None]) -> tuple[str, ...]:
+    """Wait until every probe made progress; the probes that did not within that many seconds."""
+    end = now() + int(within * 1e9)
+    while (idle := progress(crew.states())) and now() < end and not crew.dead() and not stop.is_set():
+        look()
+        stop.wait(0.05)
+    return idle

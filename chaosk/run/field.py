@@ -1,0 +1,141 @@
+"""What a run can reach: hosts, cluster, probes, watcher. Opened once, asked by everybody, closed at the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+from chaosk.audit.auditing import audit
+from chaosk.audit.spec import AuditResult, AuditSpec
+from chaosk.cluster import topics
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.elect import elect
+from chaosk.cluster.health import unhealthy
+from chaosk.cluster.settings import client_settings
+from chaosk.cluster.snapshot import take
+from chaosk.errors import ChaoskError, StepError
+from chaosk.plan import Plan
+from chaosk.run.crew import Crew
+from chaosk.run.display import Display
+from chaosk.run.hands import Hands
+from chaosk.run.preflight import check_health, check_hosts, check_shape
+from chaosk.run.recorder import Recorder
+from chaosk.rundir import RunDir
+from chaosk.steps._contract import Elect
+from chaosk.transport.clock import clock
+from chaosk.transport.preflight import check
+from chaosk.transport.ssh import Ssh
+from chaosk.watcher.process import WatcherProcess
+from chaosk.watcher.spec import WatcherSpec
+from chaosk.worker.process import ProbeProcess, source
+from chaosk.worker.spec import spec_of
+
+log = structlog.get_logger()
+
+
+class Field:
+    """Connections are made when they are first needed; use as a context manager."""
+
+    def __init__(self, plan: Plan) -> None:
+        inventory = plan.inventory
+        self._plan = plan
+        self._transport = Ssh(inventory.hosts)
+        self._brokers = Brokers(inventory, client_settings(inventory))
+        self._rundir: RunDir | None = None
+        self._watcher: WatcherProcess | None = None
+        self.crew = Crew(self._launch)
+        self.live = ClusterLive(inventory, self._brokers, self.crew.state)
+        self.hands = Hands(inventory, self._transport, self.live, self._elect, self.crew.signal)
+
+    def __enter__(self) -> Self:
+        """Nothing is opened before it is needed."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End every process and connection."""
+        self.crew.abandon()
+        self.stop_watcher()
+        self._brokers.close()
+        self._transport.close()
+
+    def preflight(self, display: Display) -> None:
+        """Raise PreflightError if the run may not start; then make the scenario's topics."""
+        scenario, inventory = self._plan.scenario, self._plan.inventory
+        check_shape(scenario.cluster, inventory)
+        check_hosts(inventory.hosts, lambda host: check(self._transport, inventory, host))
+        check_health(unhealthy(self.live, inventory))
+        for line in topics.prepare(self._brokers, scenario.topics):
+            display.say(line)
+
+    def open(self, rundir: RunDir) -> None:
+        """Start the watcher; probes and audit write into this run directory from now on."""
+        self._rundir = rundir
+        spec = WatcherSpec(
+            inventory=self._plan.inventory,
+            topics=tuple(self._plan.scenario.topics),
+            folder=str(rundir.live / "watcher"),
+        )
+        self._watcher = WatcherProcess(spec, rundir.root / "watcher.json")
+
+    def stop_watcher(self) -> None:
+        """End the watcher, if it runs; what it failed at is in the log, and its torn streams are evidence."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            try:
+                watcher.stop()
+            except StepError as error:
+                log.warning("watcher", problem=str(error))
+
+    def watched(self) -> tuple[str, ...]:
+        """The watcher's last look at the cluster, as lines for a person."""
+        state = self._watcher.state() if self._watcher is not None else None
+        return state.lines() if state is not None else ()
+
+    def audit(self, rundir: RunDir) -> AuditResult:
+        """Read every topic from start to end, and what each group committed; raises ClusterError, EventLogError."""
+        scenario = self._plan.scenario
+        groups = sorted({group for probe in scenario.probes.values() for group in probe.groups()})
+        return audit(
+            AuditSpec(
+                inventory=self._plan.inventory,
+                run_id=self._plan.run_id,
+                topics=tuple(scenario.topics),
+                groups=tuple(groups),
+                folder=str(rundir.live / "audit"),
+            )
+        )
+
+    def snapshot(self, path: Path) -> None:
+        """Write the state of topics, brokers and ZooKeeper; a cluster that does not answer is a state as well."""
+        try:
+            text = take(self._brokers, self.live, self._plan.scenario.topics).model_dump_json(indent=2)
+        except ChaoskError as error:
+            text = json.dumps({"error": str(error)})
+        path.write_text(text + "\n", "utf-8")
+
+    def measure_clocks(self, recorder: Recorder) -> None:
+        """Write down how far each host's clock is off; a host that does not answer has no row."""
+        recorder.clock()
+        for host in self._plan.inventory.hosts:
+            try:
+                found = clock(self._transport, host)
+            except ChaoskError as error:
+                log.warning("clock", host=host, problem=str(error))
+                continue
+            recorder.write("host_clocks", (host, found.at, found.offset, found.error))
+
+    def _launch(self, probe: str, incarnation: int) -> ProbeProcess:
+        if self._rundir is None:
+            raise ChaoskError(f"{probe}: the run has no directory yet")
+        folder = self._rundir.live / source(probe, incarnation)
+        who = (self._plan.run_id, probe, incarnation)
+        return ProbeProcess(spec_of(self._plan.scenario.probes[probe], self._plan.inventory, who, folder))
+
+    def _elect(self, deed: Elect) -> None:
+        for outcome in elect(self._brokers, deed):
+            log.info("election", topic=outcome.topic, partition=outcome.partition, elected=outcome.elected)

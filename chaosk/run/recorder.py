@@ -1,0 +1,51 @@
+"""The run's own events: faults, phases and clocks, in a stream folder of their own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from chaosk.eventlog import LiveLog
+from chaosk.run.clock import now
+from chaosk.run.faults import Life
+
+
+class Recorder:
+    """Writes rows as they come and hands them to the operating system at once; there are few of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = LiveLog(folder)
+        self.durations: dict[str, float] = {}
+        """Seconds by phase."""
+
+    def write(self, table: str, row: tuple[Any, ...]) -> None:
+        """Append one row and flush it; from any thread."""
+        self._log.write(table, row)
+        self._log.flush()
+
+    def fault(self, life: Life) -> None:
+        """Write the row of a fault that is over."""
+        self.write("faults", life.row())
+
+    def clock(self) -> None:
+        """Write one pair of monotonic and wall clock."""
+        self.write("clocks", (time.monotonic_ns(), time.time_ns()))
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Write when a phase began and ended; a phase that was cut short has no end."""
+        began = now()
+        ended: int | None = None
+        try:
+            yield
+            ended = now()
+        finally:
+            self.durations[name] = round((now() - began) / 1e9, 3)
+            self.write("phases", (name, began, ended))
+
+    def close(self) -> None:
+        """Close the streams."""
+        self._log.close()

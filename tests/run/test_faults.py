@@ -1,0 +1,300 @@
+"""The life of a fault: what is verified when, what is written down before what, and that healing always comes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import pytest
+
+from chaosk.conditions._contract import Answer
+from chaosk.errors import StepError
+from chaosk.run import faults as module
+from chaosk.run.clock import Interrupted
+from chaosk.run.faults import Faults, Life
+from chaosk.run.hands import Hands
+from chaosk.run.journal import Journal, armed
+from chaosk.scenario import Entry
+from chaosk.steps._contract import Deed, Fact, Fault, Run, Site, Step
+from chaosk.targets._contract import Node
+from chaosk.transport.command import Command
+
+NODE = Node(kind="broker", id="1", host="node1")
+
+
+class Stand(Step):
+    """A step of which only the class matters: the faults of these tests are made by hand."""
+
+    example: ClassVar[str] = ""
+    lasting: ClassVar[bool] = True
+
+    def targets(self) -> tuple[str, ...]:
+        """None: the faults of these tests are made by hand."""
+        return ()
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Nothing."""
+        yield from ()
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """Nothing."""
+        yield from ()
+
+
+class Starter(Stand):
+    """A step that ends the faults of `kill`."""
+
+    lasting: ClassVar[bool] = False
+    ends: ClassVar[tuple[str, ...]] = ("kill",)
+
+
+class Passing(Stand):
+    """A step that leaves nothing once it went well."""
+
+    lasting: ClassVar[bool] = False
+
+
+STEPS = {"kill": Stand(), "start": Starter(), "restart": Passing(), "elect_leader": Passing()}
+
+
+def entry(name: str, kind: str = "kill") -> Entry:
+    """A timeline entry; of kind `start` it ends kills on the same node."""
+    return Entry.model_validate({"name": name, "kind": kind, "step": STEPS[kind]})
+
+
+def command(word: str) -> Command:
+    """A command whose only word says what it is."""
+    return Command(host="node1", argv=(word,))
+
+
+def fault(name: str, *, step: str = "kill", lasting: bool = True) -> Fault:
+    """A fault whose deeds and facts are words: NAME-before, NAME-inject, NAME-gone, NAME-undo, NAME-up."""
+
+    def fact(word: str) -> tuple[Fact, ...]:
+        return (Fact(says=f"{name} {word}", query=command(f"{name}-{word}"), within=0.2),)
+
+    return Fault(
+        name=name,
+        step=step,
+        targets=(NODE,),
+        before=fact("before"),
+        inject=(Run(command=command(f"{name}-inject")),),
+        verify=fact("gone"),
+        undo=(Run(command=command(f"{name}-undo")),) if lasting else (),
+        healed=fact("up") if lasting else (),
+    )
+
+
+@dataclass
+class World:
+    """Hands that write down what they were asked, over a world in which some words fail."""
+
+    undo: Path
+    false: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    armed_at_inject: list[str] = field(default_factory=list)
+
+    def do(self, deed: Deed, stop: threading.Event) -> None:
+        """Note a deed; fail where told to."""
+        word = cast("Run", deed).command.argv[0]
+        self.notes.append(word)
+        if word.endswith("-inject"):
+            self.armed_at_inject = [fault.name for fault in armed(self.undo)]
+        if word in self.broken:
+            raise StepError(f"{word} broke")
+        if stop.is_set():
+            raise Interrupted("told to stop")
+
+    def ask(self, fact: Fact) -> Answer:
+        """Note a question."""
+        word = cast("Command", fact.query).argv[0]
+        self.notes.append(f"?{word}")
+        return Answer(holds=word not in self.false, seen=f"{word} seen")
+
+    def confirm(self, fact: Fact, stop: threading.Event) -> Answer:
+        """Ask once: time is not what is tested here."""
+        return self.ask(fact)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A world in which all goes well."""
+    return World(tmp_path)
+
+
+@pytest.fixture
+def rows() -> list[dict[str, Any]]:
+    """The rows of the table `faults` that were recorded."""
+    return []
+
+
+@pytest.fixture
+def faults(world: World, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> Faults:
+    """Faults over that world; healing is tried for a moment only."""
+    monkeypatch.setattr(module, "HEAL_WITHIN", 0.3)
+    monkeypatch.setattr(module, "RETRY_AFTER", 0.05)
+
+    def record(life: Life) -> None:
+        names = (
+            "fault", "step", "targets", "invoked", "applied", "heal_invoked", "healed", "took", "undone", "why",
+        )  # fmt: skip
+        rows.append(dict(zip(names, life.row(), strict=True)))
+
+    return Faults(cast("Hands", world), Journal(world.undo), record)
+
+
+NEVER = threading.Event()
+
+
+def test_the_order_is_before_journal_inject_verify_verify_undo_healed(world: World, faults: Faults) -> None:
+    """Every stage once, the undo on disk before the fault, the effect looked at again before the undo."""
+    life = faults.inject(fault("a"), entry("a"), NEVER)
+    faults.end(life)
+    assert world.notes == ["?a-before", "a-inject", "?a-gone", "?a-gone", "a-undo", "?a-up"]
+    assert world.armed_at_inject == ["a"]
+    assert armed(world.undo) == []
+
+
+def test_the_row_says_that_it_took_and_was_undone(faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """Times are in order, and the target is named for a person."""
+    faults.end(faults.inject(fault("a"), entry("a"), NEVER))
+    (row,) = rows
+    assert row["invoked"] <= row["applied"] <= row["heal_invoked"] <= row["healed"]
+    assert (row["took"], row["undone"], row["why"], row["targets"]) == (True, True, None, "broker 1 on node1")
+
+
+def test_a_target_that_is_dead_already_is_no_fault(world: World, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """`before` says no: nothing is injected, nothing armed, and the row says it did not take and why."""
+    world.false.add("a-before")
+    with pytest.raises(StepError, match="did not take: not seen: a before"):
+        faults.inject(fault("a"), entry("a"), NEVER)
+    assert world.notes == ["?a-before"]
+    assert [(row["took"], row["undone"]) for row in rows] == [(False, True)]
+
+
+def test_an_effect_that_is_not_seen_did_not_take_and_is_undone(
+    world: World, faults: Faults, rows: list[dict[str, Any]]
+) -> None:
+    """The command said yes, the world says no: the fault did not take, and what may be left of it is undone."""
+    world.false.add("a-gone")
+    with pytest.raises(StepError, match="not seen: a gone"):
+        faults.inject(fault("a"), entry("a"), NEVER)
+    assert faults.heal_all() == ()
+    assert world.notes[-2:] == ["a-undo", "?a-up"]
+    assert [(row["took"], row["undone"], row["applied"]) for row in rows] == [(False, True, None)]
+
+
+def test_a_fault_that_was_lifted_underneath_did_not_take(
+    world: World, faults: Faults, rows: list[dict[str, Any]]
+) -> None:
+    """A supervisor starts the broker again, somebody removes the rule: seen before the undo, and said."""
+    life = faults.inject(fault("a"), entry("a"), NEVER)
+    world.false.add("a-gone")
+    faults.end(life)
+    assert [(row["took"], row["undone"]) for row in rows] == [(False, True)]
+    assert "did not last: before undoing it, not seen: a gone (a-gone seen)" in rows[0]["why"]
+
+
+def test_healing_is_last_in_first_out_and_once(world: World, faults: Faults) -> None:
+    """Two faults in place are undone in reverse order; healing again finds nothing to do."""
+    faults.inject(fault("a"), entry("a"), NEVER)
+    faults.inject(fault("b"), entry("b"), NEVER)
+    assert faults.heal_all() == ()
+    assert faults.heal_all() == ()
+    assert [note for note in world.notes if note.endswith("undo")] == ["b-undo", "a-undo"]
+
+
+def test_an_injection_that_breaks_half_way_is_undone(world: World, faults: Faults) -> None:
+    """An error in the middle of injecting leaves the undo armed, and healing carries it out."""
+    world.broken.add("a-inject")
+    with pytest.raises(StepError, match="a-inject broke"):
+        faults.inject(fault("a"), entry("a"), NEVER)
+    assert [left.name for left in armed(world.undo)] == ["a"]
+    assert faults.heal_all() == ()
+    assert world.notes[-2:] == ["a-undo", "?a-up"]
+    assert armed(world.undo) == []
+
+
+def test_an_interrupted_injection_is_undone_and_says_so(
+    world: World, faults: Faults, rows: list[dict[str, Any]]
+) -> None:
+    """Ctrl-C in the middle of injecting: healing comes all the same."""
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Interrupted):
+        faults.inject(fault("a"), entry("a"), stop)
+    assert faults.heal_all() == ()
+    assert (rows[0]["took"], rows[0]["undone"], rows[0]["why"]) == (False, True, "told to stop")
+
+
+def test_an_undo_that_fails_for_good_is_named_and_stays_armed(
+    world: World, faults: Faults, rows: list[dict[str, Any]]
+) -> None:
+    """Tried again until the time is over, then said: not undone, with the reason; the journal keeps the undo."""
+    faults.inject(fault("a"), entry("a"), NEVER)
+    world.broken.add("a-undo")
+    assert faults.heal_all() == ("a: not undone: a-undo broke",)
+    assert world.notes.count("a-undo") > 1
+    assert rows[0]["undone"] is False
+    assert [left.name for left in armed(world.undo)] == ["a"]
+
+
+def test_one_undo_that_fails_does_not_keep_the_others(world: World, faults: Faults) -> None:
+    """Healing goes on to the older faults."""
+    faults.inject(fault("a"), entry("a"), NEVER)
+    faults.inject(fault("b"), entry("b"), NEVER)
+    world.broken.add("b-undo")
+    assert faults.heal_all() == ("b: not undone: b-undo broke",)
+    assert "a-undo" in world.notes
+
+
+def test_a_step_that_leaves_nothing_is_closed_at_once(world: World, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """An election has no undo: its row is written when its effect is seen, and healing has nothing to do."""
+    faults.inject(fault("e", step="elect_leader", lasting=False), entry("e", "elect_leader"), NEVER)
+    assert [(row["took"], row["undone"], row["heal_invoked"]) for row in rows] == [(True, True, None)]
+    assert faults.heal_all() == ()
+    assert armed(world.undo) == []
+
+
+def test_a_restart_that_breaks_off_half_way_is_put_right(world: World, faults: Faults) -> None:
+    """A step that leaves nothing when it goes well still has its undo on the disk while it is under way."""
+    world.broken.add("r-inject")
+    with pytest.raises(StepError, match="r-inject broke"):
+        faults.inject(fault("r", step="restart"), entry("r", "restart"), NEVER)
+    assert world.armed_at_inject == ["r"]
+    assert faults.heal_all() == ()
+    assert world.notes[-2:] == ["r-undo", "?r-up"]
+
+
+def test_a_restart_that_went_well_needs_no_healing(world: World, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """Its row is written when it is over, not at the end of the timeline, and nothing is undone later."""
+    faults.inject(fault("r", step="restart"), entry("r", "restart"), NEVER)
+    assert [(row["took"], row["undone"], row["healed"]) for row in rows] == [(True, True, None)]
+    assert faults.heal_all() == ()
+    assert "r-undo" not in world.notes
+    assert armed(world.undo) == []
+
+
+def test_a_start_step_ends_the_kill_before_it(world: World, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """The kill is looked at once more before it is lifted, and its healing is verified after the start."""
+    faults.inject(fault("a"), entry("a"), NEVER)
+    faults.inject(fault("s", step="start", lasting=False), entry("s", "start"), NEVER)
+    assert world.notes[3:6] == ["?s-before", "?a-gone", "s-inject"]
+    assert {row["fault"]: (row["took"], row["undone"]) for row in rows} == {"a": (True, True), "s": (True, True)}
+    assert faults.heal_all() == ()
+
+
+def test_a_journal_that_cannot_be_written_keeps_the_fault_out(
+    world: World, faults: Faults, rows: list[dict[str, Any]]
+) -> None:
+    """No undo on disk, no fault: nothing was sent to the host but the question before."""
+    world.undo.chmod(0o500)
+    (world.undo / "000-a.json").touch()
+    with pytest.raises(StepError, match="so it is not injected"):
+        faults.inject(fault("a"), entry("a"), NEVER)
+    assert world.notes == ["?a-before"]
+    assert [(row["took"], row["undone"]) for row in rows] == [(False, True)]

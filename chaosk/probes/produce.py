@@ -26,6 +26,7 @@ class Produce(Probe):
     """
 
     example: ClassVar[str] = "produce: {topic: orders, rate: 500/s, config: {acks: all, enable.idempotence: true}}"
+    writes: ClassVar[bool] = True
 
     topic: _fields.TopicName
     """The topic it writes to."""

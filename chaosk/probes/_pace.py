@@ -1,0 +1,57 @@
+"""When a consumer that commits by itself commits: what it has processed since, and whether it is time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from confluent_kafka import Consumer
+
+from chaosk.probes._commits import Commits
+from chaosk.probes._fields import Every
+from chaosk.probes._ownership import Place
+
+_now = time.monotonic_ns
+
+
+class Pace:
+    """Commits what was processed: every record, batch, number of records or duration, as the scenario says."""
+
+    def __init__(self, commits: Commits, every: Every, *, wait: bool) -> None:
+        """``wait`` for the answer of each commit (sync), or not (async)."""
+        self._commits, self._every, self._wait = commits, every, wait
+        self._offsets: dict[Place, int] = {}
+        self._records = 0
+        self._at = _now()
+
+    def processed(self, client: Consumer, offsets: dict[Place, int], records: int) -> None:
+        """So many records were processed up to these offsets; commits if it is time."""
+        self._offsets |= offsets
+        self._records += records
+        if self._due():
+            self.commit(client)
+
+    def commit(self, client: Consumer) -> None:
+        """Commit now what is not committed."""
+        offsets, self._offsets = self._offsets, {}
+        self._records, self._at = 0, _now()
+        if offsets and self._wait:
+            self._commits.sync(client, offsets)
+        elif offsets:
+            self._commits.start(client, offsets)
+
+    def before_revoke(self, client: Consumer, places: Iterable[Place]) -> None:
+        """Commit before partitions are handed over, and wait: another member begins where this commit says."""
+        offsets = {place: self._offsets.pop(place) for place in places if place in self._offsets}
+        if offsets:
+            self._commits.sync(client, offsets)
+
+    def drop(self, places: Iterable[Place]) -> None:
+        """Partitions were lost: somebody else may hold them, so nothing of them is committed any more."""
+        for place in places:
+            self._offsets.pop(place, None)
+
+    def _due(self) -> bool:
+        if self._every.seconds is not None:
+            return _now() - self._at >= self._every.seconds * 1e9
+        return self._every.records is None or self._records >= self._every.records

@@ -1,0 +1,81 @@
+"""Where a consumer begins each partition it is given, with what it asked for and learned as events."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, TopicPartition
+
+from chaosk.probes._contract import Workplace
+from chaosk.probes._ownership import Ownership, Place
+
+if TYPE_CHECKING:
+    from chaosk.probes.consume import Consume
+
+_ASK_WITHIN = 5.0  # seconds; a coordinator that does not answer leaves the question to librdkafka, which asks again
+_now = time.monotonic_ns
+
+
+class Starts:
+    """Begins partitions for one incarnation."""
+
+    def __init__(self, client: Consumer, probe: Consume, place: Workplace) -> None:
+        self._client, self._probe, self._place = client, probe, place
+        self._who = (place.probe, place.incarnation)
+        strategy = str(probe.config.get("partition.assignment.strategy", ""))
+        self.cooperative = "cooperative" in strategy or probe.config.get("group.protocol") == "consumer"
+        """Whether partitions are given and taken one by one."""
+
+    def wanted(self) -> tuple[int, ...]:
+        """The partitions that a consumer without a group's say reads; asks until it is answered or told to end."""
+        if isinstance(self._probe.assign, tuple):
+            return self._probe.assign
+        while not self._place.stopping():
+            try:
+                found = self._client.list_topics(self._probe.topic, timeout=1).topics[self._probe.topic]
+            except KafkaException:
+                continue
+            if found.error is None and found.partitions:
+                return tuple(sorted(found.partitions))
+            time.sleep(0.1)
+        return ()
+
+    def at(self, places: list[Place], held: Ownership) -> list[TopicPartition]:
+        """The places to begin at; an offset that is not known is left to librdkafka."""
+        committed = self._committed(places) if self._probe.group and places else {}
+        return [self._one(place, committed.get(place), held) for place in places]
+
+    def _one(self, place: Place, committed: TopicPartition | None, held: Ownership) -> TopicPartition:
+        if self._probe.start != "committed" and held.first_time(place):
+            return self._edge(place)
+        if committed is not None and committed.offset >= 0:
+            return committed
+        return TopicPartition(*place)
+
+    def _committed(self, places: list[Place]) -> dict[Place, TopicPartition]:
+        invoked = _now()
+        try:
+            answers = self._client.committed([TopicPartition(*place) for place in places], timeout=_ASK_WITHIN)
+        except KafkaException:
+            return {}
+        completed = _now()
+        known = {(each.topic, each.partition): each for each in answers if each.error is None}
+        for place, each in known.items():
+            offset = each.offset if each.offset >= 0 else None
+            self._place.log.write("fetched", (*self._who, self._probe.group, *place, offset, invoked, completed))
+        return known
+
+    def _edge(self, place: Place) -> TopicPartition:
+        """The first or the next offset of the log as a number, because a seek's event has to name one."""
+        partition = TopicPartition(*place)
+        try:
+            marks = self._client.get_watermark_offsets(partition, timeout=_ASK_WITHIN)
+        except KafkaException:
+            marks = None
+        if marks is None:
+            logical = {"beginning": OFFSET_BEGINNING, "end": OFFSET_END}
+            return TopicPartition(*place, logical[self._probe.start])
+        partition.offset = marks[0] if self._probe.start == "beginning" else marks[1]
+        self._place.log.write("seeks", (*self._who, *place, partition.offset, _now(), "seek"))
+        return partition

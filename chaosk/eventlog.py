@@ -25,8 +25,8 @@ from chaosk.errors import EventLogError
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-FLUSH_AFTER = 0.1
-"""Seconds that a row may wait in memory: what a SIGKILL can cost."""
+FLUSH_AFTER = 0.08
+"""Seconds after which a row that waits in memory makes the log due; with a look every 20 ms it waits 0.1 s at most."""
 
 SUFFIX = ".arrows"
 
@@ -52,6 +52,7 @@ class LiveLog:
         self._batches: list[tuple[str, pa.RecordBatch]] = []
         self._streams: dict[str, _Stream] = {}
         self._since: float | None = None
+        self._failed: EventLogError | None = None
 
     def write(self, table: str, row: tuple[Any, ...]) -> None:
         """Append one row, a tuple in the table's column order; kept in memory until the next flush."""
@@ -77,19 +78,31 @@ class LiveLog:
         return self._since is not None and monotonic() - self._since >= FLUSH_AFTER
 
     def flush(self) -> None:
-        """Hand all rows to the operating system; raises EventLogError if it does not take them (disk full)."""
+        """Hand all rows to the operating system; raises EventLogError if it does not take them (disk full).
+
+        A log that failed once has lost rows: it stays failed, whoever flushes or closes it next.
+        """
         with self._lock:
-            batches, self._batches = self._batches, []
-            for table, rows in self._rows.items():
-                if rows:
-                    self._rows[table] = []
-                    batches.append((table, record_batch(table, rows)))
-            self._since = None
-            for table, batch in batches:
-                self._stream(table).append(batch)
+            if self._failed:
+                raise self._failed
+            try:
+                for table, batch in self._waiting():
+                    self._stream(table).append(batch)
+            except EventLogError as error:
+                self._failed = error
+                raise
+
+    def _waiting(self) -> list[tuple[str, pa.RecordBatch]]:
+        batches, self._batches = self._batches, []
+        for table, rows in self._rows.items():
+            if rows:
+                self._rows[table] = []
+                batches.append((table, record_batch(table, rows)))
+        self._since = None
+        return batches
 
     def close(self) -> None:
-        """Flush, mark the end of every stream and sync to disk."""
+        """Flush, mark the end of every stream and sync to disk; a log that failed is left without the marks."""
         self.flush()
         with self._lock:
             while self._streams:

@@ -19,6 +19,7 @@ from chaosk.cluster.live import ProbeState
 from chaosk.errors import ChaoskError
 from chaosk.eventlog import LiveLog
 from chaosk.probes._contract import Workplace
+from chaosk.worker.flusher import flushed
 from chaosk.worker.lifeline import watch_parent
 from chaosk.worker.spec import WorkerSpec, read
 
@@ -47,7 +48,7 @@ def _work(spec: WorkerSpec, ending: threading.Event) -> None:
     gc.collect()
     gc.freeze()
     gc.disable()
-    with LiveLog(Path(spec.live)) as log:
+    with LiveLog(Path(spec.live)) as log, flushed(log):
         probe.work(Workplace(spec.run_id, spec.probe, spec.incarnation, client, log, ending.is_set, _tell))
 
 
@@ -59,4 +60,6 @@ def _tell(state: ProbeState) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    sys.stderr.flush()
+    os._exit(status)  # not by way of librdkafka's destructors: they wait for brokers that do not answer

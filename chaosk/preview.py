@@ -1,7 +1,7 @@
 """What a scenario would do, told before anything is done; no network.
 
 Targets that only the running cluster can tell (a leader, a draw) stay symbolic; where an inventory is given, their
-commands are shown for a stand-in of the inventory.
+commands are shown as an example, for the nodes that it could be.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import cycle, islice
 from random import Random
 from typing import NoReturn
 
-from chaosk.cluster.live import PartitionState, ProbeState
-from chaosk.errors import ChaoskError
+from chaosk.errors import StepError, UsageError
+from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
 from chaosk.scenario import Entry, Scenario
@@ -38,20 +37,19 @@ class Row:
     targets: tuple[str, ...]
     """As written; with the nodes behind it where the inventory alone can tell."""
     lasts: str
-    stand_in: bool = False
-    """Whether the commands are for stand-ins, because only the running cluster knows the targets."""
+    example: bool = False
+    """Whether the commands are those of an example, because only the running cluster knows the targets."""
     does: tuple[str, ...] = ()
     """The commands, scripts shortened; empty without an inventory."""
     undoes: tuple[str, ...] = ()
     """The commands of the undo."""
 
 
-class _LiveOnlyError(ChaoskError):
-    """Only the running cluster can tell."""
-
-
 def describe(scenario: Scenario, inventory: Inventory | None = None) -> tuple[Row, ...]:
-    """The timeline of a scenario, in its order; with exact commands if there is an ``inventory``."""
+    """The timeline of a scenario, in its order; with the commands if there is an ``inventory``.
+
+    Raises UsageError where a target cannot be on that inventory, or makes no sense for its step.
+    """
     before = (None, *scenario.timeline)
     return tuple(_row(entry, above, inventory) for entry, above in zip(scenario.timeline, before, strict=False))
 
@@ -95,30 +93,20 @@ def _with_commands(row: Row, entry: Entry, inventory: Inventory) -> Row:
     named = []
     for text in row.targets:
         try:
-            aims[text] = parse_target(text).resolve(Scene(inventory, _Absent(), _NoChance()))
+            aims[text] = parse_target(text).resolve(Scene(inventory, NoCluster(), _NoChance()))
             named.append(f"{text} = {', '.join(str(node) for node in aims[text])}")
-        except _LiveOnlyError:
+        except OnlyLiveError:
+            example = Scene(inventory, ExampleCluster(inventory), Random(0))  # noqa: S311 - one of many
+            aims[text] = parse_target(text).resolve(example)
             named.append(text)
-    symbolic = [text for text in row.targets if text not in aims]
-    for guess in _stand_ins(symbolic, inventory):
-        site = Site(inventory=inventory, run_id="RUN", entry=entry.name, aims={**aims, **guess})
-        try:
-            does, undoes = tuple(_lines(entry.step.inject(site))), tuple(_lines(entry.step.undo(site)))
-        except (ChaoskError, ValueError, KeyError):
-            continue  # not the kind of node the step acts on; a stand-in of another kind may be
-        return replace(row, targets=tuple(named), stand_in=bool(symbolic), does=does, undoes=undoes)
-    return replace(row, targets=tuple(named))
-
-
-def _stand_ins(symbolic: list[str], inventory: Inventory) -> Iterator[dict[str, tuple[Node, ...]]]:
-    """Nodes for targets that are not known yet, a different one each: of each kind of node in turn."""
-    brokers = [Node(kind="broker", id=str(number), host=each.host) for number, each in inventory.brokers.items()]
-    keepers = [Node(kind="zookeeper", id=str(number), host=each.host) for number, each in inventory.zookeepers.items()]
-    hosts = [Node(kind="host", id=name, host=name) for name in inventory.hosts]
-    for nodes in (brokers, keepers, hosts):
-        if nodes:
-            chosen = islice(cycle(nodes), len(symbolic))
-            yield {text: (node,) for text, node in zip(symbolic, chosen, strict=True)}
+    row = replace(row, targets=tuple(named), example=any(" = " not in each for each in named))
+    site = Site(inventory=inventory, run_id="RUN", entry=entry.name, aims=aims)
+    try:
+        return replace(row, does=tuple(_lines(entry.step.inject(site))), undoes=tuple(_lines(entry.step.undo(site))))
+    except StepError as error:
+        if row.example:
+            return row  # the roles are on one broker in the example; on the cluster they need not be
+        raise UsageError(str(error)) from error
 
 
 def _lines(deeds: Iterator[Deed]) -> Iterator[str]:
@@ -155,32 +143,7 @@ class _NoChance(Random):
     """A draw by lot is a matter of the run."""
 
     def random(self) -> NoReturn:
-        raise _LiveOnlyError
+        raise OnlyLiveError
 
     def getrandbits(self, k: int, /) -> NoReturn:  # noqa: ARG002 - Random's signature
-        raise _LiveOnlyError
-
-
-class _Absent:
-    """The live cluster of a plan: there is none."""
-
-    def partitions(self, topic: str) -> tuple[PartitionState, ...]:
-        raise _LiveOnlyError(topic)
-
-    def controller(self) -> int | None:
-        raise _LiveOnlyError
-
-    def coordinator(self, group: str) -> int | None:
-        raise _LiveOnlyError(group)
-
-    def brokers(self) -> tuple[int, ...]:
-        raise _LiveOnlyError
-
-    def broker_answers(self, broker: int) -> bool:
-        raise _LiveOnlyError(str(broker))
-
-    def zookeeper_modes(self) -> dict[int, str | None]:
-        raise _LiveOnlyError
-
-    def probe(self, name: str) -> ProbeState:
-        raise _LiveOnlyError(name)
+        raise OnlyLiveError

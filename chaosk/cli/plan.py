@@ -14,6 +14,7 @@ from chaosk import preview, registry
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.document import load_inventory, load_scenario
 from chaosk.inventory import Inventory
+from chaosk.run.preflight import check_shape
 from chaosk.scenario import Scenario
 from chaosk.units import spell_duration
 
@@ -30,6 +31,8 @@ def command(scenario: Path, inventory: Path | None, assignments: tuple[str, ...]
     loaded = load_scenario(scenario, sets_of(assignments))
     cluster = load_inventory(inventory) if inventory is not None else None
     known = cluster if isinstance(cluster, Inventory) else None
+    if known is not None:
+        check_shape(loaded.cluster, known)
     rows = preview.describe(loaded, known)
     console = Console(highlight=False)
     for line in (*_head(loaded), *(line for row in rows for line in _entry(row)), *_foot(loaded)):
@@ -43,8 +46,7 @@ def _head(scenario: Scenario) -> Iterator[Text]:
     yield Text(f"{scenario.hypothesis}\n")
     for name, topic in scenario.topics.items():
         config = "".join(f", {key}={value}" for key, value in topic.config.items())
-        shape = f"{topic.partitions} partitions, {topic.replication_factor} replicas each"
-        yield _fact("topic", f"{name}: {shape}{config}")
+        yield _fact("topic", f"{name}: partitions={topic.partitions}, replicas={topic.replication_factor}{config}")
     for name, probe in scenario.probes.items():
         yield _fact("probe", f"{name}: {registry.name_of(type(probe))} {', '.join(probe.topics())}")
     yield _fact("baseline", f"{spell_duration(scenario.baseline)}\n")
@@ -60,7 +62,7 @@ def _entry(row: preview.Row) -> Iterator[Text]:
     if row.targets:
         yield Text(f"    on {'; '.join(row.targets)}")
     yield Text(f"    {row.lasts}" if row.lasts.startswith("leaves") else f"    lasts {row.lasts}")
-    note = " (for a stand-in: only the running cluster knows the target)" if row.stand_in else ""
+    note = " (an example: only the running cluster knows the target)" if row.example else ""
     for label, lines in (("does", row.does), ("undo", row.undoes)):
         if lines:
             yield Text(f"    {label}{note}", style="dim")

@@ -1,0 +1,79 @@
+"""Clusters for plans: one that knows nothing, and one that could be; neither is asked over a network."""
+
+from __future__ import annotations
+
+from chaosk.cluster.live import PartitionState, ProbeState
+from chaosk.errors import ChaoskError
+from chaosk.inventory import Inventory
+
+
+class OnlyLiveError(ChaoskError):
+    """Only the running cluster can tell."""
+
+
+class NoCluster:
+    """A ``Live`` that raises OnlyLiveError: what resolves on it is the same whenever it is asked."""
+
+    def partitions(self, topic: str) -> tuple[PartitionState, ...]:
+        """Unknown."""
+        raise OnlyLiveError(topic)
+
+    def controller(self) -> int | None:
+        """Unknown."""
+        raise OnlyLiveError("controller")
+
+    def coordinator(self, group: str) -> int | None:
+        """Unknown."""
+        raise OnlyLiveError(group)
+
+    def brokers(self) -> tuple[int, ...]:
+        """Unknown."""
+        raise OnlyLiveError("brokers")
+
+    def broker_answers(self, broker: int) -> bool:
+        """Unknown."""
+        raise OnlyLiveError(str(broker))
+
+    def zookeeper_modes(self) -> dict[int, str | None]:
+        """Unknown."""
+        raise OnlyLiveError("zookeepers")
+
+    def probe(self, name: str) -> ProbeState:
+        """Unknown."""
+        raise OnlyLiveError(name)
+
+
+class ExampleCluster(NoCluster):
+    """A ``Live`` of a healthy cluster of an inventory: the first broker has every role there is, all are in sync."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        """The cluster has the brokers and ZooKeeper nodes of ``inventory``."""
+        self._brokers = tuple(sorted(inventory.brokers))
+        self._zookeepers = tuple(sorted(inventory.zookeepers))
+
+    def partitions(self, topic: str) -> tuple[PartitionState, ...]:
+        """A hundred, all alike."""
+        ids = self._brokers
+        return tuple(
+            PartitionState(topic=topic, partition=number, leader=ids[0], replicas=ids, isr=ids) for number in range(100)
+        )
+
+    def controller(self) -> int | None:
+        """The first broker."""
+        return self._brokers[0]
+
+    def coordinator(self, group: str) -> int | None:  # noqa: ARG002 - the same for all
+        """The first broker."""
+        return self._brokers[0]
+
+    def brokers(self) -> tuple[int, ...]:
+        """All of them."""
+        return self._brokers
+
+    def broker_answers(self, broker: int) -> bool:
+        """Whether it exists."""
+        return broker in self._brokers
+
+    def zookeeper_modes(self) -> dict[int, str | None]:
+        """The first leads."""
+        return {number: "follower" if place else "leader" for place, number in enumerate(self._zookeepers)}

@@ -1,0 +1,33 @@
+"""The ZooKeeper nodes that share a host with other nodes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.expression import parse_target
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import zookeeper_node
+
+
+class ZooKeepersOn(Target):
+    """The ZooKeeper nodes on the hosts of another target, by id: what dies with a broker when its host does."""
+
+    spelling: ClassVar[str] = "zookeepers_on(TARGET)"
+    example: ClassVar[str] = "zookeepers_on(leader(orders, 0))"
+
+    of: str
+    """Whose hosts, a target."""
+
+    def nested(self) -> tuple[str, ...]:
+        """The target whose hosts are meant."""
+        return (self.of,)
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """Those nodes; empty if no ZooKeeper node runs there."""
+        hosts = {node.host for node in parse_target(self.of).resolve(scene)}
+        inventory = scene.inventory
+        return tuple(
+            zookeeper_node(inventory, number)
+            for number, node in sorted(inventory.zookeepers.items())
+            if node.host in hosts
+        )

@@ -62,7 +62,8 @@ def with_ports(parties: tuple[Party, ...], ports: tuple[int, ...]) -> tuple[Part
 
 def words(rule: Rule, action: Action) -> Iterator[str]:
     """The rule as ``cut.sh`` reads it, without a chain: ``FAMILY SIDE WORDS``; more than one line to reject all."""
-    family = next((_family(address) for address in (rule.peer, rule.own) if address and _family(address)), "any")
+    families = [_family(address) for address in (rule.peer, rule.own) if address is not None]
+    family = next((each for each in families if each is not None), "any")
     for protocol, verdict in _verdicts(rule, action):
         yield " ".join((family, rule.side, *_match(rule), *protocol, *verdict))
 

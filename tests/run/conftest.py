@@ -1,0 +1,132 @@
+"""Runs of the real command line against a real lab, as a user would start them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chaosk import lab
+from chaosk.inventory import LabLayout
+
+LAB = "runs"
+"""Name of the lab these tests put up."""
+
+
+@dataclass
+class Started:
+    """A `chaosk run` under way, and what it printed so far."""
+
+    process: subprocess.Popen[str]
+    output: Path
+    lines: list[str] = field(default_factory=list)
+
+    def wait_for(self, text: str, within: float = 120.0) -> None:
+        """Wait until it printed a line with ``text``."""
+        end = time.monotonic() + within
+        while not any(text in line for line in self.lines):
+            if time.monotonic() > end or self.process.poll() is not None:
+                pytest.fail(f"never printed {text!r}:\n" + "".join(self.lines))
+            time.sleep(0.05)
+
+    def finish(self, within: float = 240.0) -> int:
+        """Its exit code, once it ended."""
+        return self.process.wait(within)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self.process.send_signal(number)
+
+    @property
+    def text(self) -> str:
+        """All it printed."""
+        return "".join(self.lines)
+
+    def rundir(self) -> Path:
+        """The one run directory it made."""
+        (found,) = self.output.glob("*/*")
+        return found
+
+    def read(self, name: str) -> Any:
+        """A JSON document of its run directory."""
+        return json.loads((self.rundir() / name).read_text("utf-8"))
+
+
+@pytest.fixture(scope="session")
+def lab_inventory() -> Iterator[Path]:
+    """The inventory of a lab with three brokers and three ZooKeeper nodes, up for all runs of these tests."""
+    lines: list[str] = []
+    inventory = lab.up(LabLayout(name=LAB), lines.append)
+    yield inventory
+    lab.down(LAB, lines.append)
+
+
+@pytest.fixture
+def start(tmp_path: Path, lab_inventory: Path) -> Iterator[Callable[..., Started]]:
+    """Starts `chaosk run` with a scenario's text; whatever still runs at the end is killed."""
+    running: list[Started] = []
+
+    def begin(text: str, *arguments: str) -> Started:
+        scenario = tmp_path / "scenario.yaml"
+        scenario.write_text(text, "utf-8")
+        output = tmp_path / "reports"
+        command = [sys.executable, "-m", "chaosk", "run", str(scenario), "--inventory", str(lab_inventory)]
+        process = subprocess.Popen(
+            [*command, "--output", str(output), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,
+        )
+        started = Started(process, output)
+        threading.Thread(target=lambda: started.lines.extend(process.stdout or ()), daemon=True).start()
+        running.append(started)
+        return started
+
+    yield begin
+    for each in running:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.process.wait()
+        if each.process.stdout is not None:
+            each.process.stdout.close()
+
+
+@pytest.fixture
+def on_host(lab_inventory: Path) -> Callable[..., str]:
+    """Runs a command as root on a host of the lab, over SSH, and returns what it printed."""
+    from chaosk.document import load_inventory
+    from chaosk.inventory import Inventory
+    from chaosk.transport.command import Command
+    from chaosk.transport.ssh import Ssh
+
+    inventory = load_inventory(lab_inventory)
+    assert isinstance(inventory, Inventory)
+
+    def run(host: str, *argv: str) -> str:
+        def work() -> str:
+            transport = Ssh(inventory.hosts)
+            try:
+                result = transport.run(Command(host=host, argv=argv, sudo=True))
+            finally:
+                transport.close()
+            assert result.ok, result.stderr
+            return result.stdout
+
+        from chaosk.lab.namespace import inside
+
+        return inside(f"chaosk-{LAB}", work)
+
+    return run

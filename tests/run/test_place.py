@@ -1,0 +1,62 @@
+"""Which cluster a run takes place on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chaosk.document import DocumentError
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.run.place import layout_for, settle_on
+from chaosk.scenario import ClusterShape
+
+INVENTORY = """\
+name: mine
+hosts:
+  a: {address: 192.0.2.1}
+brokers:
+  0:
+    host: a
+    service: {systemd: kafka.service}
+    listeners: {CLIENT: {address: 192.0.2.1, port: 9092}}
+"""
+
+
+def shape(**sizes: object) -> ClusterShape:
+    """A cluster shape as YAML says it."""
+    return ClusterShape.model_validate(sizes)
+
+
+def test_the_default_shape_is_the_default_lab() -> None:
+    """Three and three is the lab called `lab`, which other scenarios share."""
+    assert layout_for(shape()) == LabLayout()
+
+
+def test_another_shape_is_a_lab_of_its_own() -> None:
+    """One broker and three ZooKeeper nodes run beside the default lab, under a name that says what it is."""
+    layout = layout_for(shape(brokers=1))
+    assert (layout.name, layout.brokers, layout.zookeepers) == ("lab-1-3", 1, 3)
+
+
+def test_the_smallest_lab_that_will_do_is_put_up() -> None:
+    """Bounds are met from below; a lab always has at least one ZooKeeper node, whatever the scenario needs."""
+    layout = layout_for(shape(brokers={"min": 2, "max": 9}, zookeepers={"min": 0}))
+    assert (layout.brokers, layout.zookeepers) == (2, 1)
+
+
+def test_an_inventory_of_one_s_own_is_used_as_it_is(tmp_path: Path) -> None:
+    """No lab is put up, nothing is entered."""
+    path = tmp_path / "inventory.yaml"
+    path.write_text(INVENTORY, "utf-8")
+    found = settle_on(path, shape(), pytest.fail)
+    assert isinstance(found, Inventory)
+    assert found.bootstrap_servers() == "192.0.2.1:9092"
+
+
+def test_an_inventory_that_is_wrong_is_refused(tmp_path: Path) -> None:
+    """The mistake is named with its place, before anything is touched."""
+    path = tmp_path / "inventory.yaml"
+    path.write_text(INVENTORY.replace("host: a", "host: b"), "utf-8")
+    with pytest.raises(DocumentError, match=r"inventory.yaml:\d+"):
+        settle_on(path, shape(), pytest.fail)

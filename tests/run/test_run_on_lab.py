@@ -1,0 +1,180 @@
+"""Whole runs on a real lab: all is well, the fault did not take, the run is cut short: the right verdict each time."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+
+HEAD = """\
+name: A run for a test
+hypothesis: With acks=all nothing acknowledged is lost.
+topics:
+  orders: {partitions: 3, replication_factor: 3, config: {min.insync.replicas: 2}}
+probes:
+  writer: {produce: {topic: orders, rate: 200/s, config: {acks: all, enable.idempotence: true}}}
+  reader: {consume: {topic: orders, group: readers}}
+baseline: 3s
+settle: 3s
+"""
+
+KILL = """\
+timeline:
+  - name: kill
+    at: 1s
+    kill_broker: {target: "leader(orders, 0)"}
+    for: %s
+"""
+
+
+def guards(verdict: dict[str, list[dict[str, str]]]) -> str:
+    """What the guards of a verdict say, in one text."""
+    return " | ".join(f"{guard['guard']}: {guard['what']}" for guard in verdict["guards"])
+
+
+def test_a_leader_is_killed_and_nothing_is_lost(start: Callable[..., object]) -> None:
+    """The main job: PASS with exit code 0, a fault that took and healed, sends after it, and every report there."""
+    run = start(HEAD + KILL % "15s")
+    assert run.finish() == 0, run.text
+    verdict = run.read("verdict.json")
+    assert verdict["verdict"] == "pass", run.text
+    (fault,) = verdict["faults"]
+    assert (fault["took"], fault["undone"]) == (True, True)
+    gap = next(m for m in verdict["measures"] if (m["metric"], m["subject"]) == ("unavailability", "writer"))
+    assert gap["value"] > 1.0, "a killed leader must be felt: else the measure does not see it"
+    for name in ("report.html", "report.md", "junit.xml", "plan.json", "run.json"):
+        assert (run.rundir() / name).stat().st_size > 0
+    assert str(run.rundir() / "report.html") in run.text.replace("\n", "")
+    assert "chaosk added" in run.text
+
+
+def test_a_run_without_any_fault_that_acts_is_not_a_pass(start: Callable[..., object]) -> None:
+    """The worst bug would be PASS from a run in which nothing happened: a target that is dead already is said."""
+    run = start(
+        HEAD
+        + """\
+timeline:
+  - {name: first, at: 1s, kill_broker: {target: broker 1}, for: 25s}
+  - {name: second, at: 3s, kill_broker: {target: broker 1}, for: 5s}
+"""
+    )
+    assert run.finish() == 2, run.text
+    verdict = run.read("verdict.json")
+    assert verdict["verdict"] == "inconclusive"
+    assert "second" in guards(verdict)
+    assert verdict["healed"] is True
+
+
+def test_a_cut_whose_rules_vanish_underneath_is_inconclusive(
+    start: Callable[..., object], on_host: Callable[..., str]
+) -> None:
+    """Somebody flushes the firewall in the middle of the fault: the second look finds it, the verdict says it."""
+    run = start(
+        HEAD
+        + """\
+timeline:
+  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 10s}
+"""
+    )
+    run.wait_for("cut: verified")
+    on_host("node2", "iptables", "-F")
+    assert run.finish() == 2, run.text
+    verdict = run.read("verdict.json")
+    assert verdict["verdict"] == "inconclusive"
+    assert "cut" in guards(verdict)
+    assert (verdict["faults"][0]["took"], verdict["faults"][0]["undone"]) == (False, True)
+
+
+def test_foreign_firewall_rules_are_byte_identical_after_a_cut(
+    start: Callable[..., object], on_host: Callable[..., str]
+) -> None:
+    """A user's own rules, counters aside, are what they were before the cut, in the same order."""
+    on_host(
+        "node3", "iptables", "-A", "INPUT", "-s", "192.0.2.7", "-m", "comment", "--comment", "the user's", "-j", "DROP"
+    )
+    on_host("node3", "iptables", "-N", "users-own")
+    on_host("node3", "iptables", "-A", "users-own", "-p", "tcp", "--dport", "4242", "-j", "RETURN")
+    try:
+        before = on_host("node3", "iptables", "-S")
+        run = start(
+            HEAD
+            + """\
+timeline:
+  - {name: cut, at: 1s, cut_network: {between: [host(broker 2), everyone_else]}, for: 6s}
+"""
+        )
+        run.wait_for("cut: verified")
+        assert on_host("node3", "iptables", "-S") != before, "the cut must be there, or this proves nothing"
+        assert run.finish() in (0, 1), run.text
+        assert on_host("node3", "iptables", "-S") == before
+    finally:
+        on_host("node3", "iptables", "-D", "INPUT", "1")
+        on_host("node3", "iptables", "-F", "users-own")
+        on_host("node3", "iptables", "-X", "users-own")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_heals_and_ends_with_130(
+    start: Callable[..., object], on_host: Callable[..., str], number: signal.Signals
+) -> None:
+    """Ctrl-C (or TERM, or HUP) while a host is cut: the rules are gone before chaosk is, and the exit code says so."""
+    run = start(
+        HEAD
+        + """\
+timeline:
+  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 60s}
+"""
+    )
+    run.wait_for("cut: verified")
+    assert "chaosk" in on_host("node2", "iptables-save")
+    run.signal(number)
+    assert run.finish(60) == 130, run.text
+    assert "everything was healed" in run.text
+    assert "chaosk" not in on_host("node2", "iptables-save")
+
+
+def test_a_probe_that_dies_makes_the_run_inconclusive(start: Callable[..., object]) -> None:
+    """A probe killed from outside: its events so far count, the verdict does not pretend to know the rest."""
+    run = start(HEAD + KILL % "5s")
+    run.wait_for("kill: verified")
+    pid = worker_pid(run.rundir(), "reader")
+    import os
+
+    os.kill(pid, signal.SIGKILL)
+    assert run.finish() == 2, run.text
+    assert "reader" in guards(run.read("verdict.json"))
+
+
+def worker_pid(rundir: Path, probe: str) -> int:
+    """Process id of a probe's worker, found by the spec that only it was given."""
+    spec = str(rundir / "live" / f"{probe}-0" / "spec.json")
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if spec.encode() in words:
+                return int(entry.name)
+    msg = f"no process was given {spec}"
+    raise AssertionError(msg)
+
+
+def test_a_topic_in_another_shape_is_refused_before_anything_is_touched(
+    start: Callable[..., object], on_host: Callable[..., str]
+) -> None:
+    """A topic somebody else made, with two partitions: exit 69, and one message that says what differs."""
+    make = (
+        "/opt/kafka/bin/kafka-topics.sh", "--bootstrap-server", "198.18.0.11:9092",
+        "--create", "--topic", "foreign", "--partitions", "2", "--replication-factor", "1",
+    )  # fmt: skip
+    on_host("node1", *make)
+    run = start(HEAD.replace("orders", "foreign") + (KILL % "5s").replace("orders", "foreign"))
+    assert run.finish(60) == 69, run.text
+    assert "foreign" in run.text
+    assert "Traceback" not in run.text
+    assert not list(run.output.glob("*/*"))

@@ -18,6 +18,7 @@ from chaosk.lab import state as places
 from chaosk.lab.kind import HostKind
 from chaosk.lab.lab import Lab
 from chaosk.lab.namespace_hosts import NamespaceHosts
+from chaosk.lab.seating import Seat
 from chaosk.lab.service import Service
 
 Say = Callable[[str], object]
@@ -102,26 +103,40 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
 
 
 def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:
-    down = [seat for seat in wanted.seats if not kind.runs(seat.host)]
-    for seat in down:
-        kind.start(seat.host)
+    """Have every host run and answer over SSH."""
+    for seat in wanted.seats:
+        if not kind.runs(seat.host):
+            kind.start(seat.host)
+        elif not health.in_lab(wanted.state.namespace, [partial(health.ssh_answers, seat.address)])[0]:
+            _start_sshd(kind, seat.host, say)
     deadline = time.monotonic() + _HOST_TIMEOUT
-    waiting = list(wanted.seats)
+    waiting = _silent(wanted, wanted.seats)
     while waiting:
-        questions = [partial(health.ssh_answers, seat.address) for seat in waiting]
-        answers = health.in_lab(wanted.state.namespace, questions)
-        waiting = [seat for seat, answer in zip(waiting, answers, strict=True) if not answer]
         for seat in waiting:
             if (reason := kind.failure(seat.host)) is not None:
                 raise LabError(f"{seat.host}: did not start: {reason}")
-            if seat not in down:
-                say(f"lab {wanted.state.name}: {seat.host}: its SSH server is gone; starting it")
-                kind.on_host(seat.host, ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"])
-        if waiting and time.monotonic() > deadline:
-            raise LabError(
-                f"{', '.join(seat.host for seat in waiting)}: no SSH server answers within {_HOST_TIMEOUT:g} s"
-            )
-        time.sleep(0.02 if waiting else 0)
+        if time.monotonic() > deadline:
+            names = ", ".join(seat.host for seat in waiting)
+            raise LabError(f"{names}: no SSH server answers within {_HOST_TIMEOUT:g} s; {_anew(wanted.state.name)}")
+        time.sleep(0.02)
+        waiting = _silent(wanted, waiting)
+
+
+def _start_sshd(kind: HostKind, host: str, say: Say) -> None:
+    say(f"{host}: no SSH server answers; starting it")
+    try:
+        kind.on_host(host, ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"])
+    except LabError as error:
+        say(f"{host}: {error}")  # it may run behind a cut; the time limit decides
+
+
+def _silent(wanted: Lab, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
+    answers = health.in_lab(wanted.state.namespace, [partial(health.ssh_answers, seat.address) for seat in seats])
+    return tuple(seat for seat, answer in zip(seats, answers, strict=True) if not answer)
+
+
+def _anew(name: str) -> str:
+    return f"do: chaosk lab down --name {name}, then chaosk lab up"
 
 
 def _services(wanted: Lab, kind: HostKind, say: Say) -> None:
@@ -158,7 +173,7 @@ def _why(kind: HostKind, service: Service, name: str) -> str:
         end = "(it wrote no log)"
     return (
         f"{service.host}: {service.title} does not answer within {_SERVICE_TIMEOUT:g} s; its log ends with:\n{end}\n"
-        f"if a fault was left there, do: chaosk lab down --name {name}, then chaosk lab up"
+        f"if a fault was left there, heal it, or {_anew(name)}"
     )
 
 

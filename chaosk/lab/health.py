@@ -15,6 +15,9 @@ from chaosk.lab.service import Service
 
 T = TypeVar("T")
 _TIMEOUT = 1.5
+"""Seconds a server may take to answer."""
+_CONNECT = 0.3
+"""Seconds a kernel on the same bridge may take; short, since a packet sent before the host is there is lost."""
 SSH_PORT = 22
 
 
@@ -34,7 +37,7 @@ def zookeeper_role(address: str, port: int) -> str | None:
 def brokers_seen(address: str, port: int) -> frozenset[int]:
     """The ids of the live brokers as this broker knows them; empty when it does not answer."""
     try:
-        socket.create_connection((address, port), _TIMEOUT).close()
+        socket.create_connection((address, port), _CONNECT).close()
         client = AdminClient({"bootstrap.servers": f"{address}:{port}", "log_level": 0, "socket.timeout.ms": 1500})
         return frozenset(client.list_topics(timeout=_TIMEOUT).brokers)
     except (OSError, KafkaException):
@@ -63,7 +66,8 @@ def _exchange(address: str, port: int, request: bytes) -> bytes:
     """The first bytes (all of them, after a request) that a server answers with; none if it does not."""
     answer = b""
     try:
-        with socket.create_connection((address, port), _TIMEOUT) as connection:
+        with socket.create_connection((address, port), _CONNECT) as connection:
+            connection.settimeout(_TIMEOUT)
             connection.sendall(request)
             while chunk := connection.recv(4096):
                 answer += chunk

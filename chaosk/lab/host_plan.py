@@ -74,7 +74,7 @@ def plan(seat: Seat, at: Path, machine: Machine) -> dict[str, str | list[Argv]]:
         "populate": [
             ["rm", "-rf", f"{root}/opt/kafka"],
             ["cp", "-a", "--no-preserve=ownership", f"{at}/skeleton/.", root],
-            ["mkdir", "-p", f"{root}/opt/kafka/libs", f"{root}/opt/java"],
+            ["mkdir", "-p", f"{root}/opt/kafka/libs", f"{root}/opt/java", root + machine.hidden],
         ],
         "enter": [*_mounts(root, machine), *_wire(seat), *_pivot(root, machine)],
         "first": _users(seat, machine),
@@ -128,10 +128,10 @@ def _wire(seat: Seat) -> list[Argv]:
     """A cable from the bridge to the host's eth0. No gateway: there is no way out."""
     return [
         ["ip", "link", "set", "lo", "up"],
-        ["ip", "link", "add", "eth0", "type", "veth", "peer", "name", seat.host, "netns", _LAB_NETWORK],
+        ["ip", "link", "add", "eth0", "type", "veth", "peer", "name", seat.plug, "netns", _LAB_NETWORK],
         ["ip", "address", "add", f"{seat.address}/24", "dev", "eth0"],
         ["ip", "link", "set", "eth0", "up"],
-        ["nsenter", f"--net={_LAB_NETWORK}", "ip", "link", "set", seat.host, "master", BRIDGE, "up"],
+        ["nsenter", f"--net={_LAB_NETWORK}", "ip", "link", "set", seat.plug, "master", BRIDGE, "up"],
     ]
 
 

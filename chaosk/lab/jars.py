@@ -45,11 +45,19 @@ def _resolve(at: Path, version: str, dependencies: tuple[str, ...]) -> None:
 def _maven(directory: Path, version: str) -> None:
     argv = [
         # Maven dies with the thread that started it: a killed `lab up` leaves nothing running
-        *("setpriv", "--pdeathsig", "KILL", "mvn", "--batch-mode", "--quiet", "--file", str(directory / "pom.xml")),
-        *("dependency:copy-dependencies", f"-DoutputDirectory={directory / 'jars'}"),
+        *(
+            "setpriv",
+            "--pdeathsig",
+            "KILL",
+            str(runner.find("mvn")),
+            "--batch-mode",
+            "--quiet",
+            "--file",
+            str(directory / "pom.xml"),
+        ),
+        # -U: Maven remembers for a day what it once did not find
+        *("-U", "-Dstyle.color=never", "dependency:copy-dependencies", f"-DoutputDirectory={directory / 'jars'}"),
     ]
-    if shutil.which("mvn") is None:
-        raise runner.missing("mvn")
     kept = {name: os.environ[name] for name in os.environ if name in {"HOME", "JAVA_HOME"} or "PROXY" in name.upper()}
     done = runner.attempt(argv, timeout=900, environment=kept | _maven_variables())
     if done.returncode != 0:
@@ -64,7 +72,7 @@ def explain(version: str, output: str) -> str:
     """One sentence from Maven's many."""
     if "No space left on device" in output:
         return f"Kafka {version}: {os.strerror(errno.ENOSPC)} while its jars were resolved; free some space"
-    if re.search(r"Could not find artifact org\.apache\.kafka:", output):
+    if re.search(r"Could not find artifact org\.apache\.kafka:|org\.apache\.kafka:\S+ was not found in", output):
         return f"Kafka {version} is not in the Maven repository; take a released version, for example 3.9.2"
     first = next((line for line in output.splitlines() if "ERROR" in line), output.strip() or "it said nothing")
     return f"Kafka {version}: Maven cannot resolve the jars: {first.removeprefix('[ERROR]').strip()}"

@@ -30,12 +30,18 @@ class Lab:
     def title(self) -> str:
         """The lab in a few words."""
         zookeepers = sum(one.role == "zookeeper" for one in self.services)
-        return f"{len(self.brokers)} brokers, {zookeepers} ZooKeeper nodes, Kafka {self.layout.kafka}"
+        brokers = _counted(len(self.brokers), "broker")
+        return f"{brokers}, {_counted(zookeepers, 'ZooKeeper node')}, Kafka {self.layout.kafka}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def describe(layout: LabLayout, state: LabState) -> Lab:
     """The lab that ``layout`` asks for; raises UsageError when it contradicts itself."""
     mode = mode_of(layout)
+    mode.check(layout)
     seated = seats(layout)
     return Lab(layout, state, mode, seated, mode.services(seated))
 

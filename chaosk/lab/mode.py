@@ -13,6 +13,10 @@ from chaosk.lab.service import HostFile, Service
 class Mode(Protocol):
     """What a way to run Kafka brings to the lab."""
 
+    def check(self, layout: LabLayout) -> None:
+        """Raise UsageError for what this mode cannot run."""
+        ...
+
     def dependencies(self, layout: LabLayout) -> tuple[str, ...]:
         """The Maven coordinates ``group:artifact:version`` whose jars the hosts need."""
         ...

@@ -40,14 +40,11 @@ def _available_memory() -> int:
 
 def machine(jars: Path, init: Path) -> Machine:
     """What hosts borrow from this machine, their process 1 running ``init``; raises LabError without Java."""
-    java = shutil.which("java", path=runner.PATH)
-    if java is None:
-        raise runner.missing("java")
     users = {entry.pw_name for entry in pwd.getpwall()}
     return Machine(
         python=_python(),
         init=str(init),
-        java_home=str(Path(java).resolve().parent.parent),
+        java_home=str(runner.find("java").resolve().parent.parent),
         jars=str(jars),
         hidden=str(state.state_root()),
         read_only=tuple(path for path in _MACHINE_WIDE if Path(path).exists()),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,6 +36,14 @@ PACKAGES: Mapping[str, str] = {
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+
+
+def find(program: str) -> Path:
+    """Where ``program`` is, on the caller's path or the system's; raises LabError with the package that brings it."""
+    found = shutil.which(program) or shutil.which(program, path=PATH)
+    if found is None:
+        raise missing(program)
+    return Path(found)
 
 
 def missing(program: str) -> LabError:

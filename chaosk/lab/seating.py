@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -29,6 +28,11 @@ class Seat:
     """The broker's id, if there is one."""
     zookeeper: int | None = None
     """The ZooKeeper node's ``myid``, if there is one."""
+
+    @property
+    def plug(self) -> str:
+        """Where the host's cable is plugged into the bridge: its name may be too long for an interface."""
+        return f"host{self.address.rpartition('.')[2]}"
 
 
 def seats(layout: LabLayout) -> tuple[Seat, ...]:
@@ -65,12 +69,10 @@ def _unique(layout: LabLayout) -> Iterable[tuple[str, tuple[str, ...]]]:
 
 
 def _role(host: str, text: str) -> tuple[Role, int]:
-    found = re.fullmatch(r"(broker|zookeeper) (0|[1-9][0-9]{0,2})", text)
-    if not found:
-        raise UsageError(f"layout.{host}: {text!r} is not a role; write 'broker 0' or 'zookeeper 1'")
-    if found[1] == "zookeeper" and not 1 <= int(found[2]) <= 255:
+    kind, number = text.split(" ")
+    if kind == "zookeeper" and not 1 <= int(number) <= 255:
         raise UsageError(f"layout.{host}: {text!r}: ZooKeeper ids go from 1 to 255")
-    return cast("Role", found[1]), int(found[2])
+    return cast("Role", kind), int(number)
 
 
 def _check(layout: LabLayout, found: tuple[Seat, ...]) -> None:

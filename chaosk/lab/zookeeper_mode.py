@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
+from chaosk.errors import UsageError
 from chaosk.inventory import Broker, Host, Inventory, Kafka, LabLayout, Listener, ScriptService, ZooKeeper
 from chaosk.lab import launchers
 from chaosk.lab.mode import Mode
@@ -19,12 +20,22 @@ REPLICATION_PORT = 9093
 ZOOKEEPER_PORT = 2181
 """Every ZooKeeper node answers its clients here."""
 
+_OWN = frozenset(
+    {"broker.id", "listeners", "advertised.listeners", "inter.broker.listener.name", "zookeeper.connect", "log.dirs"}
+)
+"""Settings the inventory repeats: another value here would make it wrong."""
+
 _BROKER_MAIN = "kafka.Kafka"
 _ZOOKEEPER_MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 
 class ZooKeeperMode(Mode):
     """Brokers that elect their controller through ZooKeeper."""
+
+    @override
+    def check(self, layout: LabLayout) -> None:
+        for name in sorted(_OWN & layout.broker_config.keys()):
+            raise UsageError(f"broker_config.{name}: the lab sets this itself, by host; leave it out")
 
     @override
     def dependencies(self, layout: LabLayout) -> tuple[str, ...]:

@@ -1,0 +1,112 @@
+"""What the lab's tests share: a small lab that is up, and a way to see whether one is really gone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from chaosk import lab
+from chaosk.inventory import LabLayout
+from chaosk.lab import jars, mode, namespace_hosts, state
+
+TAG = f"t{os.getpid() % 1_000_000}"
+"""Begins the name of every lab of these tests: runs side by side do not meet."""
+
+
+@pytest.fixture(scope="session")
+def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A state directory of the tests' own, with the machine's jars in it; every lab left in it is taken down."""
+    layout = LabLayout()
+    cached = jars.ensure(layout.kafka, mode.mode_of(layout).dependencies(layout), print)
+    root = tmp_path_factory.mktemp("labs")
+    (root / "kafka").symlink_to(cached.parent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHAOSK_STATE", str(root))
+        yield root
+        for name in state.names():
+            lab.down(name, print, force=True)
+
+
+@pytest.fixture(scope="session")
+def small(own_state: Path) -> LabLayout:
+    """A lab of one host with one broker and one ZooKeeper node, up."""
+    layout = LabLayout(name=f"{TAG}s", brokers=1, zookeepers=1)
+    lab.up(layout, print)
+    return layout
+
+
+@pytest.fixture
+def whole(small: LabLayout) -> LabLayout:
+    """The small lab, made whole again should the test before have broken it."""
+    lab.up(small, print)
+    return small
+
+
+Ssh = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def ssh(whole: LabLayout) -> Ssh:
+    """``ssh("words for the remote shell", *options)`` to node1 as ops, with the lab's own key and known hosts."""
+
+    def run(
+        remote: str, *options: str, user: str = "ops", host: str = "198.18.0.11"
+    ) -> subprocess.CompletedProcess[str]:
+        at = state.of(whole.name)
+        return subprocess.run(
+            [
+                *("nsenter", f"--net={at.namespace_file}", "ssh", "-F", "none", *options),
+                *("-i", str(at.directory / "client_key"), "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes"),
+                *("-o", f"UserKnownHostsFile={at.directory / 'known_hosts'}", "-o", "StrictHostKeyChecking=yes"),
+                *(f"{user}@{host}", remote),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return run
+
+
+OnHost = Callable[..., str]
+
+
+@pytest.fixture
+def on_host(whole: LabLayout) -> OnHost:
+    """``on_host("word", ...)`` runs a command as root on node1 of the small lab, without SSH."""
+    kind = namespace_hosts.NamespaceHosts(state.of(whole.name))
+    return lambda *argv: kind.on_host("node1", argv)
+
+
+def chaosk(*words: str, **environment: str) -> subprocess.Popen[str]:
+    """``chaosk WORDS`` as a process of its own, all its output in one pipe."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "chaosk", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | environment,
+    )
+
+
+def remains(root: Path, name: str) -> list[str]:
+    """Everything on this machine that still belongs to the lab ``name`` under the state directory ``root``."""
+    at = state.LabState(root, name)
+    found = [str(path) for path in (at.directory, at.lock, at.namespace_file) if path.exists()]
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(at.directory) in (process / "mountinfo").read_text(encoding="utf-8"):
+                found.append(f"{process.name}: a mount")
+            if str(at.directory).encode() in (process / "cmdline").read_bytes():
+                found.append(f"{process.name}: its command line")
+            if any(str(link.readlink()).startswith(f"{at.directory}/") for link in (process / "fd").iterdir()):
+                found.append(f"{process.name}: an open file")
+        except OSError:
+            continue  # ended meanwhile, or guarded
+    return found

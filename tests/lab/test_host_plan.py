@@ -1,0 +1,132 @@
+"""The commands that make a host, and those that start the keeper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from chaosk.lab import host_plan, keeper_plan
+from chaosk.lab.host_plan import Argv, Machine
+from chaosk.lab.seating import Seat
+from chaosk.lab.state import LabState
+
+MACHINE = Machine(
+    python="/py",
+    init="/init.py",
+    java_home="/jdk",
+    jars="/jars",
+    hidden="/state",
+    read_only=("/proc/sys", "/proc/irq"),
+)
+BOTH = Seat("node1", "198.18.0.11", 0, 1)
+AT = Path("/state/labs/x/hosts/node1")
+
+
+def commands(plan: dict[str, str | list[Argv]]) -> list[Argv]:
+    """All commands of a plan in the order in which process 1 runs them."""
+    return [argv for key in ("root", "populate", "enter", "first", "boot") for argv in cast("list[Argv]", plan[key])]
+
+
+def test_plan_is_json() -> None:
+    """It travels to process 1 as a file."""
+    plan = host_plan.plan(BOTH, AT, MACHINE)
+    assert json.loads(json.dumps(plan)) == plan
+
+
+def test_there_is_no_gateway() -> None:
+    """No route is ever added: a packet for outside has nowhere to go."""
+    assert not [argv for argv in commands(host_plan.plan(BOTH, AT, MACHINE)) if "route" in argv or "default" in argv]
+    assert not [argv for argv in keeper_plan.bridge() if "route" in argv]
+
+
+def test_the_old_root_is_left_before_anything_runs_inside() -> None:
+    """Users, services and sshd come after the pivot, and the old root is unmounted by then."""
+    plan = host_plan.plan(BOTH, AT, MACHINE)
+    enter = cast("list[Argv]", plan["enter"])
+    assert ["umount", "-l", "/run/old"] in enter
+    assert enter.index(["umount", "-l", "/run/old"]) > next(
+        i for i, argv in enumerate(enter) if argv[0] == "pivot_root"
+    )
+    outside = [argv for argv in commands(plan) if argv[0] in {"useradd", "chown", "/usr/sbin/sshd"} and argv in enter]
+    assert outside == []
+
+
+def test_what_acts_on_the_whole_machine_is_read_only() -> None:
+    """Sysctls and interrupts of the machine cannot be written from a host; its own network sysctls can."""
+    enter = cast("list[Argv]", host_plan.plan(BOTH, AT, MACHINE)["enter"])
+    for path in MACHINE.read_only:
+        assert ["mount", "-o", "remount,bind,ro", path] in enter
+    assert enter.index(["mount", "-o", "remount,bind,rw", "/proc/sys/net"]) > enter.index(
+        ["mount", "-o", "remount,bind,ro", "/proc/sys"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["net", "mount", "pid", "uts", "ipc", "cgroup"])
+def test_a_host_has_namespaces_of_its_own(kind: str) -> None:
+    """Every kind of namespace is new for a host."""
+    assert f"--{kind}" in host_plan.unshare(MACHINE, Path("/plan"))
+
+
+@pytest.mark.parametrize("capability", ["sys_time", "sys_module", "sys_rawio", "mknod"])
+def test_a_host_cannot_act_on_the_machine(capability: str) -> None:
+    """What namespaces do not divide is taken from root on a host, before its process 1 starts."""
+    argv = host_plan.unshare(MACHINE, Path("/plan"))
+    dropped = next(word for word in argv if word.startswith("--bounding-set="))
+    assert f"-{capability}" in dropped.removeprefix("--bounding-set=").split(",")
+    assert argv.index(dropped) < argv.index("/py")
+
+
+def test_machine_users_of_the_same_names_are_replaced() -> None:
+    """A machine with users ``ops`` and ``kafka`` of its own gets fresh ones on the host."""
+    taken = Machine(**{**_fields(MACHINE), "has_user": True, "has_kafka": True})  # type: ignore[arg-type]
+    first = cast("list[Argv]", host_plan.plan(BOTH, AT, taken)["first"])
+    assert [argv[0] for argv in first[:4]] == ["userdel", "userdel", "useradd", "useradd"]
+    untaken = cast("list[Argv]", host_plan.plan(BOTH, AT, MACHINE)["first"])
+    assert "userdel" not in [argv[0] for argv in untaken]
+
+
+def _fields(machine: Machine) -> dict[str, object]:
+    return {name: getattr(machine, name) for name in Machine.__slots__}
+
+
+def test_separate_file_systems_are_shown_read_only() -> None:
+    """An overlay over / does not show /usr if that is a file system of its own: it is bound, and cannot be written."""
+    apart = Machine(**{**_fields(MACHINE), "separate": ("/usr",)})  # type: ignore[arg-type]
+    enter = cast("list[Argv]", host_plan.plan(BOTH, AT, apart)["enter"])
+    root = f"{AT}/disk/root"
+    at = enter.index(["mount", "--bind", "/usr", f"{root}/usr"])
+    assert enter[at + 1] == ["mount", "-o", "remount,bind,ro", f"{root}/usr"]
+
+
+def test_the_states_of_labs_are_hidden() -> None:
+    """A host does not see the keys of its own or any other lab."""
+    enter = cast("list[Argv]", host_plan.plan(BOTH, AT, MACHINE)["enter"])
+    assert ["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", f"{AT}/disk/root/state"] in enter
+
+
+def test_an_empty_host_owns_nothing_of_kafka() -> None:
+    """A host without roles is a host all the same."""
+    first = cast("list[Argv]", host_plan.plan(Seat("spare", "198.18.0.12"), AT, MACHINE)["first"])
+    assert not [argv for argv in first if "/var/lib/kafka" in argv and argv[0] == "chown"]
+    assert first[-1] == ["touch", host_plan.MARKER]
+
+
+def test_keeper_plan_has_every_host() -> None:
+    """The keeper can start each host and mount its disk, of the size that makes a full disk real."""
+    state = LabState(Path("/state"), "x")
+    plan = keeper_plan.plan(state, (BOTH, Seat("node2", "198.18.0.12", 1, None)), MACHINE)
+    assert set(cast("dict[str, object]", plan["start"])) == {"node1", "node2"}
+    disk = cast("dict[str, list[Argv]]", plan["disk"])["node2"]
+    assert ["mount", "-t", "tmpfs", "-o", "size=2g,mode=755", "tmpfs", "/state/labs/x/hosts/node2/disk"] in disk
+    assert json.loads(json.dumps(plan)) == plan
+
+
+def test_the_keeper_dies_with_its_parent() -> None:
+    """``unshare`` waits for the keeper; killing either ends both."""
+    argv = keeper_plan.start(LabState(Path("/state"), "x"), MACHINE)
+    assert argv[:2] == ["nsenter", "--net=/run/netns/chaosk-x"]
+    assert {"--pid", "--mount", "--fork", "--kill-child"} <= set(argv)
+    assert argv[-2:] == ["keeper", "/state/labs/x/keeper.json"]

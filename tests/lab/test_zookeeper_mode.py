@@ -1,0 +1,149 @@
+"""Kafka 3.x with ZooKeeper: what the lab writes for it."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.lab.seating import seats
+from chaosk.lab.zookeeper_mode import ZooKeeperMode, broker_config, properties, zoo_cfg
+
+MODE = ZooKeeperMode()
+
+
+def read_properties(text: str) -> dict[str, str]:
+    """A reader of properties files of its own, by the grammar of java.util.Properties, for what the lab writes."""
+    found = {}
+    for line in text.split("\n")[:-1]:
+        fields, current, escaped = [""], 0, False
+        for char in line:
+            if escaped:
+                fields[current] += {"n": "\n", "r": "\r"}.get(char, char)
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == "=" and current == 0:
+                fields.append("")
+                current = 1
+            else:
+                fields[current] += char
+        found[fields[0]] = fields[1]
+    return found
+
+
+def test_broker_settings_of_the_default_lab() -> None:
+    """The settings experiments rely on are there, and replication follows the number of brokers."""
+    layout = LabLayout()
+    found = broker_config(seats(layout)[1], seats(layout), layout)
+    assert found["broker.id"] == "1"
+    assert found["listeners"] == "CLIENT://198.18.0.12:9092,REPLICATION://198.18.0.12:9093"
+    assert found["advertised.listeners"] == found["listeners"]
+    assert found["inter.broker.listener.name"] == "REPLICATION"
+    assert found["zookeeper.connect"] == "198.18.0.11:2181,198.18.0.12:2181,198.18.0.13:2181"
+    assert found["offsets.topic.replication.factor"] == found["default.replication.factor"] == "3"
+    assert found["transaction.state.log.min.isr"] == "2"
+    assert found["zookeeper.session.timeout.ms"] == "9000"
+    wrong = {"auto.create.topics.enable", "auto.leader.rebalance.enable", "unclean.leader.election.enable"}
+    assert {found[name] for name in wrong} == {"false"}
+    assert found["delete.topic.enable"] == found["controlled.shutdown.enable"] == "true"
+
+
+@pytest.mark.parametrize(("brokers", "copies", "least"), [(1, "1", "1"), (2, "2", "2"), (3, "3", "2"), (5, "3", "2")])
+def test_replication_follows_the_number_of_brokers(brokers: int, copies: str, least: str) -> None:
+    """Kafka's own topics can be made whatever the size of the lab."""
+    layout = LabLayout(brokers=brokers)
+    found = broker_config(seats(layout)[0], seats(layout), layout)
+    assert found["transaction.state.log.replication.factor"] == found["offsets.topic.replication.factor"] == copies
+    assert found["transaction.state.log.min.isr"] == least
+
+
+def test_layout_settings_win() -> None:
+    """``broker_config`` of the layout comes over the lab's own."""
+    layout = LabLayout(broker_config={"unclean.leader.election.enable": "true", "num.io.threads": "4"})
+    found = broker_config(seats(layout)[0], seats(layout), layout)
+    assert (found["unclean.leader.election.enable"], found["num.io.threads"]) == ("true", "4")
+
+
+@pytest.mark.parametrize("name", ["broker.id", "listeners", "advertised.listeners", "zookeeper.connect", "log.dirs"])
+def test_settings_the_inventory_repeats_are_refused(name: str) -> None:
+    """What would make the inventory wrong is an error that names the setting."""
+    with pytest.raises(UsageError, match=f"broker_config.{name}: the lab sets this itself"):
+        MODE.check(LabLayout(broker_config={name: "x"}))
+
+
+def test_zoo_cfg_names_every_node() -> None:
+    """All nodes share one file; four-letter words are allowed, the admin server is off."""
+    found = read_properties(zoo_cfg(seats(LabLayout(brokers=1, zookeepers=3))))
+    assert {key: value for key, value in found.items() if key.startswith("server.")} == {
+        "server.1": "198.18.0.11:2888:3888",
+        "server.2": "198.18.0.12:2888:3888",
+        "server.3": "198.18.0.13:2888:3888",
+    }
+    assert (found["4lw.commands.whitelist"], found["admin.enableServer"]) == ("*", "false")
+    assert 2 * int(found["tickTime"]) <= 9000 <= 20 * int(found["tickTime"]), "the brokers' session would be cut short"
+
+
+_texts = st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from("\n\r\\ #!:="))
+
+
+@given(st.dictionaries(_texts.filter(bool), _texts, max_size=5))
+def test_properties_read_back(settings: dict[str, str]) -> None:
+    """Any keys and values come back as they were: nothing in a value becomes a setting of its own."""
+    assert read_properties(properties(settings)) == settings
+
+
+def test_files_follow_the_roles() -> None:
+    """A host gets the configuration and control scripts of what runs on it, and of nothing else."""
+    layout = LabLayout(brokers=1, zookeepers=2)
+    both, zookeeper_only = ({file.path for file in MODE.files(one, seats(layout), layout)} for one in seats(layout))
+    broker_files = {"/opt/kafka/config/server.properties", "/opt/kafka/bin/kafka-start", "/opt/kafka/bin/kafka-stop"}
+    zookeeper_files = {"/opt/kafka/config/zoo.cfg", "/opt/kafka/bin/zookeeper-start", "/var/lib/zookeeper/myid"}
+    assert both >= broker_files | zookeeper_files | {"/opt/kafka/bin/kafka-topics.sh"}
+    assert zookeeper_only >= zookeeper_files
+    assert not broker_files & zookeeper_only
+
+
+def test_myid() -> None:
+    """Each ZooKeeper node knows its own number."""
+    layout = LabLayout()
+    texts = [
+        f.text for seat in seats(layout) for f in MODE.files(seat, seats(layout), layout) if f.path.endswith("myid")
+    ]
+    assert texts == ["1\n", "2\n", "3\n"]
+
+
+def test_services_start_with_zookeeper() -> None:
+    """The quorum is asked to start before the brokers that need it."""
+    roles = [one.role for one in MODE.services(seats(LabLayout()))]
+    assert roles == ["zookeeper"] * 3 + ["broker"] * 3
+
+
+def test_inventory_reads_back_from_yaml() -> None:
+    """What the lab writes is what chaosk reads: typed, strict, equal."""
+    layout = LabLayout(name="x", brokers=2, zookeepers=1)
+    written = MODE.inventory(seats(layout), layout, "chaosk-x")
+    text = yaml.safe_dump(written.model_dump(exclude_none=True), sort_keys=False)
+    assert Inventory.model_validate(yaml.safe_load(text)) == written
+    assert written.network_namespace == "chaosk-x"
+    assert written.hosts["node2"].user == "ops"
+    assert written.hosts["node1"].known_hosts == "known_hosts"
+
+
+def test_inventory_offers_clients_their_listener_only() -> None:
+    """The replication listener is in the inventory, but no client is sent there."""
+    layout = LabLayout(brokers=2, zookeepers=1)
+    written = MODE.inventory(seats(layout), layout, "chaosk-x")
+    assert written.bootstrap_servers() == "198.18.0.11:9092,198.18.0.12:9092"
+    assert written.brokers[1].listeners["REPLICATION"].port == 9093
+    assert not written.brokers[1].listeners["REPLICATION"].clients
+
+
+def test_dependencies_carry_the_version() -> None:
+    """Kafka's jars are of the version asked for; the logging binding is the one 3.x speaks to."""
+    kafka, tools, logging = MODE.dependencies(LabLayout(kafka="3.9.1"))
+    assert (kafka, tools) == ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1")
+    assert logging.startswith("org.slf4j:slf4j-reload4j:")

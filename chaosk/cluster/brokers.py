@@ -31,6 +31,7 @@ class Brokers:
         self._timeout = timeout
         self._idle: dict[int, list[Link]] = {broker: [] for broker in self._places}
         self._lock = threading.Lock()
+        self._closed = False
         self._pool = ThreadPoolExecutor(4 * len(self._places), "broker")
 
     def ask(self, broker: int, request: ApiMessage, within: float | None = None) -> Any:  # noqa: ANN401 - kafka-python
@@ -42,7 +43,10 @@ class Brokers:
             link = links.pop() if links else Link(self._places[broker], self._timeout)
         answer = _ask(link, request, within)
         with self._lock:
-            self._idle[broker].append(link)
+            if self._closed:
+                link.close()
+            else:
+                self._idle[broker].append(link)
         return answer
 
     def ask_all(self, request: Callable[[], ApiMessage], brokers: Sequence[int] | None = None) -> dict[int, Any]:
@@ -76,9 +80,10 @@ class Brokers:
         return current(self.views())[0].controller
 
     def close(self) -> None:
-        """End every connection."""
-        self._pool.shutdown()
+        """End every connection; one that waits for an answer ends when its time is over."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
+            self._closed = True
             for links in self._idle.values():
                 while links:
                     links.pop().close()

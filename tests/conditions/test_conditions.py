@@ -1,0 +1,114 @@
+"""Conditions: yes or no, and what was seen, for clusters whose state is known."""
+
+from __future__ import annotations
+
+import pytest
+from fake_live import FakeLive, inventory, state
+
+from chaosk.cluster.live import ProbeState
+from chaosk.conditions._contract import Answer
+from chaosk.errors import ClusterError, UsageError
+from chaosk.expression import conditions, parse_condition, render
+
+
+def ask(text: str, live: FakeLive | None = None) -> Answer:
+    """The answer to a condition."""
+    return parse_condition(text).ask(live or FakeLive(), inventory())
+
+
+def reader(lag: int | None, *, running: bool = True) -> FakeLive:
+    """A cluster with one consumer."""
+    return FakeLive(probes={"reader": ProbeState(probe="reader", kind="consume", running=running, lag=lag)})
+
+
+SHRUNK = FakeLive(states=(state(0, 0, (0, 1, 2)), state(1, 2, (1, 2, 0), (2, 0))))
+LEADERLESS = FakeLive(states=(state(0, -1, (0, 1, 2), (0,)),))
+
+HOLDS = [
+    ("isr_full(orders)", FakeLive(), "orders: 3 partitions, all replicas in sync"),
+    ("leader_elected(orders)", SHRUNK, "each with a leader that is alive"),
+    ("preferred_leaders(orders)", FakeLive(), "each led by its preferred leader"),
+    ("broker_up(2)", FakeLive(), "broker 2 answers and is alive"),
+    ("zookeeper_up(1)", FakeLive(), "ZooKeeper 1: follower"),
+    ("zookeeper_quorum", FakeLive(), "2 leader"),
+    ("zookeeper_quorum", FakeLive(modes={1: None, 2: "leader", 3: "follower"}), "1 does not serve"),
+    ("zookeeper_quorum", FakeLive(modes={1: "standalone"}), "1 standalone"),
+    ("caught_up(reader)", reader(0), "0 records behind"),
+    ("caught_up(reader, 5)", reader(5), "5 records behind"),
+]
+FAILS = [
+    ("isr_full(orders)", SHRUNK, "orders-1: ISR 2,0 of 1,2,0"),
+    ("isr_full(orders)", LEADERLESS, "orders-0: no leader"),
+    ("leader_elected(orders)", LEADERLESS, "orders-0: no leader"),
+    ("leader_elected(orders)", FakeLive(alive=(1, 2)), "orders-0: its leader, broker 0, is not alive"),
+    ("preferred_leaders(orders)", SHRUNK, "orders-1: led by broker 2, preferred is 1"),
+    ("preferred_leaders(orders)", LEADERLESS, "orders-0: no leader, preferred is 0"),
+    ("broker_up(2)", FakeLive(answering=(0, 1)), "broker 2 does not answer"),
+    ("broker_up(2)", FakeLive(alive=(0, 1)), "answers, and the cluster does not hold it to be alive"),
+    ("zookeeper_up(1)", FakeLive(modes={1: None, 2: "leader", 3: "follower"}), "does not serve"),
+    ("zookeeper_quorum", FakeLive(modes={1: None, 2: "leader", 3: None}), "1 does not serve"),
+    ("zookeeper_quorum", FakeLive(modes={1: "follower", 2: None, 3: "follower"}), "2 does not serve"),
+    ("zookeeper_quorum", FakeLive(modes={1: "leader", 2: "leader", 3: "follower"}), "1 leader, 2 leader"),
+    ("caught_up(reader)", reader(1), "1 records behind"),
+    ("caught_up(reader, 5)", reader(6), "6 records behind"),
+    ("caught_up(reader)", reader(None), "not known"),
+    ("caught_up(reader)", reader(0, running=False), "not running"),
+]
+
+
+@pytest.mark.parametrize(("text", "live", "seen"), HOLDS)
+def test_holds(text: str, live: FakeLive, seen: str) -> None:
+    """The condition holds, and says by what."""
+    answer = ask(text, live)
+    assert answer.holds
+    assert seen in answer.seen
+
+
+@pytest.mark.parametrize(("text", "live", "seen"), FAILS)
+def test_does_not_hold(text: str, live: FakeLive, seen: str) -> None:
+    """The condition does not hold, and says what is in its way."""
+    answer = ask(text, live)
+    assert not answer.holds
+    assert seen in answer.seen
+
+
+@pytest.mark.parametrize("text", ["isr_full(orders)", "leader_elected(orders)", "preferred_leaders(orders)"])
+def test_a_silent_cluster_is_an_error(text: str) -> None:
+    """Nobody to ask is not the same as no."""
+    with pytest.raises(ClusterError, match="no broker answers"):
+        ask(text, FakeLive(silent=True))
+
+
+def test_a_silent_cluster_has_no_broker_up() -> None:
+    """A broker of a cluster that does not answer is not up: this is asked after a kill of all of them."""
+    assert not ask("broker_up(0)", FakeLive(silent=True)).holds
+
+
+@pytest.mark.parametrize("text", ["broker_up(9)", "zookeeper_up(9)"])
+def test_refuses_an_id_that_the_inventory_lacks(text: str) -> None:
+    """A node that does not exist can never come up: waiting for it would be a mistake that shows late."""
+    with pytest.raises(UsageError, match="the inventory has no such"):
+        ask(text)
+
+
+def test_refuses_a_quorum_without_zookeeper() -> None:
+    """A cluster without ZooKeeper has no ZooKeeper quorum to wait for."""
+    with pytest.raises(UsageError, match="no ZooKeeper nodes"):
+        parse_condition("zookeeper_quorum").ask(FakeLive(modes={}), inventory(3, 0))
+
+
+def test_names_a_few_partitions_of_many() -> None:
+    """An answer about a wide topic stays readable."""
+    wide = FakeLive(states=tuple(state(n, 0, (0, 1), (0,)) for n in range(100)))
+    seen = ask("isr_full(orders)", wide).seen
+    assert seen.count("ISR") == 5
+    assert seen.endswith("and 95 more")
+
+
+def test_examples_are_what_they_say() -> None:
+    """The example of every condition parses, to that kind, and its spelling begins with its name."""
+    for name, kind in conditions().items():
+        value = parse_condition(kind.example)
+        assert isinstance(value, kind)
+        assert parse_condition(render(value)) == value
+        assert kind.spelling.startswith(name)

@@ -1,0 +1,92 @@
+"""A cluster of values, for tests of what asks a live cluster; what it answers is what a test sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from chaosk.cluster.live import PartitionState, ProbeState, UnknownTopic
+from chaosk.errors import ClusterError
+from chaosk.inventory import Broker, Host, Inventory, Listener, ScriptService, ZooKeeper
+
+SERVICE = ScriptService(start=("/start",), stop=("/stop",), pid_file="/run/pid")
+
+
+def inventory(brokers: int = 3, zookeepers: int = 3) -> Inventory:
+    """Broker 0 and ZooKeeper 1 on node1, and so on; a listener for clients and one between brokers."""
+    return Inventory(
+        name="fake",
+        hosts={f"node{n + 1}": Host(address=f"198.18.0.{11 + n}") for n in range(max(brokers, zookeepers))},
+        brokers={
+            n: Broker(
+                host=f"node{n + 1}",
+                service=SERVICE,
+                listeners={
+                    "CLIENT": Listener(address=f"198.18.0.{11 + n}", port=9092),
+                    "REPLICATION": Listener(address=f"198.18.0.{11 + n}", port=9093, clients=False),
+                },
+            )
+            for n in range(brokers)
+        },
+        zookeepers={n + 1: ZooKeeper(host=f"node{n + 1}", service=SERVICE) for n in range(zookeepers)},
+    )
+
+
+def state(number: int, leader: int, replicas: tuple[int, ...], isr: tuple[int, ...] | None = None) -> PartitionState:
+    """A partition of `orders`; without an ISR all replicas are in sync."""
+    in_sync = replicas if isr is None else isr
+    return PartitionState(topic="orders", partition=number, leader=leader, replicas=replicas, isr=in_sync)
+
+
+@dataclass
+class FakeLive:
+    """Answers what its fields say; a cluster that is `silent` answers nothing."""
+
+    states: tuple[PartitionState, ...] = (
+        state(0, 0, (0, 1, 2)), state(1, 1, (1, 2, 0)), state(2, 2, (2, 0, 1)),
+    )  # fmt: skip
+    control: int | None = 0
+    coordinators: dict[str, int] = field(default_factory=dict)
+    alive: tuple[int, ...] = (0, 1, 2)
+    answering: tuple[int, ...] = (0, 1, 2)
+    modes: dict[int, str | None] = field(default_factory=lambda: {1: "follower", 2: "leader", 3: "follower"})
+    probes: dict[str, ProbeState] = field(default_factory=dict)
+    silent: bool = False
+
+    def partitions(self, topic: str) -> tuple[PartitionState, ...]:
+        """Those of the topic."""
+        self._speak()
+        found = tuple(one for one in self.states if one.topic == topic)
+        if not found:
+            raise UnknownTopic(f"topic {topic}: the cluster has no such topic")
+        return found
+
+    def controller(self) -> int | None:
+        """The one that was set."""
+        self._speak()
+        return self.control
+
+    def coordinator(self, group: str) -> int | None:
+        """The one that was set, or none."""
+        self._speak()
+        return self.coordinators.get(group)
+
+    def brokers(self) -> tuple[int, ...]:
+        """Those that were set."""
+        self._speak()
+        return self.alive
+
+    def broker_answers(self, broker: int) -> bool:
+        """Whether it is one of those that were set."""
+        return not self.silent and broker in self.answering
+
+    def zookeeper_modes(self) -> dict[int, str | None]:
+        """Those that were set."""
+        return self.modes
+
+    def probe(self, name: str) -> ProbeState:
+        """The one that was set."""
+        return self.probes[name]
+
+    def _speak(self) -> None:
+        if self.silent:
+            raise ClusterError("no broker answers")

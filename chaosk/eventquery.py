@@ -1,0 +1,154 @@
+"""Choosing among events: by the value of a column, and by a window of the run's time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from chaosk.errors import UsageError
+from chaosk.events import TABLES, Column, Table
+from chaosk.eventstore import scan
+from chaosk.nearest import instead
+from chaosk.rundir import RunDir
+
+_WHERE = re.compile(r"(?P<column>\w+)(?P<sign>!?=)(?P<value>.*)", re.DOTALL)
+_COUNTS = {("ends", "scheduled")}  # named like a time elsewhere, and a count here
+_TIMES = {
+    "at", "scheduled", "invoked", "completed", "started", "initialized", "begun", "ending", "ended", "applied",
+    "heal_invoked", "healed", "began", "monotonic",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """One condition on a row: a column has this value, or has not; None stands for an empty column."""
+
+    column: str
+    value: Any
+    negated: bool = False
+
+    def holds(self, batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - Arrow's stubs type each kind of array apart
+        """For each row whether it does."""
+        values: Any = batch.column(self.column)
+        if self.value is None:
+            return pc.is_valid(values) if self.negated else pc.is_null(values)
+        if isinstance(self.value, list):
+            return pa.array([(value == self.value) != self.negated for value in values.to_pylist()], pa.bool_())
+        wanted: Any = pa.scalar(self.value, values.type)
+        if self.negated:
+            return pc.or_kleene(pc.not_equal(values, wanted), pc.is_null(values))
+        return pc.equal(values, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The rows whose time lies in a window, nanoseconds of the run's monotonic clock; None is open."""
+
+    column: str
+    begin: int | None
+    end: int | None
+
+    def holds(self, batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - as above
+        """For each row whether it does; a row without a time is in no window."""
+        times: Any = batch.column(self.column)
+        mask: Any = pc.is_valid(times)
+        for bound, inside in ((self.begin, pc.greater_equal), (self.end, pc.less)):
+            if bound is not None:
+                wanted: Any = pa.scalar(bound, pa.int64())
+                mask = pc.and_kleene(mask, inside(times, wanted))
+        return mask
+
+
+def table_of(name: str) -> Table:
+    """The event table of that name; raises UsageError naming the nearest one."""
+    if name not in TABLES:
+        raise UsageError(f"{name}: there is no such event table; {instead(name, TABLES)}")
+    return TABLES[name]
+
+
+def parse_where(table: Table, text: str) -> Where:
+    """A condition from ``column=value`` or ``column!=value``; no value means an empty column. Raises UsageError."""
+    found = _WHERE.fullmatch(text)
+    if not found:
+        raise UsageError(f"{text!r} is not a condition; write column=value or column!=value, like outcome=fail")
+    columns = {column.name: column for column in table.columns}
+    name = found["column"]
+    if name not in columns:
+        raise UsageError(f"{table.name} has no column {name!r}; {instead(name, columns)}")
+    return Where(name, _value(columns[name], found["value"]), negated=found["sign"] == "!=")
+
+
+def _value(column: Column, text: str) -> Any:  # noqa: ANN401 - of the column's kind
+    if not text:
+        return None
+    try:
+        match column.kind:
+            case "string":
+                return text
+            case "bool":
+                return {"true": True, "false": False}[text.lower()]
+            case "double":
+                return float(text)
+            case "ints":
+                return [int(each) for each in text.split(",")]
+            case _:
+                return int(text)
+    except (ValueError, KeyError):
+        kinds = {"bool": "true or false", "double": "a number", "ints": "whole numbers with commas, like 0,1,2"}
+        wanted = kinds.get(column.kind, "a whole number")
+        raise UsageError(f"{column.name} is {wanted}, not {text!r}") from None
+
+
+def is_time(table: Table, column: Column) -> bool:
+    """Whether a column holds a time of the run's monotonic clock."""
+    return column.name in _TIMES and (table.name, column.name) not in _COUNTS
+
+
+def time_column(table: Table) -> str | None:
+    """The column that says when a row happened: the first that is a time; None if a table has none."""
+    return next((column.name for column in table.columns if is_time(table, column)), None)
+
+
+def zero(rundir: RunDir) -> int | None:
+    """The zero of the run's time: when the timeline began, or, before that, the first phase; None if none began."""
+    began: dict[str, int] = {}
+    for batch in scan(rundir, "phases"):
+        for row in batch.to_pylist():
+            began.setdefault(row["phase"], row["began"])
+    return began.get("timeline", min(began.values(), default=None))
+
+
+def window(table: Table, origin: int | None, begin: float | None, end: float | None) -> Window | None:
+    """The window from ``begin`` to ``end``, seconds after ``origin``; raises UsageError where there can be none."""
+    if begin is None and end is None:
+        return None
+    column = time_column(table)
+    if column is None:
+        raise UsageError(f"{table.name} has no times, so --from and --to choose nothing; leave them out")
+    if origin is None:
+        raise UsageError("the run has no phase yet, so there is no time to count --from and --to from; leave them out")
+    bounds = [None if bound is None else origin + round(bound * 1e9) for bound in (begin, end)]
+    return Window(column, bounds[0], bounds[1])
+
+
+def select(
+    batches: Iterable[pa.RecordBatch], conditions: Sequence[Where | Window], limit: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows for which every condition holds, ``limit`` at most, in their order."""
+    left = limit
+    for each in batches:
+        batch = each
+        for condition in conditions:
+            batch = batch.filter(condition.holds(batch))
+        if left is not None:
+            batch = batch.slice(0, left)
+            left -= batch.num_rows
+        if batch.num_rows:
+            yield batch
+        if left == 0:
+            return

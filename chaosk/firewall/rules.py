@@ -119,11 +119,11 @@ def _covers(wide: Rule, narrow: Rule, friends: set[str]) -> bool:
     return all(one is None or one == two for one, two in pairs)
 
 
-def _order(rule: Rule) -> tuple[int, str, str, str]:
+def _order(rule: Rule) -> tuple[int, str, str, str, str]:
     """First those that name somebody, then what is let through, then what is stopped for anybody."""
     named = rule.peer is not None or rule.loopback
     rank = 1 if not rule.stop else 0 if named else 2
-    return rank, rule.side, rule.peer or "", str(rule.port)
+    return rank, rule.side, rule.peer or "", rule.own or "", str(rule.port)
 
 
 def _match(rule: Rule) -> Iterator[str]:

@@ -1,0 +1,234 @@
+"""The commands for one server process: on what they are made of, and on real processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chaosk import service
+from chaosk.inventory import ScriptService, ServerProcess, SystemdService
+from chaosk.transport.command import Command
+
+SERVER = "import signal, sys; signal.pause()"
+
+
+def run(command: Command, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command here as it would be run on the host; the processes are our own, so root is not needed."""
+    return subprocess.run(command.argv, capture_output=True, text=True, check=False, env={**os.environ, **env})
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> ServerProcess:
+    """A service whose scripts start and stop a process that names its configuration, and write its pid file."""
+    config, pid_file = tmp_path / "server.properties", tmp_path / "server.pid"
+    config.touch()
+    begin = f'setsid "{sys.executable}" -c "{SERVER}" "$1" </dev/null >/dev/null 2>&1 & echo $! >"$2"'
+    start = ("sh", "-c", begin, "sh", str(config), str(pid_file))
+    stop = ("sh", "-c", 'kill "$(cat "$1")"', "sh", str(pid_file))
+    return ServerProcess(
+        host="node1",
+        service=ScriptService(start=start, stop=stop, pid_file=str(pid_file)),
+        config=str(config),
+    )
+
+
+@pytest.fixture
+def pid(process: ServerProcess) -> Iterator[int]:
+    """The process, running; whatever a test leaves of it is ended."""
+    assert run(service.start(process)).returncode == 0
+    number = int(pid_file(process).read_text())
+    wait(service.is_running(process))
+    yield number
+    try:
+        os.kill(number, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def pid_file(process: ServerProcess) -> Path:
+    """Where its id is."""
+    assert isinstance(process.service, ScriptService)
+    return Path(process.service.pid_file)
+
+
+def wait(query: Command) -> None:
+    """Until the query holds; a process needs a moment to show what it got."""
+    end = time.monotonic() + 5
+    while (answer := run(query)).returncode != 0:
+        assert time.monotonic() < end, answer
+        time.sleep(0.02)
+
+
+def test_every_command_runs_as_root_on_the_processs_host(process: ServerProcess) -> None:
+    """Nothing is pasted into the script: values are arguments, the script is the same for all."""
+    commands = [service.start(process), service.stop(process), service.signal(process, "KILL")]
+    commands += [service.is_running(process), service.is_gone(process, (9092,)), service.is_frozen(process)]
+    assert {(command.host, command.sudo) for command in commands} == {("node1", True)}
+    assert len({command.argv[2] for command in commands}) == 1
+    assert commands[4].argv[4:] == ("gone", "script", str(pid_file(process)), process.config, "9092")
+
+
+def test_only_a_signal_may_not_be_repeated(process: ServerProcess) -> None:
+    """A kill sent twice could hit a process that a supervisor has started meanwhile; all else is safe to repeat."""
+    assert not service.signal(process, "KILL").repeatable
+    assert service.start(process).repeatable
+    assert service.stop(process).repeatable
+    assert service.is_gone(process).repeatable
+
+
+def test_start_and_stop(process: ServerProcess, pid: int) -> None:
+    """Started it runs, stopped it is gone; both are safe to do twice."""
+    assert f"process {pid}" in run(service.is_running(process)).stdout
+    assert run(service.start(process)).stdout == f"runs already: process {pid}\n"
+    assert run(service.stop(process)).returncode == 0
+    wait(service.is_gone(process))
+    assert run(service.is_running(process)).returncode == 1
+    assert run(service.stop(process)).stdout == "does not run\n"
+
+
+def test_kill(process: ServerProcess, pid: int) -> None:
+    """SIGKILL ends it; the stale pid file does not make it run."""
+    assert run(service.signal(process, "KILL")).stdout == f"process {pid} got KILL\n"
+    wait(service.is_gone(process))
+    assert pid_file(process).exists()
+    again = run(service.signal(process, "KILL"))
+    assert (again.returncode, again.stderr) == (1, "no process to signal\n")
+
+
+def test_freeze_and_resume(process: ServerProcess, pid: int) -> None:
+    """A stopped process runs, is frozen and not awake; resumed, the other way round."""
+    assert run(service.is_frozen(process)).returncode == 1
+    run(service.signal(process, "STOP"))
+    wait(service.is_frozen(process))
+    assert run(service.is_running(process)).returncode == 0
+    assert run(service.is_awake(process)).stderr == f"process {pid}, state T\n"
+    run(service.resume(process))
+    wait(service.is_awake(process))
+
+
+def test_resuming_what_is_dead_is_no_failure(process: ServerProcess) -> None:
+    """The undo of a pause must work when the process died meanwhile."""
+    assert run(service.resume(process)).returncode == 0
+
+
+def test_a_supervisor_that_starts_it_again_is_noticed(process: ServerProcess, pid: int) -> None:
+    """Once another process has taken its place, it is not gone."""
+    run(service.signal(process, "KILL"))
+    wait(service.is_gone(process))
+    run(service.start(process))
+    wait(service.is_running(process))
+    gone = run(service.is_gone(process))
+    assert gone.returncode == 1
+    assert f"process {pid_file(process).read_text().strip()}" in gone.stderr
+    assert pid_file(process).read_text() != f"{pid}\n"
+    run(service.signal(process, "KILL"))
+
+
+def test_a_replacement_with_no_pid_file_is_noticed_by_its_port(process: ServerProcess) -> None:
+    """Whoever listens on the broker's port in its stead keeps it from being gone."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert run(service.is_gone(process, (port,))).stderr == f"no process, but someone listens on port {port}\n"
+    assert run(service.is_gone(process, (port,))).returncode == 0
+
+
+def test_a_replacement_on_ipv6_is_noticed_as_well(process: ServerProcess) -> None:
+    """A JVM listens on IPv6 sockets, also for IPv4."""
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as listener:
+        assert run(service.is_gone(process, (listener.getsockname()[1],))).returncode == 1
+
+
+def test_a_process_id_that_was_used_again_is_not_believed(process: ServerProcess) -> None:
+    """A process that does not name the configuration is someone else, and is not killed."""
+    with subprocess.Popen(["sleep", "30"]) as innocent:
+        pid_file(process).write_text(f"{innocent.pid}\n")
+        assert run(service.is_running(process)).returncode == 1
+        assert run(service.signal(process, "KILL")).returncode == 1
+        assert innocent.poll() is None
+        innocent.kill()
+
+
+def test_without_a_configuration_the_age_decides(process: ServerProcess) -> None:
+    """A process younger than the pid file cannot be the one whose id was written down."""
+    unknown = process.model_copy(update={"config": None})
+    with subprocess.Popen(["sleep", "30"]) as other:
+        pid_file(process).write_text(str(other.pid))
+        assert run(service.is_running(unknown)).returncode == 0
+        os.utime(pid_file(process), (time.time() - 3600,) * 2)
+        assert run(service.is_running(unknown)).returncode == 1
+        other.kill()
+
+
+def test_a_configuration_with_a_like_name_is_another(process: ServerProcess) -> None:
+    """The whole file name counts: my-server.properties is not server.properties."""
+    with subprocess.Popen([sys.executable, "-c", SERVER, "/etc/my-server.properties"]) as other:
+        pid_file(process).write_text(str(other.pid))
+        assert run(service.is_running(process)).returncode == 1
+        other.kill()
+
+
+def test_a_zombie_does_not_run(process: ServerProcess) -> None:
+    """A killed process whose parent has not looked yet is gone."""
+    child = subprocess.Popen([sys.executable, "-c", SERVER, process.config or ""])
+    pid_file(process).write_text(str(child.pid))
+    wait(service.is_running(process))
+    child.kill()
+    wait(service.is_gone(process))
+    child.wait()
+
+
+@pytest.mark.parametrize("content", ["", "\n", "0", "nonsense", "999999999999", "-1"])
+def test_a_pid_file_with_rubbish_names_nobody(process: ServerProcess, content: str) -> None:
+    """No process, and no signal to a group or to everybody."""
+    pid_file(process).write_text(content)
+    assert run(service.is_running(process)).returncode == 1
+    assert run(service.signal(process, "KILL")).returncode == 1
+
+
+SYSTEMCTL = """#!/bin/sh
+echo "$*" >>"$CALLS"
+[ "$1" != show ] || echo "$MAIN_PID"
+exit "${STATUS:-0}"
+"""
+
+
+@pytest.fixture
+def unit(tmp_path: Path) -> tuple[ServerProcess, dict[str, str], Path]:
+    """A systemd service, and a `systemctl` that says what the test tells it and writes down what it was asked."""
+    (tmp_path / "systemctl").write_text(SYSTEMCTL)
+    (tmp_path / "systemctl").chmod(0o755)
+    calls = tmp_path / "calls"
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CALLS": str(calls), "MAIN_PID": "0"}
+    return ServerProcess(host="node1", service=SystemdService(systemd="kafka.service")), env, calls
+
+
+def test_systemd_names_the_process(unit: tuple[ServerProcess, dict[str, str], Path]) -> None:
+    """Its main process is the one; 0 means that there is none."""
+    process, env, _ = unit
+    assert run(service.is_running(process), **{**env, "MAIN_PID": str(os.getpid())}).returncode == 0
+    assert run(service.is_gone(process), **env).returncode == 0
+    assert run(service.is_running(process), **env).returncode == 1
+
+
+def test_systemd_that_does_not_answer_proves_nothing(unit: tuple[ServerProcess, dict[str, str], Path]) -> None:
+    """A failing systemctl is neither `runs` nor `gone`."""
+    process, env, _ = unit
+    for query in (service.is_running(process), service.is_gone(process)):
+        assert run(query, **{**env, "STATUS": "1"}).returncode == 1
+
+
+def test_systemd_starts_and_stops(unit: tuple[ServerProcess, dict[str, str], Path]) -> None:
+    """The unit is stopped even without a process (systemd may be about to restart it), and its failures forgotten."""
+    process, env, calls = unit
+    run(service.stop(process), **env)
+    run(service.start(process), **env)
+    asked = [call for call in calls.read_text().splitlines() if not call.startswith("show")]
+    assert asked == ["stop -- kafka.service", "reset-failed -- kafka.service", "start -- kafka.service"]

@@ -11,7 +11,7 @@
     ├── ClusterError         70  the cluster does not answer, or cannot tell
     ├── StepError            70  a step could not be carried out on a host
     │   └── ConnectionLost   70  the connection broke: the outcome of the command is unknown
-    ├── EventLogError        70  events cannot be written or read: disk full, damaged file
+    ├── EventLogError         2  events cannot be written or read: disk full, damaged file
     ├── AnalysisError         2  the evidence cannot be judged
     └── HealError             3  a fault could not be undone
 
@@ -82,6 +82,8 @@ class ConnectionLost(StepError):  # noqa: N818 - the field's word; "ConnectionLo
 
 class EventLogError(ChaoskError):
     """Events cannot be written or read: the disk is full, a file is damaged, a row does not fit its table."""
+
+    exit_code = ExitCode.INCONCLUSIVE
 
 
 class AnalysisError(ChaoskError):

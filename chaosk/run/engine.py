@@ -21,8 +21,8 @@ from contextlib import contextmanager
 
 import structlog
 
-from chaosk.errors import ChaoskError, StepError
-from chaosk.eventstore import close
+from chaosk.errors import ChaoskError, EventLogError, HealError, StepError
+from chaosk.eventstore import close as close_events
 from chaosk.plan import Plan
 from chaosk.probes._contract import Probe
 from chaosk.run.actor import FaultActor
@@ -68,7 +68,8 @@ class Engine:
     def run(self) -> tuple[RunRecord, Analyst | None]:
         """Run to the end, or heal and stop: how it went, and the analysis that waits to be told to go.
 
-        Never raises for what happens to the cluster: it is in the record.
+        What happens to the cluster is in the record, not raised. Raises EventLogError if the evidence cannot be
+        written, and HealError if then something is left unhealed as well: no record could say so.
         """
         error: str | None = None
         try:
@@ -81,8 +82,8 @@ class Engine:
         finally:
             self._heal()
             self._field.crew.abandon()
-            self._field.stop_watcher()
-        return self._close(error), self._analyst
+            torn = self._field.stop_watcher()
+        return self._close(error, torn), self._analyst
 
     def _play(self) -> None:
         scenario = self._plan.scenario
@@ -152,13 +153,35 @@ class Engine:
         for problem in self._not_healed:
             self._display.say(f"NOT HEALED: {problem}")
 
-    def _close(self, error: str | None) -> RunRecord:
+    def _close(self, error: str | None, torn: tuple[str, ...]) -> RunRecord:
+        try:
+            with self._timed_close():
+                torn += close_events(self._rundir)
+            record = self._record(error, torn)
+            self._rundir.run.write_text(record.model_dump_json(indent=2, by_alias=True) + "\n", "utf-8")
+        except (EventLogError, OSError) as problem:
+            if self._analyst is not None:
+                self._analyst.close()
+            if self._not_healed:
+                raise HealError(
+                    f"{'; '.join(self._not_healed)}; and the evidence cannot be written: {problem}"
+                ) from problem
+            raise EventLogError(
+                f"the evidence of this run cannot be written, so there is no verdict ({problem}); everything was "
+                f"healed; free some space or name another place with --output"
+            ) from problem
+        return record
+
+    @contextmanager
+    def _timed_close(self) -> Iterator[None]:
         self._recorder.clock()
         self._recorder.close()
         began = now()
-        torn = close(self._rundir)
+        yield
         self._recorder.durations["close"] = round((now() - began) / 1e9, 3)
-        record = RunRecord(
+
+    def _record(self, error: str | None, torn: tuple[str, ...]) -> RunRecord:
+        return RunRecord(
             run_id=self._plan.run_id,
             began=self._began,
             wall=self._wall,
@@ -172,8 +195,6 @@ class Engine:
             torn=torn,
             durations=self._recorder.durations,
         )
-        self._rundir.run.write_text(record.model_dump_json(indent=2, by_alias=True) + "\n", "utf-8")
-        return record
 
     @contextmanager
     def _enter(self, phase: str) -> Iterator[None]:

@@ -217,4 +217,7 @@ class Faults:
         life.over = True
         if life.undone:
             self._journal.disarm(life.fault.name)
-        self._record(life)
+        try:
+            self._record(life)
+        except ChaoskError as error:  # a row that cannot be written must not keep the other faults from healing
+            log.warning("record", fault=life.fault.name, problem=str(error))

@@ -18,7 +18,7 @@ from chaosk.cluster.elect import elect
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.snapshot import take
-from chaosk.errors import ChaoskError, StepError
+from chaosk.errors import ChaoskError, EventLogError, StepError
 from chaosk.plan import Plan
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display
@@ -82,14 +82,16 @@ class Field:
         )
         self._watcher = WatcherProcess(spec, rundir.root / "watcher.json")
 
-    def stop_watcher(self) -> None:
-        """End the watcher, if it runs; what it failed at is in the log, and its torn streams are evidence."""
+    def stop_watcher(self) -> tuple[str, ...]:
+        """End the watcher, if it runs; what it failed at, in words."""
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             try:
                 watcher.stop()
             except StepError as error:
                 log.warning("watcher", problem=str(error))
+                return (str(error),)
+        return ()
 
     def watched(self) -> tuple[str, ...]:
         """The watcher's last look at the cluster, as lines for a person."""
@@ -116,7 +118,10 @@ class Field:
             text = take(self._brokers, self.live, self._plan.scenario.topics).model_dump_json(indent=2)
         except ChaoskError as error:
             text = json.dumps({"error": str(error)})
-        path.write_text(text + "\n", "utf-8")
+        try:
+            path.write_text(text + "\n", "utf-8")
+        except OSError as error:
+            raise EventLogError(f"{path}: cannot be written: {error.strerror}") from error
 
     def measure_clocks(self, recorder: Recorder) -> None:
         """Write down how far each host's clock is off; a host that does not answer has no row."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from chaosk.errors import StepError
@@ -35,8 +36,9 @@ class Journal:
     def disarm(self, name: str) -> None:
         """Mark a fault as undone; a disk that is full by now is no reason to fail."""
         path = self._files.get(name)
-        if path is not None and path.exists():
-            path.rename(path.with_suffix(".done"))
+        if path is not None:
+            with suppress(OSError):
+                path.rename(path.with_suffix(".done"))
 
     def _sync_folder(self) -> None:
         descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import structlog
+
+
+class FileLogger:
+    """Writes lines to a file and goes on where it cannot: a full disk must not stop the healing that is logged."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def msg(self, line: str) -> None:
+        """Write one line, if the disk takes it."""
+        with suppress(OSError):
+            self._file.write(line + "\n")
+
+    debug = info = warning = error = critical = msg
 
 
 @contextmanager
@@ -22,11 +37,17 @@ def logging_to(path: Path) -> Iterator[None]:
                 structlog.processors.JSONRenderer(default=str),
             ],
             wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-            logger_factory=structlog.WriteLoggerFactory(file),
+            logger_factory=_always(FileLogger(file)),
             cache_logger_on_first_use=False,
         )
         try:
             yield
         finally:
+            with suppress(OSError):
+                file.flush()
             structlog.reset_defaults()
             structlog.configure(logger_factory=structlog.ReturnLoggerFactory(), cache_logger_on_first_use=False)
+
+
+def _always(logger: FileLogger) -> Callable[..., FileLogger]:
+    return lambda *_names: logger

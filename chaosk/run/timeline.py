@@ -113,10 +113,15 @@ class Timeline:
             why = "the timeline was broken off"
             self._ends[entry.name] = EntryEnd(entry=entry.name, status="skipped", why=why)
         except ChaoskError as error:
-            self._ends[entry.name] = EntryEnd(entry=entry.name, status="failed", why=str(error))
-            self._broken.set()
+            self._fail(entry, str(error))
+        except Exception as error:  # noqa: BLE001 - a defect in a step (a plugin's, say) must break off, not vanish
+            self._fail(entry, f"a defect in {entry.kind}: {type(error).__name__}: {error}")
         finally:
             marks.set("done")
+
+    def _fail(self, entry: Entry, why: str) -> None:
+        self._ends[entry.name] = EntryEnd(entry=entry.name, status="failed", why=why)
+        self._broken.set()
 
     def _await_trigger(self, number: int, begin: int, halt: threading.Event) -> None:
         entry = self._entries[number]

@@ -79,7 +79,11 @@ def test_every_host_is_checked_and_every_problem_is_said() -> None:
 def test_hosts_are_checked_at_the_same_time() -> None:
     """Three hosts that each wait for the others: one after the other this would never end."""
     together = threading.Barrier(3, timeout=10)
-    check_hosts(["a", "b", "c"], lambda _host: together.wait() and None)
+
+    def check(host: str) -> None:
+        together.wait()
+
+    check_hosts(["a", "b", "c"], check)
 
 
 def test_no_host_is_no_problem() -> None:

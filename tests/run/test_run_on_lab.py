@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def guards(verdict: dict[str, list[dict[str, str]]]) -> str:
     return " | ".join(f"{guard['guard']}: {guard['what']}" for guard in verdict["guards"])
 
 
-def test_a_leader_is_killed_and_nothing_is_lost(start: Callable[..., object]) -> None:
+def test_a_leader_is_killed_and_nothing_is_lost(start: Callable[..., Any]) -> None:
     """The main job: PASS with exit code 0, a fault that took and healed, sends after it, and every report there."""
     run = start(HEAD + KILL % "15s")
     assert run.finish() == 0, run.text
@@ -52,7 +53,7 @@ def test_a_leader_is_killed_and_nothing_is_lost(start: Callable[..., object]) ->
     assert "chaosk added" in run.text
 
 
-def test_a_run_without_any_fault_that_acts_is_not_a_pass(start: Callable[..., object]) -> None:
+def test_a_run_without_any_fault_that_acts_is_not_a_pass(start: Callable[..., Any]) -> None:
     """The worst bug would be PASS from a run in which nothing happened: a target that is dead already is said."""
     run = start(
         HEAD
@@ -70,7 +71,7 @@ timeline:
 
 
 def test_a_cut_whose_rules_vanish_underneath_is_inconclusive(
-    start: Callable[..., object], on_host: Callable[..., str]
+    start: Callable[..., Any], on_host: Callable[..., str]
 ) -> None:
     """Somebody flushes the firewall in the middle of the fault: the second look finds it, the verdict says it."""
     run = start(
@@ -90,7 +91,7 @@ timeline:
 
 
 def test_foreign_firewall_rules_are_byte_identical_after_a_cut(
-    start: Callable[..., object], on_host: Callable[..., str]
+    start: Callable[..., Any], on_host: Callable[..., str]
 ) -> None:
     """A user's own rules, counters aside, are what they were before the cut, in the same order."""
     on_host(
@@ -119,7 +120,7 @@ timeline:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_heals_and_ends_with_130(
-    start: Callable[..., object], on_host: Callable[..., str], number: signal.Signals
+    start: Callable[..., Any], on_host: Callable[..., str], number: signal.Signals
 ) -> None:
     """Ctrl-C (or TERM, or HUP) while a host is cut: the rules are gone before chaosk is, and the exit code says so."""
     run = start(
@@ -137,7 +138,7 @@ timeline:
     assert "chaosk" not in on_host("node2", "iptables-save")
 
 
-def test_a_probe_that_dies_makes_the_run_inconclusive(start: Callable[..., object]) -> None:
+def test_a_probe_that_dies_makes_the_run_inconclusive(start: Callable[..., Any]) -> None:
     """A probe killed from outside: its events so far count, the verdict does not pretend to know the rest."""
     run = start(HEAD + KILL % "5s")
     run.wait_for("kill: verified")
@@ -165,7 +166,7 @@ def worker_pid(rundir: Path, probe: str) -> int:
 
 
 def test_a_topic_in_another_shape_is_refused_before_anything_is_touched(
-    start: Callable[..., object], on_host: Callable[..., str]
+    start: Callable[..., Any], on_host: Callable[..., str]
 ) -> None:
     """A topic somebody else made, with two partitions: exit 69, and one message that says what differs."""
     make = (

@@ -14,7 +14,8 @@ from chaosk.run.signals import heard
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_signal_stops_the_second_is_answered(number: signal.Signals) -> None:
     """The first asks the run to end and heal; the next one is told why chaosk does not leave."""
-    stop, said = threading.Event(), []
+    stop = threading.Event()
+    said: list[str] = []
     with heard(stop, said.append):
         os.kill(os.getpid(), number)
         assert stop.is_set()

@@ -41,7 +41,7 @@ def record_batch(table: str, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
     try:
         columns = list(zip(*rows, strict=True)) or [()] * len(schema)
         arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    except (ValueError, TypeError, pa.ArrowException) as error:
+    except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
         msg = f"{table}: a row does not fit the table's columns ({', '.join(schema.names)}): {error}"
         raise EventLogError(msg) from error
     return _checked(table, arrays)
@@ -55,7 +55,7 @@ def column_batch(table: str, rows: int, columns: Mapping[str, Values]) -> pa.Rec
         raise EventLogError(msg)
     try:
         arrays = [_column(columns.get(field.name), rows, field.type) for field in schema]
-    except (ValueError, TypeError, pa.ArrowException) as error:
+    except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
         msg = f"{table}: columns do not fit the table: {error}"
         raise EventLogError(msg) from error
     return _checked(table, arrays)

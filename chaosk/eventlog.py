@@ -103,10 +103,12 @@ class LiveLog:
 
     def close(self) -> None:
         """Flush, mark the end of every stream and sync to disk; a log that failed is left without the marks."""
-        self.flush()
-        with self._lock:
-            while self._streams:
-                self._streams.popitem()[1].close()
+        try:
+            self.flush()
+        finally:
+            with self._lock:
+                while self._streams:
+                    self._streams.popitem()[1].close(whole=self._failed is None)
 
     def __enter__(self) -> Self:
         return self
@@ -137,11 +139,12 @@ class _Stream:
         self._writer.write_batch(batch)
         self._save()
 
-    def close(self) -> None:
-        self._writer.close()
+    def close(self, *, whole: bool) -> None:
         try:
-            self._save()
-            os.fsync(self._file)
+            if whole:
+                self._writer.close()
+                self._save()
+                os.fsync(self._file)
         except OSError as error:
             raise self._failed(error) from error
         finally:

@@ -1,0 +1,78 @@
+"""The analysis of one run: case and events in, verdict and evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from chaosk.analysis.case import Case, read_case
+from chaosk.analysis.checks._contract import Check
+from chaosk.analysis.events import Events
+from chaosk.analysis.findings import Answer, ask_all
+from chaosk.analysis.guards import guards
+from chaosk.analysis.progress import progress
+from chaosk.analysis.spark import failures_as
+from chaosk.analysis.summary import summary
+from chaosk.errors import AnalysisError
+from chaosk.judge import rule
+from chaosk.rundir import RunDir
+from chaosk.verdict import Guard, Severity, Verdict
+
+
+def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None) -> Verdict:
+    """Judge a run directory: write ``evidence/`` and ``verdict.json``, and return the verdict.
+
+    The same events give the same bytes, on whatever master. Raises AnalysisError where the run cannot be judged.
+    """
+    case = read_case(rundir)
+    events = Events(spark, case)
+    with failures_as(f"{rundir.root}: the events cannot be judged"):
+        try:
+            answers = ask_all(events, None if kinds is None else dict(kinds))
+            met = guards(case, progress(events))
+        finally:
+            events.release()
+    verdict = conclude(case, answers, met)
+    write(verdict, rundir)
+    return verdict
+
+
+def conclude(case: Case, answers: tuple[Answer, ...], met: tuple[Guard, ...]) -> Verdict:
+    """The verdict from what the checks and the guards said; pure."""
+    findings = sorted(
+        (f for answer in answers for f in answer.findings),
+        key=lambda f: (list(Severity).index(f.severity), f.rule, f.check),
+    )
+    measures = sorted((m for answer in answers for m in answer.measures), key=lambda m: (m.metric, m.subject, m.window))
+    ruling = rule(case.plan.expect, findings, [*met, *(g for answer in answers for g in answer.guards)], measures)
+    last = max([case.record.ended, *(span.ended for span in case.phases if span.name == "audit")])
+    return Verdict(
+        scenario=case.plan.name,
+        hypothesis=case.plan.hypothesis,
+        covers=case.plan.covers,
+        found=ruling.found,
+        expected=case.plan.expect.verdict,
+        verdict=ruling.verdict,
+        summary=summary(ruling, findings, measures),
+        began=case.record.began,
+        wall=case.record.wall,
+        duration=round((last - case.record.began) / 1e9, 3),
+        guards=ruling.guards,
+        findings=tuple(findings),
+        objectives=ruling.objectives,
+        measures=tuple(measures),
+        faults=case.faults,
+        checks={answer.check: answer.state for answer in answers},
+        healed=case.record.healed and all(fault.undone for fault in case.faults),
+    )
+
+
+def write(verdict: Verdict, rundir: RunDir) -> None:
+    """Write ``verdict.json``: all of it or nothing."""
+    partial = rundir.verdict.with_suffix(".partial")
+    try:
+        partial.write_text(verdict.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        partial.replace(rundir.verdict)
+    except OSError as error:
+        raise AnalysisError(f"{rundir.verdict}: cannot be written: {error.strerror}; free some space") from error

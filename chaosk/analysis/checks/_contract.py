@@ -1,0 +1,85 @@
+"""What a check is: a question to the events, whose answer is the rows that break its rule, and figures.
+
+A check answers with a DataFrame; the analysis sorts it, keeps the evidence, names the faults that the rows overlap
+and hands the counts to the judge. Besides its own columns each row says what it means:
+
+==========  =======  =====================================================================================
+column      type     meaning
+==========  =======  =====================================================================================
+severity    string   ``violation``, ``allowed`` (a setting excuses it), ``information``, or ``unproven``
+                     (it may be one, but the evidence does not carry): that makes the run INCONCLUSIVE
+reason      string   why it is allowed, or what the evidence lacks; empty for a violation
+began       long     from when on the anomaly may have arisen, monotonic nanoseconds; empty if unknown
+ended       long     until when
+==========  =======  =====================================================================================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.verdict import Measure
+
+MEANING = ("severity", "reason", "began", "ended")
+"""Columns that every check's rows have."""
+SEVERITIES = ("violation", "allowed", "unproven", "information")
+"""What a row can mean, worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check's rows came to, for the figures it gives."""
+
+    rows: DataFrame | None
+    """Its rows; None if it has none."""
+    counts: dict[str, int]
+    """By severity how many."""
+
+
+class Check(ABC):
+    """One rule. Its name is its file name; its docstring says what breaks it and where the definition is from."""
+
+    rule: ClassVar[str]
+    """Id of the rule in the definitions, like ``A4``."""
+    title: ClassVar[str]
+    """What it looks for, in a few words."""
+    counted: ClassVar[tuple[str, str]]
+    """What its rows are, for one and for many, like ``("acknowledged record lost", "acknowledged records lost")``."""
+    tables: ClassVar[tuple[str, ...]]
+    """The event tables it asks."""
+    order: ClassVar[tuple[str, ...]] = ()
+    """Columns that put its rows into an order without ties."""
+    suspects: ClassVar[tuple[str, ...]] = ()
+    """Known defects of clients that look the same."""
+    clock_error: ClassVar[float | None] = None
+    """How many seconds the clocks of hosts may be off for it; None if it compares no host's clock."""
+
+    @abstractmethod
+    def violations(self, events: Events) -> DataFrame | None:
+        """The rows that break the rule, with the columns of ``MEANING``; None if it only measures."""
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - for those that override it
+        """The figures it gives."""
+        return ()
+
+
+def meaning(*cases: tuple[Column, str, str | None], otherwise: tuple[str, str | None]) -> tuple[Column, Column]:
+    """The columns ``severity`` and ``reason`` from (condition, severity, reason), the first that holds counting."""
+    severity, reason = F.lit(otherwise[0]), F.lit(otherwise[1]).cast("string")
+    for condition, word, why in reversed(cases):
+        holds = F.coalesce(condition, F.lit(False))
+        severity = F.when(holds, F.lit(word)).otherwise(severity)
+        reason = F.when(holds, F.lit(why).cast("string")).otherwise(reason)
+    return severity.alias("severity"), reason.alias("reason")
+
+
+def among(column: Column, names: Iterable[str]) -> Column:
+    """Whether a column is one of some names; never true for none."""
+    return column.isin(sorted(names))

@@ -1,0 +1,62 @@
+"""Committed past, and never given to the group."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.deliveries import deliveries
+from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
+
+
+class CommitSkip(Check):
+    """A record lies below the offset that a group has committed, and no member of the group ever had it.
+
+    B3: the group has lost the message for good, in whatever order it read. The record is in the log at read_committed,
+    at or after the group's first position. Our consumers commit what they have processed, so a commit beyond it is
+    wrong; automatic commits may run ahead of a process that is killed between poll and processing, which is allowed.
+    Where a killed process may have had the record without having written that down, or where a member sought, the
+    question is open (unproven).
+
+    Columns: group, topic, partition, offset, the value, committed (the group's committed offset in the end).
+    """
+
+    rule = "B3"
+    title = "records that a group committed past without having had them"
+    counted = ("record committed past", "records committed past")
+    tables = ("audit", "reads", "commits", "groups", "fetched", "seeks", "assignments")
+    order = (*OWNED, "offset")
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of visible records below a group's committed offset that the group lacks."""
+        done = events.frame(holdings).filter(F.col("committed").isNotNull() & F.col("start").isNotNull())
+        below = (
+            events.table("audit")
+            .filter(F.col("isolation") == "read_committed")
+            .join(F.broadcast(done), on=list(PLACE), how="inner")
+            .filter((F.col("offset") >= F.col("start")) & (F.col("offset") < F.col("committed")))
+        )
+        had = events.frame(deliveries).select(*OWNED, "offset")
+        lacking = below.join(had, on=[*OWNED, "offset"], how="left_anti").select(
+            *OWNED, "offset", *VALUE, "committed", "sought", "automatic"
+        )
+        killed = F.lit(bool(events.case.unended))
+        severity, reason = meaning(
+            (F.col("sought"), "unproven", "a member sought in this partition"),
+            (
+                F.col("automatic") & killed & F.col("blind"),
+                "allowed",
+                "automatic commits may run ahead of a process that is killed",
+            ),
+            (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
+            otherwise=("violation", None),
+        )
+        unknown = F.lit(None).cast("long")
+        return (
+            in_blind(events, lacking)
+            .withColumns({"severity": severity, "reason": reason, "began": unknown, "ended": unknown})
+            .select(*MEANING, *OWNED, "offset", *VALUE, "committed")
+        )

@@ -1,0 +1,53 @@
+"""When nothing was delivered although there was something to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, Found
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.outages import consume_outages
+from chaosk.analysis.outages import Outage, unavailability
+from chaosk.verdict import Measure
+
+
+class ConsumeUnavailability(Check):
+    """From one delivery of a partition to the next, to a group or to a consumer without one, while records waited.
+
+    D2. It counts from a second on, and begins when the first record that waited was acknowledged, if that was after
+    the last delivery. A group's outage is one of each of its probes. Records that were never delivered although they
+    are in the log make it censored: it lasted at least until the consumers were told to end.
+
+    Columns: reader (the group, or the probe without one), topic, partition, seconds, censored.
+    """
+
+    rule = "D2"
+    title = "stretches without a delivery although records waited"
+    counted = ("stretch without a delivery", "stretches without a delivery")
+    tables = ("reads", "sends", "audit")
+    order = ("began", *PLACE, "reader")
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of outages; they are information, an objective decides whether they are too long."""
+        return (
+            events.frame(consume_outages)
+            .withColumns({"severity": F.lit("information"), "reason": F.lit(None).cast("string")})
+            .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
+            .select(*MEANING, "reader", *PLACE, "seconds", "censored")
+        )
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+        """``unavailability`` and ``unavailable_total`` of each consumer and window."""
+        rows = [] if found.rows is None else found.rows.select("reader", "began", "ended", "censored").collect()
+        readers = sorted({(worker.probe, worker.reader) for worker in events.case.workers if worker.kind == "consume"})
+        outages = [
+            Outage(probe, row["began"], row["ended"], row["censored"])
+            for probe, reader in readers
+            for row in rows
+            if row["reader"] == reader
+        ]
+        return unavailability(outages, sorted({probe for probe, _ in readers}), events.case.windows)

@@ -1,0 +1,62 @@
+"""One record, twice in the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, Found, meaning
+from chaosk.analysis.counts import counted
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.values import values
+from chaosk.verdict import Measure
+
+
+class DuplicateInLog(Check):
+    """A record that was sent once stands at two places, in one partition or in two.
+
+    A2 after the definitions that Jepsen's Kafka workload made known (``duplicate``). The application never sends a
+    value again, so a second place comes of a retry inside the client. Places are those that readers and the tail
+    audit saw, and the one that the acknowledgement named.
+
+    Allowed without ``enable.idempotence``: then a retry may write twice.
+
+    Columns: the value, topic, partition, offset (the lowest place), other_topic, other_partition, other_offset (the
+    highest), outcome, idempotent.
+    """
+
+    rule = "A2"
+    title = "records that stand in the log more than once"
+    counted = ("record duplicated", "records duplicated")
+    tables = ("sends", "reads", "audit", "incarnations")
+    order = (*PLACE, "offset", *VALUE)
+    suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of values with two places or more."""
+        low, high = F.least("first", "acked"), F.greatest("last", "acked")
+        severity, reason = meaning(
+            (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
+            (~F.col("idempotent"), "allowed", "enable.idempotence is off: a retry may write a record twice"),
+            otherwise=("violation", None),
+        )
+        return (
+            events.frame(values)
+            .filter(F.col("first").isNotNull() & (low != high))
+            .select(
+                severity, reason, F.col("invoked").alias("began"), F.col("completed").alias("ended"), *VALUE,
+                *(low[name].alias(name) for name in (*PLACE, "offset")),
+                *(high[name].alias(f"other_{name}") for name in (*PLACE, "offset")), "outcome", "idempotent",
+            )
+            .select(
+                *MEANING, *VALUE, *PLACE, "offset", "other_topic", "other_partition", "other_offset", "outcome",
+                "idempotent",
+            )
+        )  # fmt: skip
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+        """``duplicate_records`` of each topic, allowed or not."""
+        return counted(events, found.rows, "duplicate_records", "topic", tuple(events.case.topics))

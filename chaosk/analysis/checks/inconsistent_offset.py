@@ -1,0 +1,65 @@
+"""One offset, two records."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.placements import placements
+
+
+class InconsistentOffset(Check):
+    """At one offset of one partition, different observers saw different records.
+
+    A1 after the definitions that Jepsen's Kafka workload made known (``inconsistent-offsets``). Observers are readers,
+    the tail audit, and acknowledgements, which name the offset they gave (then it is an acked-offset mismatch).
+
+    Allowed where all but one of the records are known only from acknowledgements with ``acks`` other than all: the
+    log was cut back and its offsets given again. Two records that were both *read* at one offset, or acknowledged with
+    ``acks=all``, are allowed only where an unclean election was.
+
+    Columns: topic, partition, offset, one and other (the lowest and highest record there, as
+    producer/incarnation/seq), read (how many sightings in the log), acknowledged (how many acknowledgements).
+    """
+
+    rule = "A1"
+    title = "offsets that hold different records"
+    counted = ("offset with different records", "offsets with different records")
+    tables = ("sends", "reads", "audit", "incarnations")
+    order = (*PLACE, "offset")
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of offsets at which more than one value was seen."""
+        value, seen = F.struct(*VALUE), F.col("seen_by") != "send"
+        firm = F.when(seen | (F.col("acks") == -1), value)
+        at_offset = (
+            placements(events)
+            .groupBy(*PLACE, "offset")
+            .agg(
+                F.min(value).alias("low"), F.max(value).alias("high"),
+                F.min(firm).alias("firm_low"), F.max(firm).alias("firm_high"),
+                F.count_if(seen).alias("read"), F.count_if(~seen).alias("acknowledged"),
+            )
+        )  # fmt: skip
+        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        severity, reason = meaning(
+            (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+            (F.col("firm_low") != F.col("firm_high"), "violation", None),
+            otherwise=("allowed", "acks is not all: the log was cut back after the acknowledgement"),
+        )
+        unknown = F.lit(None).cast("long")
+        return (
+            at_offset.filter(F.col("low") != F.col("high"))
+            .withColumns({"one": _named("low"), "other": _named("high")})
+            .withColumns({"severity": severity, "reason": reason, "began": unknown, "ended": unknown})
+            .select(*MEANING, *PLACE, "offset", "one", "other", "read", "acknowledged")
+        )
+
+
+def _named(column: str) -> Column:
+    """A value in one word."""
+    value = F.col(column)
+    return F.concat_ws("/", *(value[name].cast("string") for name in VALUE))

@@ -1,0 +1,48 @@
+"""A consumer that jumps over records."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.deliveries import MEMBER, deliveries, without_seek
+from chaosk.analysis.frames.visible import visible
+
+
+class PollSkip(Check):
+    """Within one assignment, and without a seek, a consumer was given a record and then one beyond the next.
+
+    B1 after the definitions that Jepsen's Kafka workload made known (``poll-skip``, ``int-poll-skip`` within one
+    poll). Skipped is only what is proven to be there and visible at the consumer's isolation level: other readers or
+    the tail audit were given it. What is skipped across a rebalance is ``commit_skip``'s matter.
+
+    Columns: probe, incarnation, group, assignment, topic, partition, before (the last offset in order), skipped (the
+    first offset that is missing), offset (the one that came instead), before_poll, poll.
+    """
+
+    rule = "B1"
+    title = "consumers that jump over records"
+    counted = ("jump over records", "jumps over records")
+    tables = ("reads", "seeks", "audit", "sends", "incarnations")
+    order = (*MEMBER, *PLACE, "assignment", "offset", "poll")
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of deliveries beyond the next visible record."""
+        steps = events.frame(deliveries).filter(F.col("before").isNotNull() & (F.col("offset") > F.col("before") + 1))
+        known = events.frame(visible).select(
+            "isolation", *PLACE, F.col("offset").alias("before"), F.col("following").alias("skipped")
+        )
+        jumps = steps.join(known, on=["isolation", *PLACE, "before"], how="inner").filter(
+            F.col("skipped") < F.col("offset")
+        )
+        return (
+            without_seek(events, jumps)
+            .withColumns({"severity": F.lit("violation"), "reason": F.lit(None).cast("string")})
+            .withColumns({"began": F.col("before_at"), "ended": F.col("at")})
+            .select(
+                *MEANING, *MEMBER, "group", "assignment", *PLACE, "before", "skipped", "offset", "before_poll", "poll"
+            )
+        )

@@ -1,0 +1,52 @@
+"""When nothing could be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, Found
+from chaosk.analysis.checks.latency import producers
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.outages import produce_outages
+from chaosk.analysis.outages import Outage, unavailability
+from chaosk.verdict import Measure
+
+
+class ProduceUnavailability(Check):
+    """From one acknowledgement to the next of a producer's process and partition, while sends were waiting.
+
+    D1. It counts from a second on, or from ten times the 99th percentile of the baseline's gaps if that is more. It
+    begins when the first send that waited was due, if that was after the last acknowledgement: a producer with
+    nothing to send is not kept from sending. What was still going on at the last outcome is censored: it lasted at
+    least that long.
+
+    Columns: producer, producer_incarnation, topic, partition, seconds, censored, failed and uncertain (sends with that
+    outcome meanwhile), errors (their names).
+    """
+
+    rule = "D1"
+    title = "stretches without an acknowledgement"
+    counted = ("stretch without an acknowledgement", "stretches without an acknowledgement")
+    tables = ("sends",)
+    order = ("began", *PLACE, "producer", "producer_incarnation")
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of outages; they are information, an objective decides whether they are too long."""
+        return (
+            events.frame(produce_outages)
+            .withColumns({"severity": F.lit("information"), "reason": F.lit(None).cast("string")})
+            .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
+            .select(
+                *MEANING, "producer", "producer_incarnation", *PLACE, "seconds", "censored", "failed", "uncertain",
+                "errors",
+            )
+        )  # fmt: skip
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+        """``unavailability`` and ``unavailable_total`` of each producer and window."""
+        rows = [] if found.rows is None else found.rows.select("producer", "began", "ended", "censored").collect()
+        return unavailability([Outage(*row) for row in rows], producers(events), events.case.windows)

@@ -1,0 +1,88 @@
+"""Given to a group more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, Found, meaning
+from chaosk.analysis.counts import counted
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames.deliveries import MEMBER, deliveries
+from chaosk.analysis.frames.holdings import OWNED, holdings
+from chaosk.verdict import Measure
+
+
+class Redelivery(Check):
+    """A group was given the record at one offset more than once.
+
+    B4. That is normal where a member takes over a partition and reads again what was not committed yet: information.
+    It is *excess*, a violation, where a member begins below an offset whose commit was acknowledged before the member
+    asked for the committed offset: then that commit was lost. Groups whose members seek are not judged for excess.
+
+    Columns: group, topic, partition, offset, deliveries (how often), committed (the highest offset whose commit was
+    acknowledged before the last of these deliveries' members asked; None if there is none), last_at.
+    """
+
+    rule = "B4"
+    title = "records that a group was given more than once"
+    counted = ("record delivered again", "records delivered again")
+    tables = ("reads", "commits", "fetched", "assignments", "seeks")
+    order = (*OWNED, "offset")
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of offsets with more than one delivery to a group."""
+        rows = events.frame(deliveries).filter(F.col("group").isNotNull())
+        again = (
+            rows.groupBy(*OWNED, "offset")
+            .agg(
+                F.count("*").alias("deliveries"), F.min("at").alias("began"), F.max("at").alias("ended"),
+                F.array_sort(F.collect_set(F.struct(*MEMBER, "assignment"))).alias("terms"),
+            )
+            .filter(F.col("deliveries") > 1)
+        )  # fmt: skip
+        known = (
+            again.withColumn("term", F.explode("terms"))
+            .select(*OWNED, "offset", "deliveries", "began", "ended", "term.*")
+            .join(F.broadcast(terms(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
+            .groupBy(*OWNED, "offset", "deliveries", "began", "ended")
+            .agg(F.max("committed").alias("committed"))
+            .join(F.broadcast(events.frame(holdings).select(*OWNED, "sought")), on=list(OWNED), how="left")
+        )
+        severity, reason = meaning(
+            (F.coalesce("sought", F.lit(False)), "information", "a member sought in this partition"),
+            (F.col("offset") < F.col("committed"), "violation", None),
+            otherwise=("information", "it was not committed yet when a member took over"),
+        )
+        return known.withColumns({"severity": severity, "reason": reason}).select(
+            *MEANING, *OWNED, "offset", "deliveries", "committed"
+        )
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+        """``redelivered_records`` of each group."""
+        return counted(events, found.rows, "redelivered_records", "group", events.case.groups, time="ended")
+
+
+def terms(events: Events) -> DataFrame:
+    """What was committed before each member and assignment of a partition asked where to begin.
+
+    ``committed``: the highest offset whose commit was acknowledged before that member asked for the committed offset.
+    """
+    given = events.table("assignments").filter((F.col("kind") == "assign") & F.col("group").isNotNull())
+    asked = events.table("fetched").select(*MEMBER, *OWNED, "invoked", "completed")
+    when = (
+        given.select(*MEMBER, *OWNED, "assignment", "at")
+        .join(asked, on=[*MEMBER, *OWNED], how="inner")
+        .filter(F.col("completed") >= F.col("at"))
+        .groupBy(*MEMBER, *OWNED, "assignment")
+        .agg(F.min_by("invoked", "completed").alias("asked"))
+    )
+    done = events.table("commits").filter(F.col("outcome") == "ok").select(*OWNED, "offset", "completed")
+    return (
+        done.join(F.broadcast(when), on=list(OWNED), how="inner")
+        .filter(F.col("completed") < F.col("asked"))
+        .groupBy(*MEMBER, *OWNED, "assignment")
+        .agg(F.max("offset").alias("committed"))
+    )

@@ -1,0 +1,64 @@
+"""Acknowledged, still in the log, and never given to a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, Found, meaning
+from chaosk.analysis.counts import counted
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
+from chaosk.analysis.frames.values import values
+from chaosk.verdict import Measure
+
+
+class Unseen(Check):
+    """A group that held a partition from before a record was written until the end was never given that record.
+
+    A5 after the definitions that Jepsen's Kafka workload made known (``unseen``), per group, for records that are in
+    the log; those that are not are ``lost``. A violation only where the group was given a later record of the same
+    partition: a group that has not come so far has had no time yet, and that leaves the question open (unproven).
+    Open it is also where a killed process may have had the record without having written that down, or where a
+    member sought.
+
+    Columns: group, the value, topic, partition, offset, reached (the highest offset the group was given).
+    """
+
+    rule = "A5"
+    title = "records that a group was never given"
+    counted = ("record never given to a group", "records never given to a group")
+    tables = ("sends", "reads", "assignments", "fetched", "audit", "seeks", "incarnations")
+    order = (*OWNED, "offset", *VALUE)
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of written values by group that held their partition and lacks them."""
+        held = events.frame(holdings).filter("held").select(*OWNED, "since", "start", "reached", "sought")
+        owed = events.frame(values).filter(F.col("written") & F.col("audited"))
+        lacking = (
+            owed.join(F.broadcast(held), on=list(PLACE), how="inner")
+            .filter((F.col("invoked") >= F.col("since")) & ~F.array_contains("readers", F.col("group")))
+            .filter(F.col("start").isNull() | (F.col("offset") >= F.col("start")))
+            .select(*OWNED, *VALUE, "offset", "reached", "sought", "invoked", "completed")
+        )
+        severity, reason = meaning(
+            (F.col("reached").isNull(), "unproven", "the group was given nothing of this partition"),
+            (F.col("offset") > F.col("reached"), "unproven", "the group had not come so far when the run ended"),
+            (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
+            (F.col("sought"), "unproven", "a member sought in this partition"),
+            otherwise=("violation", None),
+        )
+        return (
+            in_blind(events, lacking)
+            .withColumns({"severity": severity, "reason": reason})
+            .withColumns({"began": F.col("invoked"), "ended": F.col("completed")})
+            .select(*MEANING, "group", *VALUE, *PLACE, "offset", "reached")
+        )
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+        """``unseen_records`` of each group: the proven ones."""
+        proven = None if found.rows is None else found.rows.filter("severity = 'violation'")
+        return counted(events, proven, "unseen_records", "group", events.case.groups)

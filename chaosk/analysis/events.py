@@ -1,0 +1,69 @@
+"""The events of one run as DataFrames, and the frames that several checks share, each computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+)
+from pyspark.storagelevel import StorageLevel
+
+from chaosk.analysis.case import Case
+from chaosk.events import TABLES, Kind, Table
+
+_TYPES: dict[Kind, DataType] = {
+    "long": LongType(),
+    "int": IntegerType(),
+    "short": ShortType(),
+    "bool": BooleanType(),
+    "string": StringType(),
+    "ints": ArrayType(IntegerType(), containsNull=False),
+    "double": DoubleType(),
+}
+
+
+def spark_schema(table: Table) -> StructType:
+    """The Spark schema of an event table: its columns in order."""
+    return StructType([StructField(c.name, _TYPES[c.kind], nullable=True) for c in table.columns])
+
+
+class Events:
+    """What a check asks: event tables by name, frames by the function that makes them, and the case."""
+
+    def __init__(self, spark: SparkSession, case: Case) -> None:
+        self.spark = spark
+        self.case = case
+        self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}
+        self._lock = RLock()  # a frame is often made of another one
+
+    def table(self, name: str) -> DataFrame:
+        """An event table, with the columns of ``chaosk.events``; a table without rows costs no reading."""
+        schema = spark_schema(TABLES[name])
+        path = self.case.rundir.events / f"{name}.parquet"
+        rows = self.spark.read.schema(schema).parquet(path.resolve().as_uri())
+        return rows if self.case.rows[name] else rows.limit(0)
+
+    def frame(self, make: Callable[[Events], DataFrame]) -> DataFrame:
+        """What ``make(events)`` gives, kept: the first job that needs it computes it, later ones read it."""
+        with self._lock:
+            if make not in self._frames:
+                self._frames[make] = make(self).persist(StorageLevel.MEMORY_AND_DISK)
+            return self._frames[make]
+
+    def release(self) -> None:
+        """Forget the kept frames."""
+        for frame in self._frames.values():
+            frame.unpersist()
+        self._frames.clear()

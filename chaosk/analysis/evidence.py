@@ -1,0 +1,124 @@
+"""A check's rows, sorted into ``evidence/<check>.jsonl`` in bounded memory, and summed up for the verdict."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import SEVERITIES, Check
+from chaosk.analysis.events import Events
+from chaosk.errors import AnalysisError
+from chaosk.verdict import Row
+
+SHOWN = 20
+"""Rows of each severity that go into the verdict."""
+AT_ONCE = 2_000
+"""Rows that are fetched at once; more are written by Spark and merged from its files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What became of the rows of one check and severity."""
+
+    severity: str
+    count: int
+    rows: tuple[Row, ...]
+    """The first ones, without severity and reason."""
+    reasons: tuple[str, ...]
+    """Every different reason, sorted."""
+    faults: tuple[str, ...]
+    """The faults whose windows the rows overlap, earliest first."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Summaries as they come together, line by line."""
+
+    events: Events
+    counts: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    reasons: dict[str, set[str]] = field(default_factory=dict)
+    faults: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, line: str) -> None:
+        row: dict[str, Any] = json.loads(line)
+        severity, reason = str(row.pop("severity")), row.pop("reason")
+        self.counts[severity] = self.counts.get(severity, 0) + 1
+        shown = self.rows.setdefault(severity, [])
+        if len(shown) < SHOWN:
+            shown.append(_cells(row))
+        if reason:
+            self.reasons.setdefault(severity, set()).add(str(reason))
+        overlapped = self.events.case.overlapped(row["began"], row["ended"])
+        self.faults.setdefault(severity, set()).update(overlapped)
+
+    def summaries(self) -> tuple[Summary, ...]:
+        order = [fault.name for fault in self.events.case.faults]
+        return tuple(
+            Summary(
+                severity=severity,
+                count=self.counts[severity],
+                rows=tuple(self.rows[severity]),
+                reasons=tuple(sorted(self.reasons.get(severity, ()))),
+                faults=tuple(sorted(self.faults[severity], key=order.index)),
+            )
+            for severity in SEVERITIES
+            if severity in self.counts
+        )
+
+
+def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[Summary, ...]:
+    """Write every row to ``evidence/<name>.jsonl``, the worst first, then by the check's order; sum them up."""
+    tally = _Tally(events)
+    order = [_rank(), *(F.col(column).asc_nulls_first() for column in check.order)]
+    whole = F.struct(*(F.col(column) for column in rows.columns))
+    lines = rows.orderBy(*order).select(F.to_json(whole, {"ignoreNullFields": "false"}).alias("value"))
+    first = [str(row["value"]) for row in lines.limit(AT_ONCE + 1).collect()]
+    path = events.case.rundir.evidence / f"{name}.jsonl"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        many = len(first) > AT_ONCE
+        _write(path, _from_spark(lines, path) if many else first, tally)
+    except OSError as error:
+        raise AnalysisError(f"{path}: the evidence cannot be written: {error.strerror}; free some space") from error
+    return tally.summaries()
+
+
+def _rank() -> Column:
+    rank = F.lit(len(SEVERITIES))
+    for place, severity in enumerate(SEVERITIES):
+        rank = F.when(F.col("severity") == severity, F.lit(place)).otherwise(rank)
+    return rank
+
+
+def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:
+    partial = path.with_suffix(".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        for line in lines:
+            file.write(line + "\n")
+            tally.add(line)
+    partial.replace(path)
+
+
+def _from_spark(lines: DataFrame, path: Path) -> Iterator[str]:
+    """The lines from files that Spark writes, in order: its part files are numbered by the sorted ranges."""
+    folder = path.with_suffix(".parts").resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        lines.write.text(folder.as_uri())
+        for part in sorted(folder.glob("part-*")):
+            with part.open(encoding="utf-8") as file:
+                yield from (line.rstrip("\n") for line in file)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _cells(row: dict[str, Any]) -> Row:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}

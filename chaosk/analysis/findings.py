@@ -1,0 +1,129 @@
+"""Runs the checks: each by itself, so that one that crashes takes no other along, and its crash is no pass."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from chaosk import registry
+from chaosk.analysis.checks._contract import Check, Found
+from chaosk.analysis.events import Events
+from chaosk.analysis.evidence import Summary, keep
+from chaosk.errors import ChaoskError
+from chaosk.verdict import Finding, Guard, Measure, Severity
+
+log = structlog.get_logger()
+
+TOGETHER = 3
+"""Checks under way at once: while one is planned, another computes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one check said."""
+
+    check: str
+    state: str
+    """``clean``, ``found``, or ``not judged: <why>``."""
+    findings: tuple[Finding, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    guards: tuple[Guard, ...] = ()
+
+
+def checks() -> dict[str, type[Check]]:
+    """Every check by its file name."""
+    return registry.discover("chaosk.analysis.checks", Check)
+
+
+def ask_all(events: Events, kinds: dict[str, type[Check]] | None = None) -> tuple[Answer, ...]:
+    """Ask every check, several at once; answers by name of the check."""
+    chosen = checks() if kinds is None else kinds
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        return tuple(pool.map(lambda item: ask(events, *item), sorted(chosen.items())))
+
+
+def ask(events: Events, name: str, kind: type[Check]) -> Answer:
+    """Ask one check. Whatever it raises makes it "not judged", with a guard: a crashed check is never a pass."""
+    try:
+        return _answer(events, name, kind())
+    except (Py4JError, PySparkException, ChaoskError, ConnectionError, EOFError):
+        raise
+    except Exception as error:
+        log.warning("check crashed", check=name, exc_info=True)
+        return crashed(name, error)
+
+
+def crashed(name: str, error: BaseException) -> Answer:
+    """The answer of a check that crashed."""
+    said = (str(error).strip().splitlines() or [""])[0][:300]
+    what = f"the check {name} crashed, so its rule was not judged: {type(error).__name__}: {said}"
+    return Answer(
+        name, f"not judged: it crashed: {type(error).__name__}", guards=(Guard(guard="check_crashed", what=what),)
+    )
+
+
+def _answer(events: Events, name: str, check: Check) -> Answer:
+    if (guard := _clock_guard(events, name, check)) is not None:
+        return Answer(name, f"not judged: {guard.what}", guards=(guard,))
+    rows = check.violations(events)
+    summaries = () if rows is None else keep(events, check, name, rows)
+    counts = {summary.severity: summary.count for summary in summaries}
+    measures = tuple(check.measures(events, Found(rows if summaries else None, counts)))
+    found = tuple(_finding(name, check, s) for s in summaries if s.severity != "unproven")
+    guards = tuple(_unproven(name, check, s) for s in summaries if s.severity == "unproven")
+    telling = [finding for finding in found if finding.severity is not Severity.INFORMATION]
+    return Answer(name, _state(bool(telling), guards), found, measures, guards)
+
+
+def _state(found: bool, guards: tuple[Guard, ...]) -> str:  # noqa: FBT001 - called once, right above
+    if found:
+        return "found"
+    return f"not judged: {guards[0].what}" if guards else "clean"
+
+
+def _finding(name: str, check: Check, summary: Summary) -> Finding:
+    severity = Severity(summary.severity)
+    violated = severity is Severity.VIOLATION
+    return Finding(
+        check=name,
+        rule=check.rule,
+        title=_title(check, summary.count),
+        severity=severity,
+        reason="; ".join(summary.reasons) or None,
+        count=summary.count,
+        evidence=summary.rows,
+        faults=summary.faults,
+        suspects=check.suspects if violated else (),
+    )
+
+
+def _title(check: Check, count: int) -> str:
+    one, many = check.counted
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _unproven(name: str, check: Check, summary: Summary) -> Guard:
+    reasons = "; ".join(summary.reasons)
+    what = f"{_title(check, summary.count)}, which the evidence neither proves nor rules out: {reasons}"
+    return Guard(guard=f"{name}_unproven", what=f"{what}; the rows are in evidence/{name}.jsonl")
+
+
+def _clock_guard(events: Events, name: str, check: Check) -> Guard | None:
+    if check.clock_error is None:
+        return None
+    rows = events.table("host_clocks").groupBy("host").agg({"error": "max"}).collect()
+    worst = max(((int(row["max(error)"]), str(row["host"])) for row in rows), default=None)
+    if worst is None:
+        what = f"{name} compares clocks of hosts, and none was measured"
+    elif worst[0] / 1e9 > check.clock_error:
+        what = (
+            f"{name} bears clock errors of hosts up to {check.clock_error:g} s; that of {worst[1]} "
+            f"is known only to {worst[0] / 1e9:g} s"
+        )
+    else:
+        return None
+    return Guard(guard="clock_error", what=what)

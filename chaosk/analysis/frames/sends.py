@@ -1,0 +1,62 @@
+"""Attempts to write, with the settings they were made under and whether they count as written."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+
+SETTINGS = ("acks", "idempotent", "max_in_flight")
+
+
+def sends(events: Events) -> DataFrame:
+    """One row per attempt: the value, its place, times, outcome, ``offset`` (None unless it names a place), settings.
+
+    ``written`` is "W": acknowledged, and outside of a transaction or in one that committed, or that a reader at
+    read_committed was given a record of, which proves that it did.
+    """
+    workers = events.table("incarnations").select("probe", "incarnation", *SETTINGS)
+    attempts = events.table("sends")
+    offset = F.when(F.col("offset") >= 0, F.col("offset"))
+    return (
+        _with_fate(events, attempts)
+        .join(F.broadcast(workers), on=["probe", "incarnation"], how="left")
+        .select(
+            F.col("probe").alias("producer"),
+            F.col("incarnation").alias("producer_incarnation"),
+            "seq", *PLACE, "scheduled", "invoked", "completed", "outcome", "error",
+            offset.alias("offset"), *SETTINGS, ((F.col("outcome") == "ok") & F.col("fate")).alias("written"),
+        )
+    )  # fmt: skip
+
+
+def _with_fate(events: Events, attempts: DataFrame) -> DataFrame:
+    """Attempts with ``fate``: whether their transaction, if any, is known to have committed."""
+    if not events.case.transactional:
+        return attempts.withColumn("fate", F.lit(True))
+    committed = events.table("transactions").filter(F.col("outcome") == "committed").select("txn")
+    seen = (
+        attempts.select("txn", *_value_of_send())
+        .filter(F.col("txn").isNotNull())
+        .join(committed_reads(events), on=list(VALUE), how="left_semi")
+        .select("txn")
+    )
+    known = committed.unionByName(seen).distinct().withColumn("known", F.lit(True))
+    fate = F.col("txn").isNull() | F.col("known").isNotNull()
+    return attempts.join(known, on="txn", how="left").withColumn("fate", fate)
+
+
+def committed_reads(events: Events) -> DataFrame:
+    """The values that anyone was given at read_committed, the tail audit included."""
+    careful = events.table("incarnations").filter(F.col("isolation") == "read_committed").select("probe", "incarnation")
+    read = (
+        events.table("reads").filter("intact").join(F.broadcast(careful), on=["probe", "incarnation"], how="left_semi")
+    )
+    audited = events.table("audit").filter("intact").filter(F.col("isolation") == "read_committed")
+    return read.select(*VALUE).unionByName(audited.select(*VALUE)).distinct()
+
+
+def _value_of_send() -> tuple[Column, ...]:
+    return F.col("probe").alias("producer"), F.col("incarnation").alias("producer_incarnation"), F.col("seq")

@@ -1,0 +1,202 @@
+"""The guards: every reason why a run's evidence does not carry. Missing evidence is INCONCLUSIVE, never a pass.
+
+Each guard is a function of the case (and of the probes' progress) that yields what it misses; pure Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from chaosk.analysis.case import Case, Span
+from chaosk.analysis.progress import Progress
+from chaosk.verdict import Guard
+
+_DRIFT = 0.5
+"""Seconds that the wall clock may move against the monotonic one between two samples."""
+_SILENCE = 5.0
+"""Seconds without a sample of the clocks, which come once a second: longer, and the machine itself stood still."""
+
+
+def guards(case: Case, progress: Progress) -> tuple[Guard, ...]:
+    """Every guard that is not met, in a fixed order."""
+    about_run = (broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, clocks, unwatched)
+    found = [guard for one in about_run for guard in one(case)]
+    found.extend(guard for one in _ABOUT_PROGRESS for guard in one(case, progress))
+    return tuple(found)
+
+
+def broken_off(case: Case) -> Iterator[Guard]:
+    """The run was interrupted or broke off, or a phase was cut short."""
+    if case.record.interrupted:
+        yield Guard(guard="run_interrupted", what="the run was interrupted; run the scenario again")
+    if case.record.error is not None:
+        yield Guard(guard="run_broken_off", what=f"the run broke off: {case.record.error}")
+    for phase in case.unfinished:
+        yield Guard(guard="run_broken_off", what=f"the phase {phase} was cut short")
+
+
+def entry_failed(case: Case) -> Iterator[Guard]:
+    """A timeline entry failed (its target was nothing, its condition timed out) or never had its turn."""
+    ends = {end.entry: end for end in case.record.entries}
+    acted = {fault.name for fault in case.faults}
+    for entry in case.plan.timeline:
+        end = ends.get(entry.name)
+        if end is not None and end.status != "done":
+            yield Guard(
+                guard="entry_not_done", what=f"the entry {entry.name} {end.status}: {end.why or 'no reason given'}"
+            )
+        elif end is None and entry.name not in acted:
+            yield Guard(guard="entry_not_done", what=f"nothing says that the entry {entry.name} was carried out")
+
+
+def fault_not_verified(case: Case) -> Iterator[Guard]:
+    """A fault was not seen to take effect, or was gone before it was undone."""
+    for fault in case.faults:
+        if not fault.took:
+            why = fault.why or "its effect was not seen"
+            yield Guard(
+                guard="fault_not_verified", what=f"the fault {fault.name} on {fault.targets} did not take: {why}"
+            )
+
+
+def not_healed(case: Case) -> Iterator[Guard]:
+    """Something that was injected was not verified to be undone."""
+    for what in case.record.not_healed:
+        yield Guard(guard="not_healed", what=f"not undone: {what}")
+    for fault in case.faults:
+        if not fault.undone and not case.record.not_healed:
+            yield Guard(
+                guard="not_healed", what=f"not undone: {fault.name} on {fault.targets}: {fault.why or 'unknown'}"
+            )
+    if not case.record.healed and not case.record.not_healed and all(fault.undone for fault in case.faults):
+        yield Guard(guard="not_healed", what="the run does not say that everything was undone; look at its undo folder")
+
+
+def probe_died(case: Case) -> Iterator[Guard]:
+    """A probe ended by itself."""
+    for end in case.record.probes:
+        if end.ended_by == "itself":
+            words = f": {end.last_words}" if end.last_words else ""
+            yield Guard(
+                guard="probe_died",
+                what=f"the probe {end.probe}/{end.incarnation} ended by itself with {end.exit_status}{words}",
+            )
+
+
+def audit(case: Case) -> Iterator[Guard]:
+    """A partition of the scenario's topics was not audited completely, at either isolation level."""
+    rows = {(row["isolation"], row["topic"], row["partition"]): row for row in case.ranges}
+    for isolation in ("read_uncommitted", "read_committed"):
+        for topic, shape in sorted(case.topics.items()):
+            wanted = range(shape.partitions)
+            missing = [number for number in wanted if (isolation, topic, number) not in rows]
+            if missing:
+                names = ", ".join(f"{topic}-{number}" for number in missing)
+                yield Guard(guard="audit_missing", what=f"the tail audit at {isolation} did not read {names}")
+            for number in wanted:
+                row = rows.get((isolation, topic, number))
+                if row is not None and not row["complete"]:
+                    why = row["why"] or "no reason given"
+                    yield Guard(
+                        guard="audit_incomplete", what=f"the tail audit of {topic}-{number} at {isolation}: {why}"
+                    )
+
+
+def torn(case: Case) -> Iterator[Guard]:
+    """An event stream's end was torn off, other than by killing its writer on purpose."""
+    killed = {f"{end.probe}-{end.incarnation}" for end in case.record.probes if end.ended_by == "step"}
+    for stream in case.record.torn:
+        if not any(part in killed for part in stream.split("/")):
+            yield Guard(guard="events_torn", what=f"the event stream {stream} is cut short: its last rows are missing")
+
+
+def clocks(case: Case) -> Iterator[Guard]:
+    """The wall clock jumped, or the machine that runs chaosk stood still."""
+    for (before, wall_before), (after, wall_after) in zip(case.clocks, case.clocks[1:], strict=False):
+        elapsed, walled = (after - before) / 1e9, (wall_after - wall_before) / 1e9
+        if abs(walled - elapsed) > _DRIFT:
+            what = (
+                f"the wall clock jumped by {walled - elapsed:+.3f} s; what the clients time by it is not to be trusted"
+            )
+            yield Guard(guard="clock_jump", what=what)
+        elif elapsed > _SILENCE:
+            yield Guard(
+                guard="clock_silent", what=f"nothing was written for {elapsed:.1f} s: chaosk's machine stood still"
+            )
+
+
+def unwatched(case: Case) -> Iterator[Guard]:
+    """The watcher saw nothing of the cluster."""
+    if not case.rows["partitions"]:
+        yield Guard(
+            guard="watcher_silent", what="no sample of leaders and replicas was taken, so nobody watched the cluster"
+        )
+
+
+def log_truncated(case: Case, progress: Progress) -> Iterator[Guard]:
+    """A probe's process left no end marker without having been ended on purpose, or its rows are not all there."""
+    on_purpose = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
+    for worker in case.workers:
+        process = (worker.probe, worker.incarnation)
+        end = case.ends.get(process)
+        name = f"{worker.probe}/{worker.incarnation}"
+        if end is None:
+            if process not in on_purpose:
+                yield Guard(
+                    guard="log_truncated", what=f"the log of {name} has no end marker: its last events are missing"
+                )
+            continue
+        if end["rows"] != progress.rows[process]:
+            what = f"the log of {name} has {progress.rows[process]:,} rows and says that it wrote {end['rows']:,}"
+            yield Guard(guard="log_truncated", what=what)
+        if worker.kind == "produce" and end["scheduled"] > progress.rows[process]:
+            what = f"{name} had {end['scheduled']:,} records due and accounts for {progress.rows[process]:,}"
+            yield Guard(guard="log_truncated", what=what)
+
+
+def nothing_happened(case: Case, progress: Progress) -> Iterator[Guard]:
+    """No probe did anything, so nothing was tested."""
+    for probe in case.plan.probes:
+        if not any(worker.probe == probe for worker in case.workers):
+            yield Guard(guard="probe_not_started", what=f"the probe {probe} never got ready")
+    if not sum(progress.rows.values()):
+        yield Guard(guard="nothing_happened", what="not one record was sent or read, so nothing was tested")
+
+
+def no_progress(case: Case, progress: Progress) -> Iterator[Guard]:
+    """A probe did nothing in a phase in which it ran: no success before, no attempt during a fault, none after it."""
+    kinds = {worker.probe: worker.kind for worker in case.workers}
+    for probe, kind in sorted(kinds.items()):
+        success = "record acknowledged" if kind == "produce" else "record delivered"
+        attempt = "send attempted" if kind == "produce" else "poll made"
+        for window in _lasting(case):
+            if not _ran_through(case, probe, window):
+                continue
+            during = window.name not in ("baseline", "after_heal")
+            counts, missing = (progress.tries, attempt) if during else (progress.done, success)
+            if not counts[probe, window.name]:
+                yield Guard(guard="no_progress", what=f"{probe}: not one {missing} in the window {window.name}")
+
+
+def _lasting(case: Case) -> Iterator[Span]:
+    """The windows that ask for progress: baseline, each fault that stayed for a time, the time after the last heal."""
+    faults = {fault.name: fault for fault in case.faults}
+    for window in case.windows:
+        fault = faults.get(window.name)
+        if window.name == "run" or (fault is not None and (not fault.took or fault.healed is None)):
+            continue
+        yield window
+
+
+def _ran_through(case: Case, probe: str, window: Span) -> bool:
+    """Whether a process of the probe was meant to run in the window: one that an entry ended is not missed."""
+    ended = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
+    mine = [worker for worker in case.workers if worker.probe == probe]
+    return any((w.probe, w.incarnation) not in ended and w.started < window.ended for w in mine)
+
+
+_ABOUT_PROGRESS: tuple[Callable[[Case, Progress], Iterator[Guard]], ...] = (
+    log_truncated,
+    nothing_happened,
+    no_progress,
+)

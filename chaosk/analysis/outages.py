@@ -1,0 +1,45 @@
+"""Outages as plain values, and what a probe's outages come to in each window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chaosk.analysis.case import Span
+from chaosk.analysis.counts import measured
+from chaosk.verdict import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A stretch in which a probe had work on one partition and nothing succeeded, monotonic nanoseconds."""
+
+    probe: str
+    began: int
+    ended: int
+    censored: bool = False
+    """Whether it had not ended when the run did."""
+
+
+def unavailability(outages: Sequence[Outage], probes: Sequence[str], windows: Sequence[Span]) -> Iterable[Measure]:
+    """``unavailability`` (the longest outage) and ``unavailable_total`` of each probe in each window.
+
+    An outage counts, whole, in every window that it overlaps. The total is the time in which at least one partition
+    was out: outages of several partitions at once count once.
+    """
+    for probe in probes:
+        for window in windows:
+            mine = [o for o in outages if o.probe == probe and o.began <= window.ended and window.began <= o.ended]
+            longest = max((o.ended - o.began for o in mine), default=0)
+            open_end = any(o.censored for o in mine)
+            yield measured("unavailability", probe, window.name, longest / 1e9, censored=open_end)
+            yield measured("unavailable_total", probe, window.name, union(mine) / 1e9, censored=open_end)
+
+
+def union(outages: Iterable[Outage]) -> int:
+    """Nanoseconds covered by at least one of the outages."""
+    total, reached = 0, -1
+    for outage in sorted(outages, key=lambda o: o.began):
+        total += max(0, outage.ended - max(outage.began, reached))
+        reached = max(reached, outage.ended)
+    return total

@@ -1,0 +1,98 @@
+"""The analysis as a process: start Spark, warm it up, wait to be told, judge, and say how long each part took."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from pyspark.sql import SparkSession
+
+from chaosk.analysis.analyze import analyze
+from chaosk.analysis.spark import LARGE, session
+from chaosk.analysis.warmup import warm_up
+from chaosk.errors import AnalysisError, ChaoskError, ExitCode
+from chaosk.eventstore import close
+from chaosk.rundir import RunDir, existing
+from chaosk.verdict import Verdict
+
+
+def judge(root: Path, master: str | None = None) -> Verdict:
+    """Judge the run directory at ``root`` in this process; raises UsageError if it is none, AnalysisError."""
+    rundir = existing(root)
+    close_events(rundir)
+    spark = session(master, large=size(rundir) >= LARGE)
+    try:
+        return analyze(spark, rundir)
+    finally:
+        spark.stop()
+
+
+def size(rundir: RunDir) -> int:
+    """Bytes of all event tables."""
+    return sum(path.stat().st_size for path in rundir.events.glob("*.parquet"))
+
+
+def close_events(rundir: RunDir) -> None:
+    """Turn the live streams of a run that was broken off into tables; nothing where there are tables already."""
+    if rundir.live.is_dir() and not any(rundir.events.glob("*.parquet")):
+        close(rundir)
+
+
+@click.command()
+@click.argument("root", type=click.Path(path_type=Path))
+@click.option("--master", help="Spark master; default: your Spark configuration, or this machine.")
+@click.option("--wait", is_flag=True, help="Warm up, then wait for a line on stdin before judging.")
+def command(root: Path, master: str | None, *, wait: bool) -> None:
+    """Judge ROOT, a run directory."""
+    times: dict[str, float] = {}
+    rundir = existing(root)
+    with timed(times, "session"):
+        spark = session(master, large=not wait and size(rundir) >= LARGE)
+    if wait:
+        with timed(times, "warm_up"):
+            warm_up(spark)
+        _wait(times)
+    verdict = _judge(spark, rundir, times)
+    click.echo(json.dumps({"verdict": str(rundir.verdict), "outcome": verdict.verdict, "seconds": times}))
+    sys.stdout.flush()
+
+
+def _wait(times: dict[str, float]) -> None:
+    with timed(times, "waited"):
+        told = sys.stdin.readline()
+    if not told:
+        raise AnalysisError("stdin was closed before there was anything to judge")
+
+
+def _judge(spark: SparkSession, rundir: RunDir, times: dict[str, float]) -> Verdict:
+    with timed(times, "judge"):
+        close_events(rundir)
+        return analyze(spark, rundir)
+
+
+@contextmanager
+def timed(times: dict[str, float], name: str) -> Iterator[None]:
+    """Note the seconds that something took."""
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        times[name] = round(time.monotonic() - began, 3)
+
+
+def main() -> int:
+    """Run the command line; the exit code."""
+    try:
+        command.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.USAGE
+    except ChaoskError as error:
+        sys.stderr.write(f"chaosk.analysis: {error}\n")
+        return error.exit_code
+    return ExitCode.PASS

@@ -1,0 +1,149 @@
+"""Spark's session: the one module that starts the JVM, and turns what goes wrong in it into one clear error.
+
+What the user's Spark configuration says (``spark-defaults.conf``, ``PYSPARK_SUBMIT_ARGS``, ``SPARK_*`` variables)
+holds. Our own defaults fill in what it leaves open, and suit a log of a few minutes judged on the machine that ran it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from chaosk.errors import AnalysisError, PreflightError
+
+LARGE = 48 << 20
+"""Bytes of Parquet from which on a log is worth the optimizing compiler and more memory (about 5 M events)."""
+
+_COMMON = {
+    "spark.app.name": "chaosk",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    # A verdict must not depend on which of two equal rows came first, nor hide an overflow.
+    "spark.sql.ansi.enabled": "true",
+}
+_SMALL = {
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    # Re-planning after each stage costs more than a stage of a small log takes.
+    "spark.sql.adaptive.enabled": "false",
+    # The first tier compiles at once: the optimizing one has not paid for itself when a short judgement is over.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+_BIG = {
+    "spark.driver.memory": "6g",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.files.maxPartitionBytes": "256m",
+}
+
+
+def session(master: str | None = None, *, large: bool = False) -> SparkSession:
+    """The session to judge with: at ``master``, or where the user's configuration says, or on this machine's cores.
+
+    Raises PreflightError where there is no Java, AnalysisError where Spark does not start.
+    """
+    require_java()
+    users = user_settings()
+    where = master or users.get("spark.master", "local[2]" if not large else "local[*]")
+    if where.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    settings = {**_COMMON, **(_BIG if large else _SMALL)}
+    builder = SparkSession.builder.master(where)
+    for key, value in settings.items():
+        if key not in users:
+            builder = builder.config(key, value)
+    with tempfile.TemporaryFile() as words:
+        try:
+            with _streams_into(words.fileno()):
+                return builder.getOrCreate()
+        except (Py4JError, PySparkException, OSError, RuntimeError) as error:
+            words.seek(0)
+            said = words.read().decode("utf-8", "replace").strip().splitlines()
+            raise AnalysisError(
+                f"Spark does not start at {where}: {_first_line(error)}; {' / '.join(said[-3:])}; "
+                "see that the master answers and that java is version 17 or 21"
+            ) from error
+
+
+def require_java() -> None:
+    """Raises PreflightError where there is no Java to run Spark on."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").is_file():
+        return
+    if shutil.which("java") is None or home:
+        place = f"JAVA_HOME is {home}, where there is no bin/java" if home else "there is no java on the PATH"
+        raise PreflightError(
+            f"{place}: install a Java 17 runtime (Debian: apt-get install openjdk-17-jre-headless) "
+            "or set JAVA_HOME; the analysis runs on Spark"
+        )
+
+
+def user_settings() -> dict[str, str]:
+    """Spark settings the user has made: from ``spark-defaults.conf`` and ``PYSPARK_SUBMIT_ARGS``."""
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else None)
+    file = Path(folder) / "spark-defaults.conf" if folder else None
+    lines = file.read_text("utf-8").splitlines() if file is not None and file.is_file() else []
+    pairs = (line.replace("=", " ", 1).split(None, 1) for line in lines if line.strip() and not line.startswith("#"))
+    settings = {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
+    return settings | _submit_settings(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "")))
+
+
+def _submit_settings(words: list[str]) -> dict[str, str]:
+    named = {"--master": "spark.master", "--driver-memory": "spark.driver.memory", "--name": "spark.app.name"}
+    settings: dict[str, str] = {}
+    for word, value in pairwise(words):
+        if word in ("--conf", "-c") and "=" in value:
+            key, _, text = value.partition("=")
+            settings[key] = text
+        elif word in named:
+            settings[named[word]] = value
+    return settings
+
+
+@contextmanager
+def failures_as(doing: str) -> Iterator[None]:
+    """Turn what Spark raises (a damaged file, no memory, a JVM that died) into an AnalysisError with ``doing``."""
+    try:
+        yield
+    except PySparkException as error:
+        raise AnalysisError(f"{doing}: {_first_line(error)}") from error
+    except (Py4JError, ConnectionError, EOFError) as error:
+        raise AnalysisError(
+            f"{doing}: {_first_line(error)}; if Spark's JVM died, give it more memory "
+            "(spark.driver.memory in spark-defaults.conf) and judge again with `chaosk analyze`: the events are intact"
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__
+
+
+@contextmanager
+def _streams_into(target: int) -> Iterator[None]:
+    """Point stdout and stderr elsewhere while the JVM starts, which inherits them: ours stay clean for good."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(1), os.dup(2)]
+    try:
+        os.dup2(target, 1)
+        os.dup2(target, 2)
+        yield
+    finally:
+        for number, copy in zip((1, 2), kept, strict=True):
+            os.dup2(copy, number)
+            os.close(copy)

@@ -1,0 +1,202 @@
+"""From findings, guards and measures to the verdict: pure, worst wins, nothing averaged.
+
+violation > inconclusive > degraded > pass. A scenario may predict what will be found; it passes only if exactly that
+was found, and never on evidence that does not carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chaosk.expect import Bound, Expect
+from chaosk.metrics import METRICS
+from chaosk.verdict import Finding, Guard, Measure, Objective, Outcome, Severity
+
+PREDICTED_BY = {
+    "lost_records": ("lost", "inconsistent_offset"),
+    "duplicate_records": ("duplicate_in_log",),
+    "reordered_records": ("send_order",),
+    "redelivered_records": ("redelivery",),
+    "unseen_records": ("unseen", "poll_skip", "commit_skip"),
+    "failed_records": (),
+    "uncertain_records": (),
+}
+"""Metrics that count what went wrong, and the checks whose findings a bound from below on them predicts.
+
+A log that was cut back gives its offsets again, and who is not given a record was skipped: those findings have the
+same root as the predicted one.
+"""
+
+
+_SURPRISE = "expected_outcome"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the rules make of a run."""
+
+    found: Outcome
+    verdict: Outcome
+    objectives: tuple[Objective, ...]
+    guards: tuple[Guard, ...]
+    """Those given, and those that objectives and predictions add."""
+
+
+def rule(expect: Expect, findings: Sequence[Finding], guards: Sequence[Guard], measures: Sequence[Measure]) -> Ruling:
+    """Judge a run against what was expected of it."""
+    objectives = tuple(judge_bounds(expect, measures))
+    unmeasured = tuple(_unmeasured(o) for o in objectives if o.met is None)
+    known = (*guards, *unmeasured)
+    found = worst(_outcomes(findings, known, objectives))
+    surprises = tuple(_surprises(expect, found, objectives))
+    verdict = _verdict(expect, found, findings, [*known, *surprises], objectives)
+    return Ruling(found, verdict, objectives, (*known, *surprises))
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """The worst of some outcomes; pass if there are none."""
+    order = list(Outcome)
+    return min(outcomes, key=order.index, default=Outcome.PASS)
+
+
+def _outcomes(
+    findings: Sequence[Finding], guards: Sequence[Guard], objectives: Sequence[Objective]
+) -> Iterable[Outcome]:
+    if any(finding.severity is Severity.VIOLATION for finding in findings):
+        yield Outcome.VIOLATION
+    if guards:
+        yield Outcome.INCONCLUSIVE
+    if any(objective.met is False and not _too_few(objective) for objective in objectives):
+        yield Outcome.DEGRADED
+
+
+def _too_few(objective: Objective) -> bool:
+    """Whether less of a predicted anomaly was found than predicted: then the run did not show what it was to show."""
+    low, value = objective.minimum, objective.measured
+    return objective.prediction and low is not None and value is not None and value < low
+
+
+def _surprises(expect: Expect, found: Outcome, objectives: Sequence[Objective]) -> Iterable[Guard]:
+    """Guards for predictions that did not come true."""
+    for objective in objectives:
+        if objective.met is False and _too_few(objective):
+            yield Guard(
+                guard=_SURPRISE,
+                what=f"the scenario predicts {_bounds(objective)} {_name(objective)}, and {objective.measured:g} were "
+                "found: the faults did not do what they were meant to, or their timing was off",
+            )
+    if expect.verdict is not None and _rank(found) > _rank(expect.verdict):
+        yield Guard(
+            guard=_SURPRISE,
+            what=f"the scenario predicts the verdict {expect.verdict}, and the rules found {found}: "
+            "the faults did not do what they were meant to, or their timing was off",
+        )
+
+
+def _rank(outcome: Outcome) -> int:
+    return list(Outcome).index(outcome)
+
+
+def _verdict(
+    expect: Expect,
+    found: Outcome,
+    findings: Sequence[Finding],
+    guards: Sequence[Guard],
+    objectives: Sequence[Objective],
+) -> Outcome:
+    """What stands: what was found, or pass where that and nothing else was predicted.
+
+    A predicted violation accounts for itself alone: guards and missed objectives still count.
+    """
+    surprised = any(guard.guard == _SURPRISE for guard in guards)
+    if expect.verdict is Outcome.VIOLATION and found is Outcome.VIOLATION:
+        unpredicted = [finding for finding in findings if not predicted(expect, finding)]
+        return worst(_outcomes(unpredicted, guards, objectives))
+    if expect.verdict is found:
+        return Outcome.INCONCLUSIVE if surprised else Outcome.PASS
+    return worst([found, Outcome.INCONCLUSIVE]) if surprised else found
+
+
+def predicted(expect: Expect, finding: Finding) -> bool:
+    """Whether a scenario that predicts a violation predicts this finding.
+
+    Bounds from below on counts of anomalies name what is predicted; without any, every violation is.
+    """
+    named = [metric for metric in expect.bounds if metric in PREDICTED_BY and _wants_some(expect, metric)]
+    return not named or any(finding.check in PREDICTED_BY[metric] for metric in named)
+
+
+def _wants_some(expect: Expect, metric: str) -> bool:
+    return any((bound.min or 0) > 0 for bounds in expect.bounds[metric].values() for bound in bounds)
+
+
+def judge_bounds(expect: Expect, measures: Sequence[Measure]) -> Iterable[Objective]:
+    """Every bound of the scenario beside what was measured, in the order of metric, subject and writing."""
+    for metric, subjects in sorted(expect.bounds.items()):
+        for subject, bounds in sorted(subjects.items()):
+            for bound in bounds:
+                yield _judge_bound(metric, subject, bound, measures)
+
+
+def _judge_bound(metric: str, subject: str, bound: Bound, measures: Sequence[Measure]) -> Objective:
+    value, censored = overall(metric, subject, bound.during, measures)
+    return Objective(
+        metric=metric,
+        subject=subject,
+        window=bound.during,
+        minimum=bound.min,
+        maximum=bound.max,
+        measured=value,
+        unit=METRICS[metric].unit,
+        met=_met(bound, value, censored=censored),
+        prediction=metric in PREDICTED_BY and (bound.min or 0) > 0,
+    )
+
+
+def overall(metric: str, subject: str, window: str, measures: Sequence[Measure]) -> tuple[float | None, bool]:
+    """The figure of a subject, or (without one) of all of them together, and whether it is censored."""
+    mine = [m for m in measures if m.metric == metric and m.window == window and subject in ("", m.subject)]
+    known = [(m.value, m.censored) for m in mine if m.value is not None]
+    if not known:
+        return None, False
+    values = [value for value, _ in known]
+    how = METRICS[metric].overall
+    figure = sum(values) if how == "sum" else max(values) if how == "max" else min(values)
+    return figure, any(censored for _, censored in known)
+
+
+def _met(bound: Bound, value: float | None, *, censored: bool) -> bool | None:
+    """Whether a figure keeps a bound; None if that cannot be told, as for one that is at least so much."""
+    if value is None:
+        return None
+    if bound.max is not None and value > bound.max:
+        return False
+    if bound.min is not None and value < bound.min:
+        return None if censored else False
+    return None if censored and bound.max is not None else True
+
+
+def _unmeasured(objective: Objective) -> Guard:
+    name = _name(objective)
+    if objective.measured is None:
+        what = (
+            f"the objective on {name} cannot be judged: there was nothing to measure in the window {objective.window}"
+        )
+    else:
+        what = (
+            f"the objective on {name} cannot be judged: it is at least {objective.measured:g} {objective.unit} "
+            "and had not ended when the run did; let the run settle for longer"
+        )
+    return Guard(guard="objective_unmeasured", what=what)
+
+
+def _name(objective: Objective) -> str:
+    return f"{objective.metric} of {objective.subject}" if objective.subject else objective.metric
+
+
+def _bounds(objective: Objective) -> str:
+    low, high = objective.minimum, objective.maximum
+    if low is not None and low == high:
+        return f"exactly {low:g}"
+    return " and ".join(f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None)

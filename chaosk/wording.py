@@ -57,16 +57,16 @@ _KNOWN_PATTERNS = {
 }
 
 _RANGES = {
-    "greater_than": "must be more than {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than": "must be less than {lt}",
-    "less_than_equal": "must be at most {le}",
-    "multiple_of": "must be a multiple of {multiple_of}",
-    "too_short": "needs at least {min_length}; there are {actual_length}",
-    "too_long": "may have at most {max_length}",
+    "greater_than": "is too small; write more than {gt}",
+    "greater_than_equal": "is too small; write at least {ge}",
+    "less_than": "is too large; write less than {lt}",
+    "less_than_equal": "is too large; write at most {le}",
+    "multiple_of": "does not fit; write a multiple of {multiple_of}",
+    "too_short": "is too short; write at least {min_length}",
+    "too_long": "is too long; write at most {max_length}",
     "string_too_short": "is too short; write at least {min_length} characters",
     "string_too_long": "is too long; write at most {max_length} characters",
-    "finite_number": "must be a finite number",
+    "finite_number": "is not a finite number; write a number",
 }
 
 

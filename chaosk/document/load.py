@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from functools import cache
+from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,13 +15,14 @@ from chaosk.document.choices import choices
 from chaosk.document.draft import draft
 from chaosk.document.explain import explain
 from chaosk.document.inventories import inventory_references, located
-from chaosk.document.nodes import Node, plain, scalars, spell
+from chaosk.document.nodes import Node, Path, plain, scalars, spell
 from chaosk.document.parse import Found, parse
 from chaosk.document.problems import DocumentError, Problem, unreadable
 from chaosk.document.references import references
 from chaosk.document.secrets import plain_secrets
 from chaosk.document.shape import inventory_shape, lab_shape, scenario_shape
-from chaosk.document.variables import substitute
+from chaosk.document.variables import BLOCK as VARIABLES
+from chaosk.document.variables import substitute, uses
 from chaosk.inventory import Inventory, LabLayout
 from chaosk.model import Model
 from chaosk.scenario import Scenario, from_plain
@@ -28,19 +30,23 @@ from chaosk.scenario import Scenario, from_plain
 _NOTHING: Mapping[str, str] = {}
 
 
-def load_scenario(path: Path, sets: Mapping[str, str] = _NOTHING) -> Scenario:
+def load_scenario(path: FilePath, sets: Mapping[str, str] = _NOTHING) -> Scenario:
     """The scenario in a file, its variables replaced by their defaults or by ``sets``. Raises DocumentError."""
     root, found = parse(read(path))
     if root is not None:
+        found = _together(found, _empty(root))
+        before = root
         root, wrong = substitute(root, sets)
-        found = _together(found, _empty(root), wrong)
-        found = _together(found, _shape(root, scenario_shape()), choices(root), plain_secrets(root))
-        found = _together(found, references(draft(root, [where for _, where, _ in found])))
+        found = _together(found, wrong)
+        tainted = uses(before, {str(where[1]) for _, where, _ in found if where[:1] == (VARIABLES,) and where[1:]})
+        found = _together(found, _shape(root, scenario_shape()), choices(root), plain_secrets(root), without=tainted)
+        bad = [*tainted, *(where for _, where, _ in found)]
+        found = _together(found, references(draft(root, bad)), without=tainted)
     data = _right(path, root, found)
     return from_plain(Scenario, data)
 
 
-def load_inventory(path: Path) -> Inventory | LabLayout:
+def load_inventory(path: FilePath) -> Inventory | LabLayout:
     """The inventory in a file, or the lab that its one key ``lab`` describes. Raises DocumentError.
 
     Relative file names in it become absolute, from the folder of the file.
@@ -57,7 +63,7 @@ def load_inventory(path: Path) -> Inventory | LabLayout:
     return located(from_plain(Inventory, data), path.parent)
 
 
-def read(path: Path) -> bytes:
+def read(path: FilePath) -> bytes:
     """The bytes of a file, or its first 2 MiB where it is too large anyway. Raises DocumentError."""
     try:
         with path.open("rb") as file:
@@ -76,18 +82,26 @@ def _shape(root: Node, shape: type[Model]) -> list[Found]:
     try:
         shape.model_validate_json(json.dumps(plain(root)))
     except ValidationError as error:
-        return explain(root, error, shape.model_json_schema())
+        return explain(root, error, _schema(shape))
     return []
 
 
-def _together(found: list[Found], *more: Iterable[Found]) -> list[Found]:
-    """What was found first, and of the rest what is not a consequence of it: at the same place, or inside."""
-    wrong = [path for _, path, _ in found if path]
+@cache
+def _schema(shape: type[Model]) -> dict[str, Any]:
+    return shape.model_json_schema()
+
+
+def _together(found: list[Found], *more: Iterable[Found], without: Iterable[Path] = ()) -> list[Found]:
+    """What was found first, and of the rest what is not a consequence of it: at the same place, or inside.
+
+    Nothing more is said of what is at or below the paths ``without``.
+    """
+    wrong = [*without, *(path for _, path, _ in found if path)]
     later = [each for several in more for each in several]
     return [*found, *(each for each in later if not any(each[1][: len(path)] == path for path in wrong))]
 
 
-def _right(path: Path, root: Node | None, found: list[Found]) -> dict[str, Any]:
+def _right(path: FilePath, root: Node | None, found: list[Found]) -> dict[str, Any]:
     """The plain data, if nothing is wrong with it. Raises DocumentError."""
     if found or root is None:
         problems = (Problem(str(path), at.line, at.column, spell(where), what) for at, where, what in found)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from collections.abc import Mapping as MappingOf
 
-from chaosk.document.nodes import Mapping, Node, Place, Scalar, Sequence, scalars
+from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, scalars
 from chaosk.document.parse import Found
 from chaosk.document.scalars import resolve
 from chaosk.nearest import instead
@@ -37,12 +37,18 @@ def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]
             found += [(node.place, (key, *path), what) for path, node in scalars(value) for what in _wrong(node, known)]
             used |= {name for _, node in scalars(value) for name in _names(node)}
             replaced[key] = _replace(value, values)
-    found += [
-        (place, (BLOCK, name), f"{name!r} is never used; write ${{{name}}} somewhere, or remove it")
-        for name, place in known.keys.items()
-        if name not in used
-    ]
+    if used <= known.values.keys():  # else one of the unknown names may be meant for it
+        found += [
+            (place, (BLOCK, name), f"{name!r} is never used; write ${{{name}}} somewhere, or remove it")
+            for name, place in known.keys.items()
+            if name not in used
+        ]
     return Mapping(root.place, replaced, root.keys), found
+
+
+def uses(root: Node, names: Collection[str]) -> list[Path]:
+    """The paths of the values that use one of the variables ``names``."""
+    return [path for path, node in scalars(root) if any(name in names for name in _names(node))]
 
 
 def _defaults(known: Mapping) -> Iterator[Found]:

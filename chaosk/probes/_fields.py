@@ -51,7 +51,9 @@ def parse_send_rate(value: object) -> float:
 
 def parse_keys(value: object) -> int | str:
     """``none``, ``sequence``, or the number of distinct keys; raises ValueError for anything else."""
-    if value in {"none", "sequence"} or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+    if isinstance(value, str) and value in {"none", "sequence"}:
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     msg = f"{value!r} is not a way to choose keys; write none, sequence (each its own) or how many keys, like 100"
     raise ValueError(msg)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
 import sys
 from pathlib import Path
 
@@ -22,7 +21,7 @@ def check(hosts: int) -> None:
     """Raise LabError unless this is root on a Linux with everything the lab runs, and with memory for ``hosts``."""
     if os.geteuid() != 0:
         raise LabError("only root can put up a lab; run as root or through sudo")
-    lacking = [program for program in _PROGRAMS if shutil.which(program, path=runner.PATH) is None]
+    lacking = [program for program in _PROGRAMS if runner.locate(program) is None]
     if lacking:
         packages = " ".join(dict.fromkeys(runner.PACKAGES[program] for program in lacking))
         raise LabError(f"{', '.join(lacking)}: not installed; do: apt-get install {packages}")

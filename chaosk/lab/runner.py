@@ -40,10 +40,16 @@ _ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
 def find(program: str) -> Path:
     """Where ``program`` is, on the caller's path or the system's; raises LabError with the package that brings it."""
-    found = shutil.which(program) or shutil.which(program, path=PATH)
+    found = locate(program)
     if found is None:
         raise missing(program)
-    return Path(found)
+    return found
+
+
+def locate(program: str) -> Path | None:
+    """Like :func:`find`, where a lack is an answer."""
+    found = shutil.which(program) or shutil.which(program, path=PATH)
+    return None if found is None else Path(found)
 
 
 def missing(program: str) -> LabError:

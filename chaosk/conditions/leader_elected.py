@@ -13,7 +13,11 @@ from chaosk.inventory import Inventory
 
 
 class LeaderElected(Condition):
-    """Every partition of a topic, or those named, has a leader that the cluster holds to be alive."""
+    """Every partition of a topic, or those named, has a leader that the cluster holds to be alive, and that answers.
+
+    It has to answer because the cluster goes on naming a leader that was just killed until its session ends: without
+    that, the condition would hold at once after a kill and say nothing of an election.
+    """
 
     spelling: ClassVar[str] = "leader_elected(TOPIC[, PARTITION, …])"
     example: ClassVar[str] = "leader_elected(orders)"
@@ -24,12 +28,16 @@ class LeaderElected(Condition):
     """Which of its partitions; none named means all of them."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
-        """Ask the cluster once; raises ClusterError if it does not answer or has no such topic."""
+        """Ask the cluster and each leader once; raises ClusterError if nobody answers or there is no such topic."""
         alive = live.brokers()
+        leaders = {one.leader for one in live.partitions(self.topic)}
+        answering = {leader for leader in leaders & set(alive) if live.broker_answers(leader)}
 
         def complaint(one: PartitionState) -> str | None:
             if one.leader < 0:
                 return "no leader"
-            return None if one.leader in alive else f"its leader, broker {one.leader}, is not alive"
+            if one.leader not in alive:
+                return f"its leader, broker {one.leader}, is not alive"
+            return None if one.leader in answering else f"its leader, broker {one.leader}, does not answer"
 
         return every_partition(live, self.topic, complaint, "each with a leader that is alive", self.partitions)

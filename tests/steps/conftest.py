@@ -1,0 +1,69 @@
+"""A cluster of three on paper, and steps read as a user writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+import yaml
+
+from chaosk.inventory import Inventory
+from chaosk.scenario import steps
+from chaosk.steps._contract import Deed, Fact, Run, Site, Step
+from chaosk.targets._contract import Node
+
+BROKERS = tuple(Node(kind="broker", id=str(n), host=f"node{n + 1}") for n in (0, 1, 2))
+ZOOKEEPERS = tuple(Node(kind="zookeeper", id=str(n), host=f"node{n}") for n in (1, 2, 3))
+HOSTS = tuple(Node(kind="host", id=f"node{n}", host=f"node{n}") for n in (1, 2, 3))
+PROBES = Node(kind="probe", id="*")
+EVERYONE = Node(kind="everyone_else", id="")
+
+
+def service(name: str) -> dict[str, object]:
+    """A service of scripts and a pid file."""
+    return {"start": [f"/opt/{name}-start"], "stop": [f"/opt/{name}-stop"], "pid_file": f"/run/{name}.pid"}
+
+
+@pytest.fixture(scope="session")
+def inventory() -> Inventory:
+    """Brokers 0 to 2 and ZooKeeper nodes 1 to 3 on node1 to node3."""
+    address = "198.18.0.1{}".format
+    brokers = {
+        n: {
+            "host": f"node{n + 1}",
+            "service": service("kafka"),
+            "config": "/etc/kafka/server.properties",
+            "listeners": {
+                "CLIENT": {"address": address(n + 1), "port": 9092},
+                "REPLICATION": {"address": address(n + 1), "port": 9093, "clients": False},
+            },
+        }
+        for n in (0, 1, 2)
+    }
+    zookeepers = {n: {"host": f"node{n}", "service": service("zookeeper")} for n in (1, 2, 3)}
+    hosts = {f"node{n}": {"address": address(n)} for n in (1, 2, 3)}
+    return Inventory.model_validate({"name": "lab", "hosts": hosts, "brokers": brokers, "zookeepers": zookeepers})
+
+
+def step(text: str) -> Step:
+    """A step as it is written in a scenario, like ``kill_broker: {target: broker 1}``."""
+    ((kind, fields),) = yaml.safe_load(text).items()
+    return steps()[kind].model_validate(fields)
+
+
+def site(inventory: Inventory, **aims: Iterable[Node]) -> Site:
+    """Where a step acts; dashes and blanks in target expressions are written as underscores."""
+    return Site(inventory, "run-1", "entry", {text.replace("_", " "): tuple(nodes) for text, nodes in aims.items()})
+
+
+def told(deeds: Iterable[Deed | Fact]) -> list[str]:
+    """Each deed or fact in a few words: ``node1: start``, ``broker_up(1)``, ``pause 5``."""
+    return [_told(deed) for deed in deeds]
+
+
+def _told(deed: Deed | Fact) -> str:
+    if isinstance(deed, Run):
+        return f"{deed.command.host}: {deed.command.argv[4]}"
+    if isinstance(deed, Fact):
+        return deed.query if isinstance(deed.query, str) else f"{deed.query.host}: {deed.query.argv[4]}"
+    return " ".join(str(value) for value in deed.model_dump(exclude_none=True).values())

@@ -1,0 +1,136 @@
+"""Stop, kill, start, restart and pause of brokers and ZooKeeper nodes: what each yields."""
+
+from __future__ import annotations
+
+import pytest
+
+from chaosk.errors import StepError
+from chaosk.inventory import Inventory
+from chaosk.steps._contract import Fact, Fault, Run, Site
+
+from .conftest import BROKERS, HOSTS, ZOOKEEPERS, site, step, told
+
+ROLES = {"broker": BROKERS, "zookeeper": ZOOKEEPERS}
+TAKE_DOWN = [(f"{verb}_{role}", role) for verb in ("stop", "kill") for role in ROLES]
+EVERY = [*TAKE_DOWN, *((f"{verb}_{role}", role) for verb in ("start", "restart") for role in ROLES)]
+EVERY += [("pause_broker", "broker")]
+
+
+def one(inventory: Inventory, role: str) -> Site:
+    """A site whose target names the first of a role."""
+    return site(inventory, it=ROLES[role][:1])
+
+
+@pytest.mark.parametrize(("kind", "role"), TAKE_DOWN)
+def test_what_is_taken_down_ran_is_gone_and_comes_back(inventory: Inventory, kind: str, role: str) -> None:
+    """The whole life: it runs, it is gone, it is started, it runs and serves."""
+    down, here = step(f"{kind}: {{target: it}}"), one(inventory, role)
+    up = f"{role}_up({ROLES[role][0].id})"
+    assert told(down.before(here)) == ["node1: runs"]
+    assert told(down.inject(here)) == ["node1: stop" if kind.startswith("stop") else "node1: signal"]
+    assert told(down.verify(here)) == ["node1: gone"]
+    assert told(down.undo(here)) == ["node1: start"]
+    assert told(down.healed(here)) == ["node1: awake", up]
+    assert down.lasting
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_kill_is_sigkill(inventory: Inventory, role: str) -> None:
+    """Nothing milder: the process gets no chance to say goodbye."""
+    (deed,) = step(f"kill_{role}: {{target: it}}").inject(one(inventory, role))
+    assert isinstance(deed, Run)
+    assert deed.command.argv[-1] == "KILL"
+
+
+@pytest.mark.parametrize(("role", "ports"), [("broker", ("9092", "9093")), ("zookeeper", ("2181",))])
+def test_gone_also_means_that_nobody_listens_in_its_place(
+    inventory: Inventory, role: str, ports: tuple[str, ...]
+) -> None:
+    """A replacement that no pid file names is found by the ports."""
+    (fact,) = step(f"kill_{role}: {{target: it}}").verify(one(inventory, role))
+    assert not isinstance(fact.query, str)
+    assert fact.query.argv[8:] == ports
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_start_needs_something_that_is_down(inventory: Inventory, role: str) -> None:
+    """It ends the kill or stop that took it down, and leaves nothing to undo."""
+    start, here = step(f"start_{role}: {{target: it}}"), one(inventory, role)
+    assert told(start.before(here)) == ["node1: gone"]
+    assert told(start.inject(here)) == ["node1: start"]
+    assert told(start.verify(here)) == ["node1: awake", f"{role}_up({ROLES[role][0].id})"]
+    assert told(start.undo(here)) == []
+    assert start.ends == (f"stop_{role}", f"kill_{role}")
+    assert not start.lasting
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_rolling_restart_waits_for_each(inventory: Inventory, role: str) -> None:
+    """The second is stopped when the first serves again and the pause is over; no pause after the last."""
+    here = site(inventory, all=ROLES[role])
+    restart = step(f"restart_{role}: {{target: all, pause: 5s}}")
+    a, b, c = (f"{role}_up({node.id})" for node in ROLES[role])
+    assert told(restart.inject(here)) == [
+        "node1: stop", "node1: gone", "node1: start", "node1: awake", a, "pause 5.0",
+        "node2: stop", "node2: gone", "node2: start", "node2: awake", b, "pause 5.0",
+        "node3: stop", "node3: gone", "node3: start", "node3: awake", c,
+    ]  # fmt: skip
+    assert told(restart.verify(here)) == ["node1: awake", a, "node2: awake", b, "node3: awake", c]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_restart_that_breaks_off_is_put_back(inventory: Inventory, role: str) -> None:
+    """Half-way through, something is down: the undo starts it."""
+    here = site(inventory, all=ROLES[role])
+    assert told(step(f"restart_{role}: {{target: all}}").undo(here)) == ["node1: start", "node2: start", "node3: start"]
+
+
+def test_without_a_pause_there_is_none(inventory: Inventory) -> None:
+    """The next one follows at once."""
+    deeds = told(step("restart_broker: {target: all}").inject(site(inventory, all=BROKERS)))
+    assert not [deed for deed in deeds if deed.startswith("pause")]
+
+
+def test_a_pause_freezes_and_wakes(inventory: Inventory) -> None:
+    """SIGSTOP, seen as state T, and SIGCONT; what died meanwhile is started as well."""
+    pause, here = step("pause_broker: {target: it}"), one(inventory, "broker")
+    assert told(pause.before(here)) == ["node1: awake"]
+    assert told(pause.inject(here)) == ["node1: signal"]
+    assert [deed.command.argv[-1] for deed in pause.inject(here) if isinstance(deed, Run)] == ["STOP"]
+    assert told(pause.verify(here)) == ["node1: frozen"]
+    assert told(pause.undo(here)) == ["node1: signal-if-running", "node1: start"]
+    assert told(pause.healed(here)) == ["node1: awake", "broker_up(0)"]
+
+
+@pytest.mark.parametrize(("kind", "role"), EVERY)
+def test_a_set_hits_all_of_them(inventory: Inventory, kind: str, role: str) -> None:
+    """Every node that the target names gets the same, on its own host."""
+    here = site(inventory, all=ROLES[role])
+    hosts = {deed.split(":")[0] for deed in told(step(f"{kind}: {{target: all}}").inject(here)) if deed[:4] == "node"}
+    assert hosts == {"node1", "node2", "node3"}
+
+
+@pytest.mark.parametrize(("kind", "role"), EVERY)
+def test_a_target_of_another_kind_is_refused(inventory: Inventory, kind: str, role: str) -> None:
+    """A broker step on a ZooKeeper node or a host says what to name instead."""
+    for wrong in (HOSTS[0], ZOOKEEPERS[0] if role == "broker" else BROKERS[0]):
+        with pytest.raises(StepError, match=r"entry: the target 'it' names .*; name (brokers|ZooKeeper nodes), like"):
+            list(step(f"{kind}: {{target: it}}").inject(site(inventory, it=[wrong])))
+
+
+@pytest.mark.parametrize(("kind", "role"), EVERY)
+def test_a_fault_is_data(inventory: Inventory, kind: str, role: str) -> None:
+    """All of it can be written down and read back the same, so whoever heals needs no step."""
+    it, here = step(f"{kind}: {{target: it}}"), one(inventory, role)
+    parts = {name: tuple(getattr(it, name)(here)) for name in ("before", "inject", "verify", "undo", "healed")}
+    fault = Fault(name="entry", step=kind, targets=here.nodes("it"), **parts)
+    assert Fault.model_validate_json(fault.model_dump_json()) == fault
+
+
+@pytest.mark.parametrize(("kind", "role"), EVERY)
+def test_facts_that_need_time_have_it(inventory: Inventory, kind: str, role: str) -> None:
+    """What must be seen after a deed is waited for; what must hold before is asked once."""
+    it, here = step(f"{kind}: {{target: it}}"), one(inventory, role)
+    assert all(fact.within == 0 for fact in it.before(here))
+    waited = [*it.verify(here), *it.healed(here), *(deed for deed in it.inject(here) if isinstance(deed, Fact))]
+    assert all(fact.within >= 20 for fact in waited)

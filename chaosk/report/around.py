@@ -34,6 +34,7 @@ def surroundings(source: Source, axis: Axis) -> Surroundings:
         zookeepers=tolerate(lambda: changes.zookeeper_modes(frames(run, "zookeepers", "node", "at", "mode"))) or (),
         errors=tolerate(lambda: _client_errors(source)) or (),
         rebalances=tolerate(lambda: _rebalances(source)) or (),
+        members=tolerate(lambda: _members(source)) or {},
     )
 
 
@@ -51,6 +52,15 @@ def _client_errors(source: Source) -> tuple[ClientError, ...]:
 def _rebalances(source: Source) -> tuple[tuple[int, str, str], ...]:
     """Assignments as moments: what one call gave or took of one probe is one of them."""
     return tuple(sorted({(r["at"], r["probe"], r["kind"]) for r in rows(source, "assignments", "at", "probe", "kind")}))
+
+
+def _members(source: Source) -> dict[str, frozenset[str]]:
+    """By group the probes in it."""
+    found: dict[str, frozenset[str]] = {}
+    for row in rows(source, "incarnations", "probe", "group"):
+        if row["group"]:
+            found[row["group"]] = found.get(row["group"], frozenset()) | {row["probe"]}
+    return found
 
 
 def server_lanes(around: Surroundings) -> tuple[lanes.Lane, ...]:

@@ -108,7 +108,7 @@ def _digest(lists: pa.Array[Any]) -> Longs:
     # a sum of well-mixed numbers: a broker's id times an odd constant, its high bits folded down, then cubed
     mixed = (ids + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
-    ends = np.concatenate([[0], np.cumsum(mixed * mixed * mixed)]).astype(np.uint64)
+    ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mixed * mixed * mixed)])
     last = np.cumsum(lengths)
     return np.asarray((ends[last] - ends[last - lengths]).view(np.int64))
 

@@ -29,6 +29,8 @@ class Content:
     broken_off: str
     objectives: tuple[measures.ObjectiveRow, ...]
     findings: tuple[Shown, ...]
+    checks: tuple[tuple[str, str], ...]
+    """Each check and what became of it: ``clean``, the worst severity it found, or ``not judged: …``."""
     axis: Axis
     svg: str
     explanations: tuple[Explanation, ...]
@@ -55,6 +57,7 @@ def content(run: RunDir) -> Content:
         broken_off=str(source.record.get("error") or ""),
         objectives=measures.objective_rows(verdict.objectives),
         findings=_findings(source),
+        checks=_checks(verdict),
         axis=seen.timeline.axis,
         svg=figure.draw(seen.timeline),
         explanations=seen.explanations,
@@ -67,11 +70,19 @@ def content(run: RunDir) -> Content:
     )
 
 
+def _checks(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    found = {finding.check: str(finding.severity) for finding in sorted(verdict.findings, key=_rank, reverse=True)}
+    return tuple((check, found.get(check, state)) for check, state in sorted(verdict.checks.items()))
+
+
+def _rank(finding: Finding) -> int:
+    """Violations first."""
+    return ("violation", "allowed", "information").index(finding.severity)
+
+
 def _findings(source: Source) -> tuple[Shown, ...]:
-    """Every finding, violations first."""
-    order = ("violation", "allowed", "information")
     verdict = source.verdict
-    found = sorted(verdict.findings, key=lambda finding: order.index(finding.severity))
+    found = sorted(verdict.findings, key=_rank)
     return tuple(
         (f, evidence.evidence_table(f.evidence, verdict.began), headline.is_predicted(f, verdict)) for f in found
     )

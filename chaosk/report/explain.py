@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chaosk.report.changes import PartitionChange
 from chaosk.report.happenings import BEFORE, Happening, Surroundings, happenings
+from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall
 from chaosk.report.tables import NONE
 from chaosk.report.words import seconds
@@ -38,16 +39,17 @@ class Explanation:
 
 def explain(stall: Stall, outcome: Counter[str], around: Surroundings) -> Explanation:
     """Put a stall beside all that happened from shortly before it until its end."""
-    gap, end = stall.gap, stall.gap.until(around.axis)
-    errors = Counter(e.error for e in around.errors if e.probe == gap.probe and gap.begin <= e.at <= end)
-    parts = _parts(stall, around)
+    outage = stall.longest
+    clients = around.clients(outage.who)
+    errors = Counter(e.error for e in around.errors if e.probe in clients and outage.began <= e.at <= outage.ended)
+    parts = _parts(outage, around)
     return Explanation(
         stall=stall,
         happenings=happenings(stall, around),
         errors=_by_count(errors),
         outcomes=_by_count(outcome),
         parts=parts,
-        because=_because(stall, parts, around),
+        because=_because(outage, parts),
     )
 
 
@@ -55,49 +57,46 @@ def _by_count(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _parts(stall: Stall, around: Surroundings) -> tuple[Part, ...]:
+def _parts(outage: Outage, around: Surroundings) -> tuple[Part, ...]:
     """Until the turning point (a new leader, partitions given anew), and from then until a record got through."""
-    gap = stall.gap
-    end = gap.until(around.axis)
-    turn = _turning_point(stall, around)
+    turn = _turning_point(outage, around)
     if turn is None:
-        return (Part("the leader stayed the same", (end - gap.begin) / 1e9),)
-    at, label = min(max(turn[0], gap.begin), end), turn[1]
-    return Part(label, (at - gap.begin) / 1e9), Part("from then until a record got through", (end - at) / 1e9)
+        return (Part("the leader stayed the same", outage.seconds),)
+    at, label = min(max(turn[0], outage.began), outage.ended), turn[1]
+    rest = "from then until the end of the run" if outage.censored else "from then until a record got through"
+    return Part(label, (at - outage.began) / 1e9), Part(rest, (outage.ended - at) / 1e9)
 
 
-def _turning_point(stall: Stall, around: Surroundings) -> tuple[int, str] | None:
-    led, given = _new_leader(stall, around), _given_anew(stall, around)
+def _turning_point(outage: Outage, around: Surroundings) -> tuple[int, str] | None:
+    led, given = _new_leader(outage, around), _given_anew(outage, around)
     if led is not None and (given is None or led.at >= given):
         return led.at, f"until broker {led.leader} led {led.topic} {led.partition}"
     return None if given is None else (given, "until the group had rebalanced")
 
 
-def _given_anew(stall: Stall, around: Surroundings) -> int | None:
-    """When a consumer was last given partitions inside its stall."""
-    gap = stall.gap
-    inside = (
-        at for at, probe, told in around.rebalances if probe == gap.probe and told == "assign" and gap.begin <= at
-    )
-    return max((at for at in inside if at <= gap.until(around.axis)), default=None)
+def _given_anew(outage: Outage, around: Surroundings) -> int | None:
+    """When a consumer was last given partitions inside its outage."""
+    clients = around.clients(outage.who)
+    given = (at for at, probe, told in around.rebalances if probe in clients and told == "assign")
+    return max((at for at in given if outage.began <= at <= outage.ended), default=None)
 
 
-def _because(stall: Stall, parts: tuple[Part, ...], around: Surroundings) -> str:
-    length = seconds(stall.gap.seconds(around.axis))
-    if stall.gap.end is None:
-        return f"{length} or more: it had not ended when the probe did."
-    if len(parts) == 1:
-        return f"{length} while the leader stayed the same: the way to it, or the client itself, was what waited."
-    return f"{length}: " + ", ".join(f"{seconds(part.seconds)} {part.label}" for part in parts) + "."
-
-
-def _new_leader(stall: Stall, around: Surroundings) -> PartitionChange | None:
-    """The last change of leader of the longest gap's partition inside it."""
-    gap, last, found = stall.gap, NONE, None
+def _new_leader(outage: Outage, around: Surroundings) -> PartitionChange | None:
+    """The last change of leader of the outage's partition inside it, or shortly before."""
+    last, found = NONE, None
     for change in around.partitions:
-        if change.place != gap.place or change.leader == NONE:
+        if change.place != outage.place or change.leader == NONE:
             continue
-        if last not in {NONE, change.leader} and gap.begin - BEFORE <= change.at <= gap.until(around.axis):
+        if last not in {NONE, change.leader} and outage.began - BEFORE <= change.at <= outage.ended:
             found = change
         last = change.leader
     return found
+
+
+def _because(outage: Outage, parts: tuple[Part, ...]) -> str:
+    length = seconds(outage.seconds)
+    if outage.censored:
+        length = f"{length} or more, it had not ended when the run did"
+    if len(parts) == 1:
+        return f"{length}. The leader stayed the same: the way to it, or the client itself, was what waited."
+    return f"{length}: " + ", ".join(f"{seconds(part.seconds)} {part.label}" for part in parts) + "."

@@ -162,6 +162,10 @@ def _element(svg: str) -> str:
     """The bare ``svg`` element, scaled to the page, its style rule kept to itself."""
     element = svg[svg.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
+    element = re.sub(
+        r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", element
+    )  # a hundredth of a point is enough
+    element = re.sub(r"\s*\n\s*", " ", element)
     element = re.sub(r'<style type="text/css">\*', "<style>.timeline *", element)
     opening = '<svg class="timeline" role="img" aria-label="Timeline of the run: described by the tables below" '
     return re.sub(

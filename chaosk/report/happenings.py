@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 from chaosk.report.axis import Axis
 from chaosk.report.changes import PartitionChange, Place, StateChange
-from chaosk.report.gaps import Gap
+from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall, named
 from chaosk.report.tables import NONE
 from chaosk.verdict import Fault
@@ -19,6 +18,10 @@ BEFORE = 2_000_000_000
 """Nanoseconds before a stall in which what happened may be its cause."""
 _TICK = 250_000_000
 """Nanoseconds within which equal changes of several partitions are told as one."""
+_WORDS = {
+    "produce": ("sends begin to wait", "the first acknowledgement again"),
+    "consume": ("records begin to wait", "the first delivery again"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Happening:
     at: int
     kind: str
     what: str
+    rank: int = 2
+    """Which to keep if there are too many: 0 above all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,73 +58,93 @@ class Surroundings:
     errors: tuple[ClientError, ...]
     rebalances: tuple[tuple[int, str, str], ...]
     """Moment, probe and what it was told: assign, revoke or lost."""
+    members: Mapping[str, frozenset[str]]
+    """By group its probes."""
+
+    def clients(self, who: str) -> frozenset[str]:
+        """The probes that an outage of a group, or of a probe, is one of."""
+        return self.members.get(who, frozenset((who,)))
 
 
 def happenings(stall: Stall, around: Surroundings) -> tuple[Happening, ...]:
-    """All that happened from shortly before a stall until its end, by time; at most ``MOST``."""
-    begin, end = stall.gap.begin - BEFORE, stall.gap.until(around.axis)
-    lived = (happening for happening in _all(stall, around) if begin <= happening.at <= end)
-    return tuple(sorted(lived, key=attrgetter("at", "kind", "what"))[:MOST])
+    """What happened from shortly before a stall until its end, by time; of too many the most telling."""
+    begin, end = stall.longest.began - BEFORE, stall.longest.ended
+    lived = [happening for happening in _all(stall, around) if begin <= happening.at <= end]
+    kept = sorted(lived, key=lambda happening: (happening.rank, *_order(happening)))[:MOST]
+    return tuple(sorted(kept, key=_order))
+
+
+def _order(happening: Happening) -> tuple[int, int, str]:
+    """By time; at the same moment the fault before what it did."""
+    return happening.at, ("fault", "cluster", "client").index(happening.kind), happening.what
 
 
 def _all(stall: Stall, around: Surroundings) -> Iterator[Happening]:
-    yield from _ends(stall.gap)
+    clients = around.clients(stall.longest.who)
+    yield from _ends(stall.longest)
     for fault in around.faults:
         yield from _fault_happenings(fault)
-    yield from _moves(stall.places, around)
-    yield from _first_errors(stall.gap, around)
-    yield from _rebalances(stall.gap.probe, around)
+    yield from _moves(stall.places, around.partitions)
+    yield from _first_errors(stall.longest, clients, around.errors)
+    yield from _rebalances(clients, around.rebalances)
     yield from _states(around)
 
 
-def _ends(gap: Gap) -> Iterator[Happening]:
-    what = "acknowledgement" if gap.kind == "produce" else "record"
-    yield Happening(gap.begin, "client", f"the last {what}" if gap.kind == "consume" else "sends begin to wait")
-    if gap.end is not None:
-        yield Happening(gap.end, "client", f"the first {what} again")
+def _ends(outage: Outage) -> Iterator[Happening]:
+    first, again = _WORDS[outage.kind]
+    yield Happening(outage.began, "client", first, rank=0)
+    if not outage.censored:
+        yield Happening(outage.ended, "client", again, rank=0)
 
 
-def _rebalances(probe: str, around: Surroundings) -> Iterator[Happening]:
+def _rebalances(clients: frozenset[str], told: Sequence[tuple[int, str, str]]) -> Iterator[Happening]:
     words = {"assign": "partitions assigned", "revoke": "partitions revoked", "lost": "partitions lost"}
-    for at, who, told in around.rebalances:
-        if who == probe:
-            yield Happening(at, "client", words.get(told, told))
+    for at, who, what in told:
+        if who in clients:
+            yield Happening(at, "client", f"{who}: {words.get(what, what)}", rank=3)
 
 
 def _states(around: Surroundings) -> Iterator[Happening]:
-    for change in around.controllers[1:]:
+    for change in _later(around.controllers, lambda _: "controller"):
         yield Happening(change.at, "cluster", f"broker {change.who} is the controller")
-    for change in around.zookeepers:
+    for change in _later(around.zookeepers, lambda change: change.who):
         yield Happening(change.at, "cluster", f"ZooKeeper {change.who}: {change.state or 'does not serve'}")
-    for change in around.brokers:
+    for change in _later(around.brokers, lambda change: change.who):
         said = "answers" if change.state == "answers" else "does not answer"
         yield Happening(change.at, "cluster", f"broker {change.who} {said}")
 
 
+def _later(changes: Sequence[StateChange], of: Callable[[StateChange], object]) -> Iterator[StateChange]:
+    """All but the first state of each, which is no change."""
+    known: set[object] = set()
+    for change in changes:
+        if of(change) in known:
+            yield change
+        known.add(of(change))
+
+
 def _fault_happenings(fault: Fault) -> Iterator[Happening]:
-    yield Happening(fault.invoked, "fault", f"{fault.name}: {fault.step} on {fault.targets} begins")
+    yield Happening(fault.invoked, "fault", f"{fault.name}: {fault.step} on {fault.targets} begins", rank=1)
     for at, said in (
         (fault.applied, "verified in place"),
         (fault.heal_invoked, "being undone"),
         (fault.healed, "undone"),
     ):
         if at is not None:
-            yield Happening(at, "fault", f"{fault.name}: {said}")
+            yield Happening(at, "fault", f"{fault.name}: {said}", rank=1)
 
 
-def _moves(places: Sequence[Place], around: Surroundings) -> Iterator[Happening]:
+def _moves(places: Sequence[Place], changes: Sequence[PartitionChange]) -> Iterator[Happening]:
     """Changes of leader and ISR of the stalled partitions, those of one moment and kind as one."""
     last: dict[Place, PartitionChange] = {}
-    merged: dict[tuple[int, str], list[Place]] = {}
-    for change in around.partitions:
+    merged: dict[tuple[int, str], list[PartitionChange]] = {}
+    for change in changes:
         before = last.get(change.place)
         last[change.place] = change
         if before is not None and change.place in places:
-            tick = change.at // _TICK
-            merged.setdefault((tick, _move(before, change)), []).append(change.place)
-    firsts = {(c.at // _TICK, c.place): c.at for c in reversed(around.partitions)}
-    for (tick, move), moved in merged.items():
-        yield Happening(firsts[tick, moved[0]], "cluster", f"{named(moved)}: {move}")
+            merged.setdefault((change.at // _TICK, _move(before, change)), []).append(change)
+    for (_, move), moved in merged.items():
+        yield Happening(moved[0].at, "cluster", f"{named(change.place for change in moved)}: {move}", rank=1)
 
 
 def _move(before: PartitionChange, after: PartitionChange) -> str:
@@ -132,9 +157,9 @@ def _move(before: PartitionChange, after: PartitionChange) -> str:
     return ", ".join(parts) or f"epoch {after.epoch}"
 
 
-def _first_errors(gap: Gap, around: Surroundings) -> Iterator[Happening]:
-    end, told = gap.until(around.axis), set()
-    for error in around.errors:
-        if error.probe == gap.probe and gap.begin <= error.at <= end and error.error not in told:
+def _first_errors(outage: Outage, clients: frozenset[str], errors: Sequence[ClientError]) -> Iterator[Happening]:
+    told: set[str] = set()
+    for error in errors:
+        if error.probe in clients and outage.began <= error.at <= outage.ended and error.error not in told:
             told.add(error.error)
             yield Happening(error.at, "client", f"first {error.error}: {error.message}")

@@ -30,10 +30,12 @@ def headline(verdict: Verdict) -> str:
 
 
 def _nothing(verdict: Verdict) -> str:
-    judged = [state for state in verdict.checks.values() if not state.startswith("not judged")]
+    judged = sum(not state.startswith("not judged") for state in verdict.checks.values())
+    open_ones = len(verdict.checks) - judged
+    said = f"nothing wrong in {judged} check{'s' * (judged != 1)}"
+    said += f" ({open_ones} not judged)" if open_ones else ""
     met = sum(objective.met is True for objective in verdict.objectives)
-    checks = f"{len(judged)} check{'s' * (len(judged) != 1)} clean" if judged else "nothing found"
-    return f"{checks}, {met} of {len(verdict.objectives)} objectives met" if verdict.objectives else checks
+    return f"{said}, {met} of {len(verdict.objectives)} objectives met" if verdict.objectives else said
 
 
 def _findings(verdict: Verdict) -> list[str]:

@@ -110,9 +110,9 @@ def zookeeper_lane(modes: Sequence[StateChange], axis: Axis) -> Lane | None:
 def _spans(levels: Sequence[tuple[int, Level]], axis: Axis) -> tuple[Span, ...]:
     """Stretches of equal level, clipped to the axis; the last one lasts to its end."""
     spans: list[Span] = []
-    ends = [at for at, _ in levels[1:]] + [axis.high]
     low, high = axis.limits
-    for (at, level), until in zip(levels, ends, strict=True):
+    for number, (at, level) in enumerate(levels):
+        until = levels[number + 1][0] if number + 1 < len(levels) else axis.high
         begin, end = max(axis.seconds(at), low), min(axis.seconds(until), high)
         if begin >= end:
             continue

@@ -9,6 +9,7 @@ from chaosk.report.content import Content
 from chaosk.report.measures import window_name
 from chaosk.report.stalls import named
 from chaosk.report.words import number, printable, since
+from chaosk.verdict import Severity
 
 MOST_ROWS = 10
 """Evidence rows shown; report.html has more, evidence/ all."""
@@ -75,6 +76,8 @@ def _findings(content: Content) -> Iterator[str]:
         told = f" ({escaped('; '.join(notes))})" if notes else ""
         yield f"**{finding.severity} {escaped(finding.rule)}**: {escaped(finding.title)}{told}"
         yield ""
+        if finding.severity is Severity.INFORMATION:
+            continue
         yield from _table(evidence.columns, evidence.rows[:MOST_ROWS])
         if finding.count > MOST_ROWS:
             yield f"{MOST_ROWS} of {number(finding.count)} rows; all in `evidence/`."
@@ -87,8 +90,8 @@ def _stalls(content: Content) -> Iterator[str]:
     for e in content.explanations:
         counts = [f"{number(count)} {name}" for name, count in (*e.outcomes, *e.errors)]
         told = f" ({escaped('; '.join(counts))})" if counts else ""
-        at = since(content.axis.seconds(e.stall.gap.begin))
-        where = f"**{escaped(e.stall.gap.probe)}** at {at}, {escaped(named(e.stall.places))}"
+        at = since(content.axis.seconds(e.stall.longest.began))
+        where = f"**{escaped(e.stall.longest.who)}** at {at}, {escaped(named(e.stall.places))}"
         yield f"- {where}: {escaped(e.because)}{told}"
 
 

@@ -41,9 +41,13 @@ class Source:
         try:
             return build()
         except UnreadableTable as error:
-            if str(error) not in self.notes:
-                self.notes.append(str(error))
+            self.note(str(error))
             return None
+
+    def note(self, what: str) -> None:
+        """Tell in the report what could not be read, once."""
+        if what not in self.notes:
+            self.notes.append(what)
 
 
 def read_verdict(run: RunDir) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from chaosk.errors import ChaoskError
-from chaosk.events import TABLES
+from chaosk.events import TABLES, Kind
 from chaosk.report.axis import Longs
 from chaosk.rundir import RunDir
 
@@ -49,6 +49,12 @@ class Frame:
             column = column.dictionary_encode()
         return [str(text) for text in column.dictionary.to_pylist()], _numbers(column.indices)
 
+    def equal(self, name: str, text: str) -> NDArray[np.bool_]:
+        """The rows that hold a text."""
+        texts, codes = self.names(name)
+        wanted = [number for number, known in enumerate(texts) if known == text]
+        return np.isin(codes, np.array(wanted, dtype=np.int64))
+
     def masks(self, name: str) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         """Each different text of a column with the rows that hold it; empty ones as an empty text."""
         texts, codes = self.names(name)
@@ -73,8 +79,33 @@ def frames(run: RunDir, table: str, *columns: str) -> Iterator[Frame]:
     texts = [column.name for column in TABLES[table].columns if column.kind == "string" and column.name in columns]
     try:
         with pq.ParquetFile(path, read_dictionary=texts) as file:
+            _require(file.schema_arrow, table, columns)
             for batch in file.iter_batches(batch_size=BATCH, columns=list(columns)):
                 yield Frame(batch)
-    except (pa.ArrowException, OSError, KeyError) as error:
+    except (pa.ArrowException, OSError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise UnreadableTable(f"events/{table}.parquet cannot be read: {why}") from error
+
+
+def _require(schema: pa.Schema, table: str, columns: tuple[str, ...]) -> None:
+    """Raise UnreadableTable unless the file has the columns, each of its kind."""
+    kinds = {column.name: column.kind for column in TABLES[table].columns}
+    for name in columns:
+        if name not in schema.names or not _FITS[kinds[name]](schema.field(name).type):
+            msg = f"events/{table}.parquet cannot be read: its column {name!r} is missing or of another kind"
+            raise UnreadableTable(msg)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+_FITS: dict[Kind, Callable[[pa.DataType], bool]] = {
+    "long": pa.types.is_integer,
+    "int": pa.types.is_integer,
+    "short": pa.types.is_integer,
+    "double": pa.types.is_floating,
+    "bool": pa.types.is_boolean,
+    "string": _is_text,
+    "ints": pa.types.is_list,
+}

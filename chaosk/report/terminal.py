@@ -22,7 +22,7 @@ _STYLES = {
     Outcome.VIOLATION: "bold red",
 }
 _STATES = {"met": ("✓ met", "green"), "missed": ("✕ missed", "red"), "not measured": ("? not measured", "magenta")}
-_SEVERITIES = {Severity.VIOLATION: ("✕", "red"), Severity.ALLOWED: ("▲", "yellow"), Severity.INFORMATION: ("·", "dim")}
+_SEVERITIES = {Severity.VIOLATION: ("✕", "red"), Severity.ALLOWED: ("▲", "yellow")}
 
 
 def summary(verdict: Verdict, run: RunDir) -> RenderableType:
@@ -61,9 +61,10 @@ def _guards(verdict: Verdict) -> Iterator[RenderableType]:
 
 
 def _findings(verdict: Verdict) -> Iterator[RenderableType]:
-    if verdict.findings:
+    telling = [finding for finding in verdict.findings if finding.severity is not Severity.INFORMATION]
+    if telling:
         yield Text("")
-    for finding in verdict.findings:
+    for finding in telling:
         mark, style = _SEVERITIES[finding.severity]
         allowed = f"; allowed: {finding.reason}" if finding.reason else ""
         rows = f"{number(finding.count)} row{'s' * (finding.count != 1)}"

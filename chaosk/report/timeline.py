@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chaosk.report import gaps, lanes, stalls, traffic
+from chaosk.report import lanes, stalls, traffic
 from chaosk.report.around import error_rows, rows, server_lanes, surroundings
 from chaosk.report.axis import Axis
 from chaosk.report.explain import Explanation, explain
 from chaosk.report.figure import Timeline
 from chaosk.report.happenings import Surroundings
+from chaosk.report.outages import outages
 from chaosk.report.source import Source
 from chaosk.report.tables import frames
 from chaosk.report.traffic import Due, Traffic
 
 MOST_PROBES = 8
 """Probes drawn."""
-_PLACE = ("probe", "topic", "partition")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def see(source: Source) -> Seen:
         partitions=lanes.partition_lanes(around.partitions, axis),
         others=server_lanes(around),
     )
-    return Seen(timeline, _explanations(source, flows, around))
+    return Seen(timeline, _explanations(source, around))
 
 
 def axis_of(source: Source) -> Axis:
@@ -76,21 +75,9 @@ def _due(source: Source) -> Due:
     return traffic.due_times(frames(source.run, "sends", "probe", "incarnation", "seq", "scheduled"))
 
 
-def _explanations(source: Source, flows: Sequence[Traffic], around: Surroundings) -> tuple[Explanation, ...]:
-    axis = around.axis
-    found = stalls.stalls(source.tolerate(lambda: _gaps(source, axis, flows)) or (), axis)
-    columns = (*_PLACE, "scheduled", "completed", "outcome", "error")
-    counts = source.tolerate(lambda: stalls.outcomes(found, frames(source.run, "sends", *columns), axis))
+def _explanations(source: Source, around: Surroundings) -> tuple[Explanation, ...]:
+    found = stalls.stalls(outages(source))
+    columns = ("probe", "topic", "partition", "scheduled", "completed", "outcome", "error")
+    counts = source.tolerate(lambda: stalls.outcomes(found, frames(source.run, "sends", *columns)))
     pairs = zip(found, counts or [Counter[str]() for _ in found], strict=True)
     return tuple(explain(stall, count, around) for stall, count in pairs)
-
-
-def _gaps(source: Source, axis: Axis, flows: Sequence[Traffic]) -> tuple[gaps.Gap, ...]:
-    run = source.run
-    written = gaps.entered(frames(run, "sends", *_PLACE, "completed", "outcome"), axis, "completed")
-    read = gaps.entered(frames(run, "reads", *_PLACE, "at"), axis, "at")
-    ends = {flow.probe: flow.last for flow in flows}
-    for row in rows(source, "ends", "probe", "at"):
-        ends[row["probe"]] = max(row["at"], ends.get(row["probe"], 0))
-    waiting = gaps.waited(frames(run, "sends", *_PLACE, "scheduled", "completed"), written, ends)
-    return (*waiting, *gaps.starved(written, read))

@@ -46,8 +46,6 @@ class Traffic:
     """Of acknowledged records; of delivered ones end to end. None where it is not known."""
     totals: dict[str, int]
     """Records by outcome."""
-    last: int
-    """When the last record was handed over or delivered, monotonic nanoseconds."""
 
 
 @dataclass(slots=True)
@@ -59,7 +57,6 @@ class _Tally:
     totals: dict[str, int] = field(default_factory=dict)
     histogram: Longs = field(init=False)
     top: Floats = field(init=False)
-    last: int = NONE
 
     def __post_init__(self) -> None:
         self.histogram = np.zeros((self.axis.buckets, _BINS), dtype=np.int64)
@@ -70,7 +67,6 @@ class _Tally:
         known = self.counts.setdefault(outcome, np.zeros(self.axis.buckets, dtype=np.int64))
         known += self.axis.count(times)
         self.totals[outcome] = self.totals.get(outcome, 0) + len(times)
-        self.last = max(self.last, int(times.max(initial=NONE)))
 
     def wait(self, due: Longs, done: Longs) -> None:
         """Count how long records took, by the moment they were due."""
@@ -85,7 +81,7 @@ class _Tally:
         """What was counted."""
         rates = {name: counts / self.axis.width for name, counts in self.counts.items()}
         latency = Latency(self._percentile(0.50), self._percentile(0.99), self.top) if self.histogram.any() else None
-        return Traffic(probe, kind, rates, latency, self.totals, self.last)
+        return Traffic(probe, kind, rates, latency, self.totals)
 
     def _percentile(self, share: float) -> Floats:
         total = self.histogram.sum(axis=1)

@@ -67,13 +67,12 @@ def figure(value: float | None, unit: str, *, censored: bool = False) -> str:
 
 def bounds(minimum: float | None, maximum: float | None, unit: str) -> str:
     """What was asked for: ``at most 20 s``, ``exactly 12 records``, ``1 s to 20 s``."""
-    if minimum is not None and minimum == maximum:
-        return f"exactly {figure(minimum, unit)}"
-    if minimum is not None and maximum is not None:
-        return f"{figure(minimum, unit)} to {figure(maximum, unit)}"
-    if minimum is not None:
-        return f"at least {figure(minimum, unit)}"
-    return f"at most {figure(maximum, unit)}" if maximum is not None else "measured"
+    low, high = (None if limit is None else figure(limit, unit).replace(".0 s", " s") for limit in (minimum, maximum))
+    if low is not None and high is not None:
+        return f"exactly {low}" if minimum == maximum else f"{low} to {high}"
+    if low is not None:
+        return f"at least {low}"
+    return "measured" if high is None else f"at most {high}"
 
 
 def since(value: float) -> str:

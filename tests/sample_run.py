@@ -217,7 +217,9 @@ def verdict(shape: Shape | None = None, **changes: Any) -> Verdict:
         ),
         "measures": measures(shape),
         "faults": (fault(shape),),
+        "findings": outages(shape),
         "checks": {
+            "produce_unavailability": "found", "consume_unavailability": "found",
             "duplicate_in_log": "clean", "inconsistent_offset": "clean", "lost": "clean", "unseen": "clean",
             "send_order": "clean", "poll_order": "not judged: the probe subscribes, order across rebalances is open",
         },
@@ -252,6 +254,32 @@ def lost(severity: Severity, count: int = 6863, reason: str | None = None) -> Fi
         check="lost", rule="A4", title=f"{count:,} acknowledged records are not in the log", severity=severity,
         reason=reason, count=count, evidence=lost_rows(20), faults=("kill",),
     )  # fmt: skip
+
+
+def outage(check: str, who: str, partitions: tuple[int, ...], began: float, ended: float) -> Finding:
+    """A finding of outages of one probe or group, at the same time on several partitions."""
+    column = {"produce_unavailability": "producer", "consume_unavailability": "reader"}[check]
+    evidence: tuple[Row, ...] = tuple(
+        {"severity": "information", "reason": None, "began": int(ns(began + p / 1000)), "ended": int(ns(ended)),
+         column: who, "topic": "orders", "partition": p, "seconds": ended - began - p / 1000, "censored": False}
+        for p in partitions
+    )  # fmt: skip
+    rule = "D1" if column == "producer" else "D2"
+    title = f"{len(partitions)} stretches without progress"
+    return Finding(
+        check=check, rule=rule, title=title, severity=Severity.INFORMATION, count=len(partitions), evidence=evidence,
+        faults=("kill",),
+    )  # fmt: skip
+
+
+def outages(shape: Shape) -> tuple[Finding, ...]:
+    """What the checks of unavailability find in that run."""
+    mine = tuple(p for p in range(shape.partitions) if p % 3 == 0)
+    others = tuple(p for p in range(shape.partitions) if p % 3)
+    return (
+        outage("produce_unavailability", shape.writer, mine, KILLED, WRITABLE + 0.05),
+        outage("consume_unavailability", "readers", others, 12.0, 15.5),
+    )
 
 
 def guard() -> Guard:

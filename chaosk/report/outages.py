@@ -1,0 +1,75 @@
+"""Outages as the checks found them: when a producer or a reader got nothing done on a partition although it had work.
+
+The checks ``produce_unavailability`` (D1) and ``consume_unavailability`` (D2) define them; the report only tells why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from chaosk.report.changes import Place
+from chaosk.report.source import Source
+
+MOST_ROWS = 20_000
+"""Rows read of a check's evidence."""
+CHECKS = {"produce_unavailability": "producer", "consume_unavailability": "reader"}
+"""By check the column that says whose outage it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """Nothing completed between two moments, monotonic nanoseconds."""
+
+    who: str
+    """A producer, a group, or a consumer without one."""
+    kind: str
+    """``produce`` or ``consume``."""
+    place: Place
+    began: int
+    ended: int
+    censored: bool = False
+    """Whether it had not ended when the run did."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasted, or at least lasted."""
+        return (self.ended - self.began) / 1e9
+
+
+def outages(source: Source) -> tuple[Outage, ...]:
+    """Every outage that the checks found, by time; a row that is none of theirs is left out."""
+    found = [outage for check, who in CHECKS.items() for outage in _outages(check, who, source)]
+    return tuple(sorted(found, key=lambda outage: (outage.began, outage.who, outage.place)))
+
+
+def _outages(check: str, who: str, source: Source) -> Iterator[Outage]:
+    for row in _rows(check, source):
+        try:
+            yield Outage(
+                who=str(row[who]),
+                kind=check.partition("_")[0],
+                place=(str(row["topic"]), int(row["partition"])),
+                began=int(row["began"]),
+                ended=int(row["ended"]),
+                censored=bool(row.get("censored")),
+            )
+        except (KeyError, TypeError, ValueError):
+            source.note(f"evidence of {check}: a row is not understood and left out of the explanations")
+
+
+def _rows(check: str, source: Source) -> Iterable[Mapping[str, Any]]:
+    """All rows of a check's evidence, from its file; those in the verdict where that cannot be read."""
+    few = [row for finding in source.verdict.findings if finding.check == check for row in finding.evidence]
+    path = source.run.evidence / f"{check}.jsonl"
+    if not few or not path.is_file():
+        return few
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return [row for row in map(json.loads, islice(lines, MOST_ROWS)) if isinstance(row, dict)]
+    except (OSError, ValueError) as error:
+        source.note(f"{path.name} cannot be read: {error}")
+        return few

@@ -73,15 +73,15 @@ class Child:
     def _gone(self) -> int:
         status = self._process.wait()
         self._listener.join(timeout=5)
-        if self._process.stdin:
-            self._process.stdin.close()
         return status
 
     def _listen(self, heard: Callable[[str], None]) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it was asked for above
-        with self._process.stdout as lines:
+        assert self._process.stdin is not None  # noqa: S101 - and so was this
+        with self._process.stdin, self._process.stdout as lines:
             for line in lines:
                 heard(line.decode("utf-8", "replace"))
+            self._process.wait()  # the lifeline is let go only then
 
 
 def _event(line: str) -> str:

@@ -10,7 +10,7 @@ import inspect
 import pkgutil
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import TypeVar
 
@@ -67,9 +67,14 @@ def _own(package: str) -> list[ModuleType]:
 
 def _foreign(package: str) -> list[ModuleType]:
     group = f"chaosk.{package.rpartition('.')[2]}"
-    modules = [(entry, entry.load()) for entry in entry_points(group=group)]
-    for entry, module in modules:
-        if not isinstance(module, ModuleType):
-            msg = f"{entry.value}: an entry point of {group} must name a module, not {type(module).__name__}"
-            raise UsageError(msg)
-    return [module for _, module in modules]
+    return [_load(group, entry) for entry in entry_points(group=group)]
+
+
+def _load(group: str, entry: EntryPoint) -> ModuleType:
+    try:
+        module = entry.load()
+    except Exception as error:  # somebody else's module may raise anything
+        raise UsageError(f"{entry.value}: the plugin cannot be imported: {type(error).__name__}: {error}") from error
+    if not isinstance(module, ModuleType):
+        raise UsageError(f"{entry.value}: an entry point of {group} must name a module, not {type(module).__name__}")
+    return module

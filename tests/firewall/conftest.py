@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from sample_inventory import INVENTORY
 
 from chaosk.inventory import Inventory
 from chaosk.targets._contract import Node
-
-SERVICE = {"start": ["/start"], "stop": ["/stop"], "pid_file": "/run/pid"}
-
-
-def make(*addresses: str) -> Inventory:
-    """Hosts node1.. at these addresses; broker 0.. and ZooKeeper 1.. on them, listeners CLIENT and REPLICATION."""
-    hosts = {f"node{n}": {"address": address} for n, address in enumerate(addresses, 1)}
-    brokers = {
-        n: {
-            "host": f"node{n + 1}",
-            "service": SERVICE,
-            "listeners": {
-                "CLIENT": {"address": address, "port": 9092},
-                "REPLICATION": {"address": address, "port": 9093, "clients": False},
-            },
-        }
-        for n, address in enumerate(addresses)
-    }
-    zookeepers = {n: {"host": f"node{n}", "service": SERVICE} for n in range(1, len(addresses) + 1)}
-    return Inventory.model_validate({"name": "lab", "hosts": hosts, "brokers": brokers, "zookeepers": zookeepers})
 
 
 @pytest.fixture(scope="session")
 def inventory() -> Inventory:
     """Three co-located hosts."""
-    return make("198.18.0.11", "198.18.0.12", "198.18.0.13")
+    return INVENTORY
 
 
 def host(number: int) -> Node:

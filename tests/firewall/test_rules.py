@@ -8,14 +8,15 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sample_inventory import INVENTORY, on_hosts
 
 from chaosk.firewall.party import ANYBODY, SELF, parties, party
 from chaosk.firewall.rules import Direction, Rule, rules, with_ports, words
 from chaosk.targets._contract import Node
 
-from .conftest import PROBES, broker, host, listener, make, zookeeper
+from .conftest import PROBES, broker, host, listener, zookeeper
 
-CLUSTER = make("198.18.0.11", "198.18.0.12", "198.18.0.13")
+CLUSTER = INVENTORY
 ADDRESS = {f"node{n}": f"198.18.0.1{n}" for n in (1, 2, 3)} | {None: SELF}
 NODES = [*map(host, (1, 2, 3)), *map(broker, (0, 1, 2)), *map(zookeeper, (1, 2, 3)), PROBES]
 PORTS = {"broker": (9092, 9093), "zookeeper": (2181, 2888, 3888)}
@@ -243,7 +244,7 @@ def test_reject_resets_tcp_and_refuses_the_rest() -> None:
 
 def test_a_listener_of_another_family_makes_no_rule() -> None:
     """An IPv6 listener is not reached from an IPv4 address: such a rule would be refused by iptables."""
-    mixed = make("198.18.0.11", "198.18.0.12").model_dump()
+    mixed = on_hosts("198.18.0.11", "198.18.0.12").model_dump()
     mixed["brokers"][0]["listeners"]["CLIENT"]["address"] = "2001:db8::1"
     inventory = type(CLUSTER).model_validate(mixed)
     found = rules(parties(inventory, [listener("CLIENT", 0)]), parties(inventory, [host(2)]), "both")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 import yaml
+from sample_inventory import INVENTORY
 
 from chaosk.inventory import Inventory
 from chaosk.scenario import steps
@@ -19,30 +20,10 @@ PROBES = Node(kind="probe", id="*")
 EVERYONE = Node(kind="everyone_else", id="")
 
 
-def service(name: str) -> dict[str, object]:
-    """A service of scripts and a pid file."""
-    return {"start": [f"/opt/{name}-start"], "stop": [f"/opt/{name}-stop"], "pid_file": f"/run/{name}.pid"}
-
-
 @pytest.fixture(scope="session")
 def inventory() -> Inventory:
     """Brokers 0 to 2 and ZooKeeper nodes 1 to 3 on node1 to node3."""
-    address = "198.18.0.1{}".format
-    brokers = {
-        n: {
-            "host": f"node{n + 1}",
-            "service": service("kafka"),
-            "config": "/etc/kafka/server.properties",
-            "listeners": {
-                "CLIENT": {"address": address(n + 1), "port": 9092},
-                "REPLICATION": {"address": address(n + 1), "port": 9093, "clients": False},
-            },
-        }
-        for n in (0, 1, 2)
-    }
-    zookeepers = {n: {"host": f"node{n}", "service": service("zookeeper")} for n in (1, 2, 3)}
-    hosts = {f"node{n}": {"address": address(n)} for n in (1, 2, 3)}
-    return Inventory.model_validate({"name": "lab", "hosts": hosts, "brokers": brokers, "zookeepers": zookeepers})
+    return INVENTORY
 
 
 def step(text: str) -> Step:

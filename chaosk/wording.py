@@ -113,7 +113,7 @@ def _advice(wants: tuple[str, ...], value: object) -> str:
     if isinstance(value, str) and {NUMBER, WHOLE} & set(wants):
         bare = re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value)
         return f"write {value}, without quotes" if bare else "write digits only, like 3"
-    if LIST in wants and not isinstance(value, Mapping):
+    if LIST in wants and not isinstance(value, Mapping) and len(str(value)) <= 40:
         return f"write [{value}]"
     samples = {
         SINGLE: "one word or number",

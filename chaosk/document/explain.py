@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, child, descend, plain
 from chaosk.document.parse import Found
-from chaosk.nearest import instead
+from chaosk.nearest import instead, nearest
 from chaosk.wording import WANTS, wanted, words
 
 Error = dict[str, Any]
@@ -28,7 +28,26 @@ def explain(root: Node, error: ValidationError, schema: dict[str, Any]) -> list[
         if each["type"] == "reference":
             continue  # what `chaosk.document` itself checks, with the place
         by_path[_path(root, each["loc"])].append(dict(each))
-    return [found for path, errors in by_path.items() for found in _at(root, path, errors, by_path, schema)]
+    meant = set(_meant(by_path, schema))
+    return [
+        found
+        for path, errors in by_path.items()
+        for found in _at(root, path, [each for each in errors if (*path, _key(each)) not in meant], by_path, schema)
+    ]
+
+
+def _key(error: Error) -> str | None:
+    """The key that is missing, if that is what is wrong."""
+    return str(error["loc"][-1]) if error["type"] == "missing" else None
+
+
+def _meant(by_path: dict[Path, list[Error]], schema: dict[str, Any]) -> Iterator[Path]:
+    """The paths of known keys that unknown ones were meant for: they are not missing, they are misspelled."""
+    for path, errors in by_path.items():
+        if any(each["type"] == "extra_forbidden" for each in errors):
+            known = nearest(str(path[-1]), known_keys(schema, path[:-1]))
+            if known is not None:
+                yield (*path[:-1], known)
 
 
 def _path(root: Node, loc: tuple[int | str, ...]) -> Path:

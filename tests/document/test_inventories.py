@@ -1,0 +1,105 @@
+"""Inventories: every mistake at its place, what must be unique, and secrets that are not in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sample_documents import INVENTORY, spoil, written
+
+from chaosk.document import DocumentError, load_inventory
+from chaosk.inventory import LabLayout
+
+LISTENER = "CLIENT: {address: kafka2.example.com, port: 9092}"
+
+MISTAKES = [
+    ("hosts:\n", "hosst:\n", "hosst", "did you mean 'hosts'?"),
+    (
+        "  0:\n    host: node1",
+        "  0:\n    host: nod1",
+        "brokers.0.host",
+        "there is no host 'nod1'; did you mean 'node1'?",
+    ),
+    ("1: {host: node1", "1: {host: nowhere", "zookeepers.1.host", "there is no host 'nowhere'"),
+    ("  0:\n", "  zero:\n", "brokers.zero", "'zero' is no id; write a whole number"),
+    ("  0:\n", "  -1:\n", "brokers.-1", "is no id"),
+    ("address: 192.0.2.11", "address: 192.0.2.11/24", "hosts.node1.address", "write an address or host name"),
+    ("address: 192.0.2.12, user", "address: 192.0.2.11, user", "hosts.node2", "is the address of hosts.node1, too"),
+    ("name: staging", "name: My cluster", "name", "a name of lower-case letters"),
+    (
+        LISTENER,
+        "CLIENT: {address: kafka2.example.com, port: 99999}",
+        "brokers.1.listeners.CLIENT.port",
+        "write at most 65535",
+    ),
+    (
+        LISTENER,
+        "CLIENT: {address: kafka1.example.com, port: 9092}",
+        "brokers.1.listeners.CLIENT",
+        "is the address of brokers.0.listeners.CLIENT, too",
+    ),
+    (LISTENER, "CLIENT: {address: kafka2.example.com}", "brokers.1.listeners.CLIENT", "'port' is missing"),
+    ("{systemd: kafka.service}", "{systemd: kafka}", "brokers.0.service.systemd", "a systemd unit, like kafka.service"),
+    ("{systemd: kafka.service}", "{systemd: kafka.service, start: [a]}", "brokers.0.service.start", "no 'start' here"),
+    ("{systemd: kafka.service}", "kafka.service", "brokers.0.service", "must be a mapping"),
+    ("      stop: [/opt/kafka/stop]\n", "", "brokers.1.service", "'stop' is missing; add `stop:` (Stops it cleanly"),
+    ("start: [/opt/kafka/start]", "start: /opt/kafka/start", "brokers.1.service.start", "write [/opt/kafka/start]"),
+    ("pid_file: /run/kafka.pid", "pid_file: kafka.pid", "brokers.1.service.pid_file", "an absolute path"),
+    ("{env: KAFKA_PASSWORD}", "hunter2", "client.sasl.password", "a secret must not be in a file"),
+    ("{env: KAFKA_PASSWORD}", "{env: A, file: b}", "client.sasl.password", "write exactly one of env and file"),
+    ("{env: KAFKA_PASSWORD}", "{evn: A}", "client.sasl.password.evn", "did you mean 'env'?"),
+    ("  security.protocol: SASL_SSL", "  security.protocol: [SASL_SSL]", "client.security.protocol", "not a list"),
+    ("zookeeper.service}", "kafka.service}", "zookeepers.1.service.systemd", "is the service of brokers.0"),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "says"), MISTAKES, ids=[mistake[1].strip()[:40] for mistake in MISTAKES]
+)
+def test_mistake_is_reported_where_it_is(tmp_path: Path, old: str, new: str, path: str, says: str) -> None:
+    """One mistake, one problem, at its path, saying what to write."""
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, spoil(INVENTORY, old, new)))
+    assert [problem.path for problem in caught.value.problems] == [path], str(caught.value)
+    assert says in caught.value.problems[0].what
+
+
+def test_secrets_are_not_repeated_in_messages(tmp_path: Path) -> None:
+    """A secret in the wrong place is refused without being printed."""
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, spoil(INVENTORY, "{env: KAFKA_PASSWORD}", "hunter2-token")))
+    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in repr(caught.value.problems)
+
+
+def test_a_cluster_without_a_listener_for_clients(tmp_path: Path) -> None:
+    """Probes could not come in: said before anything is tried, unless the inventory names bootstrap servers itself."""
+    closed = INVENTORY.replace("port: 9092}", "port: 9092, clients: false}")
+    with pytest.raises(DocumentError, match="no listener is for clients"):
+        load_inventory(written(tmp_path, closed))
+    named = closed.replace("client:\n", "client:\n  bootstrap.servers: kafka.example.com:9092\n")
+    load_inventory(written(tmp_path, named))
+
+
+def test_lab_file(tmp_path: Path) -> None:
+    """One key, `lab`: a layout, with defaults for what is left out."""
+    lab = load_inventory(written(tmp_path, "lab: {name: mine, brokers: 1}\n"))
+    assert lab == LabLayout(name="mine", brokers=1)
+
+
+@pytest.mark.parametrize(
+    ("document", "path", "says"),
+    [
+        ("lab: {brokers: 0}\n", "lab.brokers", "write at least 1"),
+        ("lab: {name: Mine}\n", "lab.name", "a lower-case letter"),
+        ("lab: {layout: {a: [broker 0, controller 1]}}\n", "lab.layout.a[1]", "a role, like broker 0"),
+        ("lab: {layout: {a: [broker 0], b: [broker 0]}}\n", "lab.layout", "is on lab.layout, too"),
+        ("lab: {}\nhosts: {}\n", "hosts", "there is no 'hosts' here"),
+    ],
+)
+def test_mistakes_in_a_lab_file(tmp_path: Path, document: str, path: str, says: str) -> None:
+    """Values out of range, unknown roles, a role on two hosts, other keys beside."""
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, document))
+    assert [problem.path for problem in caught.value.problems] == [path], str(caught.value)
+    assert says in caught.value.problems[0].what

@@ -170,7 +170,7 @@ def _element(svg: str) -> str:
     opening = '<svg class="timeline" role="img" aria-label="Timeline of the run: described by the tables below" '
     return re.sub(
         r'<svg [^>]*?(viewBox="[^"]*")[^>]*>',
-        rf'{opening}\1 xmlns:xlink="http://www.w3.org/1999/xlink">',
+        rf'{opening}\1 xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">',
         element,
         count=1,
     )

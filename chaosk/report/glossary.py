@@ -21,7 +21,6 @@ MEANINGS = {
     "_FATAL": "the client gave up for good",
     "_STATE": "the call was not valid in the client's state at that moment",
     "NOT_LEADER_FOR_PARTITION": "the broker no longer leads the partition; the client must look for the new leader",
-    "NOT_LEADER_OR_FOLLOWER": "the broker no longer leads the partition; the client must look for the new leader",
     "LEADER_NOT_AVAILABLE": "the partition had no leader",
     "UNKNOWN_TOPIC_OR_PART": "the broker did not know the partition (yet), as just after its start",
     "NOT_ENOUGH_REPLICAS": "fewer in-sync replicas than min.insync.replicas; not written",
@@ -37,11 +36,11 @@ MEANINGS = {
     "OFFSET_OUT_OF_RANGE": "the position is not in the log: it was truncated or deleted",
     "OUT_OF_ORDER_SEQUENCE_NUMBER": "the broker missed a record of this idempotent producer",
     "INVALID_PRODUCER_EPOCH": "a newer producer with the same transactional.id has taken over",
-    "CORRUPT_MESSAGE": "the broker found a wrong checksum",
+    "INVALID_MSG": "the broker found a wrong checksum",
     "KAFKA_STORAGE_ERROR": "the broker could not read or write its disk",
 }
 
 
 def meaning(error: str) -> str:
     """What an error means; empty for one that is not in the table, rather than a guess."""
-    return MEANINGS.get(error.removeprefix("_") if error.startswith("__") else error, "")
+    return MEANINGS.get(error, "")

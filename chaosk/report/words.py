@@ -38,10 +38,10 @@ def number(value: float) -> str:
 
 def seconds(value: float) -> str:
     """A length of time, in the unit that suits it."""
-    if value and abs(value) < 0.000_1:
+    if 1e-9 <= abs(value) < 0.000_1:
         return f"{value * 1e6:.3g} µs"
     if abs(value) < 0.999_5:
-        return f"{value * 1000:.3g} ms"
+        return f"{round(value, 9) * 1000:.3g} ms"
     if abs(value) < 120:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(abs(value)), 60)

@@ -128,9 +128,7 @@ def test_due_times_have_a_limit(frame: Make, monkeypatch: pytest.MonkeyPatch) ->
     assert due_times([frame("sends", rows)]) == {}
 
 
-def test_a_sequence_number_out_of_all_bounds_does_not_fill_memory(
-    frame: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sequence_number_out_of_all_bounds_does_not_fill_memory(frame: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged row with seq 2^60 must not make an array of that length."""
     monkeypatch.setattr(traffic, "MOST_DUE", 1000)
     due = due_times([frame("sends", [send(0, 1, seq=2**60, incarnation=0), send(0, 1, seq=1, incarnation=0)])])

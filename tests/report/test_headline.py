@@ -1,0 +1,112 @@
+"""The headline: it says what stands, and never lets an allowed loss pass unmentioned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_run import guard, lost, objective, verdict
+
+from chaosk.report.headline import headline, is_predicted, sign
+from chaosk.verdict import Finding, Outcome, Severity, Verdict
+
+ALLOWED = lost(Severity.ALLOWED, reason="acks is not all: the leader alone acknowledged it")
+PREDICTED = objective("lost_records", "orders", 6863, minimum=1, prediction=True, unit="records")
+
+
+def test_a_clean_pass_says_how_much_was_asked() -> None:
+    """How many checks were judged, how many were not, and how many objectives were met."""
+    assert headline(verdict()) == "PASS — nothing wrong in 7 checks (1 not judged), 2 of 2 objectives met"
+
+
+def test_a_pass_with_allowed_loss_says_so() -> None:
+    """The loss, why it is allowed, and that it was predicted."""
+    said = headline(verdict(findings=(ALLOWED,), objectives=(PREDICTED,)))
+    assert said == (
+        "PASS — 6,863 acknowledged records are not in the log, "
+        "allowed by the settings (acks is not all: the leader alone acknowledged it) and predicted"
+    )
+
+
+def test_allowed_loss_that_nobody_predicted_is_not_called_predicted() -> None:
+    """A prediction that failed, or one of something else, is none of this."""
+    others = (
+        objective("lost_records", "orders", 6863, minimum=9999, prediction=True, unit="records"),
+        objective("duplicate_records", "orders", 5, minimum=1, prediction=True, unit="records"),
+        objective("lost_records", "orders", 6863, maximum=9999, unit="records"),
+    )
+    said = headline(verdict(findings=(ALLOWED,), objectives=others))
+    assert "allowed by the settings" in said
+    assert "predicted" not in said
+
+
+def test_a_violation_comes_first() -> None:
+    """Beside it other findings and missed objectives are told as well."""
+    missed = objective("unavailability", "writer", 40, maximum=20)
+    said = headline(
+        verdict(
+            found=Outcome.VIOLATION,
+            verdict=Outcome.VIOLATION,
+            findings=(lost(Severity.VIOLATION), ALLOWED),
+            objectives=(missed,),
+        )
+    )
+    assert said.startswith("VIOLATION — 6,863 acknowledged records are not in the log; ")
+    assert said.endswith("1 of 1 objectives missed")
+
+
+def test_a_violation_that_was_predicted_passes_and_says_so() -> None:
+    """The scenario said that it would be found; the headline does not hide that it was."""
+    found = verdict(found=Outcome.VIOLATION, expected=Outcome.VIOLATION, findings=(lost(Severity.VIOLATION),))
+    assert headline(found) == "PASS — 6,863 acknowledged records are not in the log, as predicted"
+
+
+def test_an_expected_violation_in_a_run_that_did_not_pass_is_not_as_predicted() -> None:
+    """If something else was found too, the run is a violation and nothing is excused by the headline."""
+    found = verdict(
+        found=Outcome.VIOLATION,
+        expected=Outcome.VIOLATION,
+        verdict=Outcome.VIOLATION,
+        findings=(lost(Severity.VIOLATION),),
+    )
+    assert not is_predicted(found.findings[0], found)
+
+
+def test_an_inconclusive_run_names_the_guard() -> None:
+    """What was missing and what to do, and how many more."""
+    inconclusive: dict[str, Any] = {"found": Outcome.INCONCLUSIVE, "verdict": Outcome.INCONCLUSIVE}
+    said = headline(verdict(**inconclusive, guards=(guard(), guard())))
+    assert said.startswith("INCONCLUSIVE — fault not verified: kill: broker 1 was already dead before the fault")
+    assert said.endswith("(and 1 more)")
+
+
+def test_a_cluster_that_was_not_put_back_is_told_first() -> None:
+    """Nothing outranks it."""
+    assert headline(verdict(healed=False)).startswith("PASS — NOT HEALED: the cluster is not as it was")
+
+
+def test_information_is_no_headline() -> None:
+    """An outage within its bound is measured, not announced."""
+    assert "stretches" not in headline(verdict())
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_each_outcome_has_a_shape_of_its_own(outcome: Outcome) -> None:
+    """None is told by colour alone."""
+    others = {sign(verdict(verdict=other)) for other in Outcome if other is not outcome}
+    assert sign(verdict(verdict=outcome)) not in others
+
+
+@given(
+    st.sampled_from(list(Outcome)),
+    st.lists(st.sampled_from([ALLOWED, lost(Severity.VIOLATION), lost(Severity.INFORMATION)]), max_size=3),
+    st.integers(0, 3),
+)
+def test_a_finding_is_always_mentioned(outcome: Outcome, findings: list[Finding], guards: int) -> None:
+    """Whatever the verdict: a headline that says nothing of a finding that is not mere information cannot be."""
+    told: Verdict = verdict(verdict=outcome, findings=tuple(findings), guards=(guard(),) * guards)
+    said = headline(told)
+    assert said.startswith(outcome.upper())
+    assert ("not in the log" in said) == any(f.severity is not Severity.INFORMATION for f in findings)

@@ -1,0 +1,125 @@
+"""Measures: the figures of the verdict in tables, none dropped and none changed."""
+
+from __future__ import annotations
+
+import pytest
+from sample_run import Shape, measures, objective, verdict
+
+from chaosk.metrics import METRICS
+from chaosk.report.measures import measure_rows, objective_rows, says, tiles, window_name, windows
+from chaosk.verdict import Measure
+
+
+def measure(metric: str, subject: str, value: float | None, window: str = "run", *, censored: bool = False) -> Measure:
+    """A measure in the metric's unit."""
+    unit = METRICS[metric].unit if metric in METRICS else "s"
+    return Measure(metric=metric, subject=subject, window=window, value=value, unit=unit, censored=censored)
+
+
+def test_every_measure_has_its_cell() -> None:
+    """Rows are metrics and subjects, columns windows; each figure is in exactly one cell."""
+    found = measures(Shape())
+    rows = measure_rows(found)
+    assert windows(found) == ("run", "baseline", "kill")
+    assert sum(cell != "" for row in rows for cell in row.cells) == len(found)
+    p99 = next(row for row in rows if row.name == "latency p99")
+    assert p99.cells == ("", "6.4 ms", "10.4 s")
+
+
+def test_rows_follow_the_order_of_the_metrics() -> None:
+    """As the reference lists them, then by subject; what a plugin measured comes last."""
+    found = (
+        measure("rate", "b", 1),
+        measure("own", "x", 1),
+        measure("unavailability", "b", 1),
+        measure("rate", "a", 1),
+    )
+    assert [(row.name, row.subject) for row in measure_rows(found)] == [
+        ("unavailability", "b"),
+        ("rate", "a"),
+        ("rate", "b"),
+        ("own", "x"),
+    ]
+
+
+def test_windows_of_faults_stand_between_baseline_and_heal() -> None:
+    """In the order in which the verdict names them."""
+    found = [measure("rate", "w", 1, window) for window in ("after_heal", "kill", "baseline", "cut", "run")]
+    assert windows(found) == ("run", "baseline", "kill", "cut", "after_heal")
+
+
+def test_tiles_show_the_worst_subject() -> None:
+    """The longest outage of all probes, with whose it was."""
+    shown = {tile.name: tile for tile in tiles(verdict())}
+    assert (shown["unavailability"].value, shown["unavailability"].subject) == ("11.0 s", "writer")
+
+
+def test_tiles_add_what_is_a_total() -> None:
+    """Acknowledged records of two probes are one number, nobody's alone."""
+    found = (measure("acknowledged_records", "a", 10), measure("acknowledged_records", "b", 5))
+    (tile,) = tiles(verdict(measures=found))
+    assert (tile.value, tile.subject) == ("15 records", "")
+
+
+def test_tiles_prefer_the_runs_own_figure() -> None:
+    """If the analysis gives one for the whole run, that is it."""
+    found = (measure("lost_records", "a", 10), measure("lost_records", "", 12))
+    (tile,) = tiles(verdict(measures=found))
+    assert tile.value == "12 records"
+
+
+def test_tiles_leave_out_what_was_not_measured() -> None:
+    """And take the run's figures alone, not those of one window."""
+    found = (measure("recovery", "kill", None), measure("unavailability", "w", 3, "kill"))
+    assert tiles(verdict(measures=found)) == ()
+
+
+def test_a_censored_figure_stays_one() -> None:
+    """A recovery that never came is at least as long as the run."""
+    (tile,) = tiles(verdict(measures=(measure("recovery", "kill", 30, censored=True),)))
+    assert tile.value == "≥ 30.0 s"
+
+
+def test_missed_objectives_come_first() -> None:
+    """Then what could not be measured; each with what was asked and what was found."""
+    rows = objective_rows(
+        (
+            objective("unavailability", "writer", 11, maximum=20),
+            objective("recovery", "kill", None, maximum=30),
+            objective("rate", "", 100, minimum=400, unit="records/s", window="kill"),
+        )
+    )
+    assert [row.state for row in rows] == ["missed", "not measured", "met"]
+    assert (rows[0].subject, rows[0].window, rows[0].asked) == (
+        "the whole run",
+        "during kill",
+        "at least 400 records/s",
+    )
+    assert rows[2].share == pytest.approx(0.55)
+
+
+def test_only_a_maximum_has_a_share() -> None:
+    """How much of what is allowed was used; of a minimum, a prediction or a bound of 0 nothing can be said."""
+    rows = objective_rows(
+        (
+            objective("rate", "w", 100, minimum=50),
+            objective("lost_records", "o", 0, maximum=0, minimum=0),
+            objective("lost_records", "o", 5, maximum=10, prediction=True),
+        )
+    )
+    assert [row.share for row in rows] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [("run", "whole run"), ("baseline", "baseline"), ("after_heal", "after the last heal"), ("kill", "during kill")],
+)
+def test_windows_have_words(window: str, said: str) -> None:
+    """Faults are named by their entry."""
+    assert window_name(window) == said
+
+
+def test_known_metrics_are_explained() -> None:
+    """What a figure is, from the metrics' own table; nothing is made up for others."""
+    assert all(says(metric) for metric in METRICS)
+    assert says("unheard_of") == ""

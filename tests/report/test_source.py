@@ -1,0 +1,72 @@
+"""The source: only the verdict is needed; what else is missing or damaged is told, not raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chaosk.errors import UsageError
+from chaosk.report.source import Source, read, read_verdict
+from chaosk.report.tables import UnreadableTable
+from chaosk.rundir import RunDir
+
+MakeRun = Callable[..., RunDir]
+
+
+def test_a_run_without_verdict_is_not_judged_yet(make_run: MakeRun) -> None:
+    """The message says what to do."""
+    run = make_run()
+    run.verdict.unlink()
+    with pytest.raises(UsageError, match=r"no verdict yet; judge the run with `chaosk analyze"):
+        read_verdict(run)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1}', "\x00", '{"scenario": 7}'])
+def test_a_damaged_verdict_is_one_clear_error(make_run: MakeRun, text: str) -> None:
+    """Never a traceback, and nothing of how it is parsed."""
+    run = make_run()
+    run.verdict.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"cannot be read: \d+ of its fields are wrong; judge the run again"):
+        read_verdict(run)
+
+
+def test_a_verdict_that_is_a_folder(make_run: MakeRun) -> None:
+    """The operating system's reason is given."""
+    run = make_run()
+    run.verdict.unlink()
+    run.verdict.mkdir()
+    with pytest.raises(UsageError, match="Is a directory"):
+        read_verdict(run)
+
+
+@pytest.mark.parametrize("name", ["plan.json", "run.json", "cluster/before.json"])
+@pytest.mark.parametrize("text", ["{", "\xff", "[" * 100_000])
+def test_another_damaged_document_is_noted(make_run: MakeRun, name: str, text: str) -> None:
+    """The report goes on without it and says which one it was."""
+    run = make_run()
+    (run.root / name).write_bytes(text.encode("latin-1"))
+    notes = read(run).notes
+    assert len(notes) == 1
+    assert notes[0].startswith(f"{Path(name).name} cannot be read")
+
+
+def test_missing_documents_are_no_fault(make_run: MakeRun) -> None:
+    """A run that was broken off early has no run.json and no states."""
+    run = make_run()
+    for path in (run.plan, run.run, *run.cluster.iterdir()):
+        path.unlink()
+    source = read(run)
+    assert (source.plan, source.record, source.states, source.notes) == ({}, {}, {}, [])
+
+
+def test_a_table_that_cannot_be_read_is_noted_once(source: Source) -> None:
+    """Several readers of one torn table give one note, and each goes on without it."""
+
+    def torn() -> int:
+        raise UnreadableTable("events/sends.parquet cannot be read: torn")
+
+    fresh = read(source.run)
+    assert [fresh.tolerate(torn), fresh.tolerate(torn), fresh.tolerate(lambda: 3)] == [None, None, 3]
+    assert fresh.notes == ["events/sends.parquet cannot be read: torn"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 import structlog
 
@@ -14,13 +14,14 @@ import structlog
 class FileLogger:
     """Writes lines to a file and goes on where it cannot: a full disk must not stop the healing that is logged."""
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: io.RawIOBase) -> None:
+        """``file`` is unbuffered: a buffer would try again when it is closed, and fail then."""
         self._file = file
 
     def msg(self, line: str) -> None:
         """Write one line, if the disk takes it."""
         with suppress(OSError):
-            self._file.write(line + "\n")
+            self._file.write(line.encode() + b"\n")
 
     debug = info = warning = error = critical = msg
 
@@ -28,7 +29,7 @@ class FileLogger:
 @contextmanager
 def logging_to(path: Path) -> Iterator[None]:
     """Send what chaosk logs to a file, until the block ends."""
-    with path.open("a", encoding="utf-8", buffering=1) as file:
+    with path.open("ab", buffering=0) as file:
         structlog.configure(
             processors=[
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -43,8 +44,6 @@ def logging_to(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError):
-                file.flush()
             structlog.reset_defaults()
             structlog.configure(logger_factory=structlog.ReturnLoggerFactory(), cache_logger_on_first_use=False)
 

@@ -1,0 +1,87 @@
+"""Aiming: targets are resolved when the step fires, frozen, and never to nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import pytest
+
+from chaosk.cluster.live import Live, PartitionState
+from chaosk.errors import StepError
+from chaosk.inventory import Inventory
+from chaosk.run.faults import aim
+from chaosk.scenario import Entry
+from chaosk.scenario import steps as all_steps
+
+INVENTORY = Inventory.model_validate(
+    {
+        "name": "mine",
+        "hosts": {f"node{n}": {"address": f"192.0.2.{n}"} for n in range(1, 4)},
+        "brokers": {
+            n: {
+                "host": f"node{n}",
+                "service": {"systemd": "kafka.service"},
+                "listeners": {"CLIENT": {"address": f"192.0.2.{n}", "port": 9092}},
+            }
+            for n in range(1, 4)
+        },
+    }
+)
+
+
+@dataclass
+class Cluster:
+    """A topic with one partition, led by a broker or by nobody."""
+
+    leader: int
+
+    def partitions(self, topic: str) -> tuple[PartitionState, ...]:
+        """The one partition."""
+        isr = (1, 2, 3) if self.leader > 0 else ()
+        return (PartitionState(topic=topic, partition=0, leader=self.leader, replicas=(1, 2, 3), isr=isr),)
+
+    def brokers(self) -> tuple[int, ...]:
+        """All of them."""
+        return (1, 2, 3)
+
+
+def entry(target: str, name: str = "kill-1") -> Entry:
+    """A kill of a target."""
+    step = all_steps()["kill_broker"].model_validate({"target": target})
+    return Entry.model_validate({"name": name, "kind": "kill_broker", "step": step})
+
+
+def hit(target: str, *, leader: int = 2, seed: int = 7, name: str = "kill-1") -> list[str]:
+    """The brokers that a kill of ``target`` is aimed at."""
+    fault = aim(entry(target, name), INVENTORY, cast("Live", Cluster(leader)), seed, "run-1")
+    return [node.id for node in fault.targets]
+
+
+def test_a_role_is_resolved_to_whoever_has_it_now() -> None:
+    """The leader of the moment, not of the plan."""
+    assert hit("leader(orders, 0)", leader=2) == ["2"]
+    assert hit("leader(orders, 0)", leader=3) == ["3"]
+
+
+def test_a_frozen_fault_names_hosts_and_commands_only() -> None:
+    """Nothing symbolic is left: it can be stored and undone by somebody who knows no cluster."""
+    fault = aim(entry("leader(orders, 0)"), INVENTORY, cast("Live", Cluster(2)), 7, "run-1")
+    text = fault.model_dump_json()
+    assert "leader(" not in text
+    assert '"host":"node2"' in text
+    assert type(fault).model_validate_json(text) == fault
+
+
+def test_a_target_that_is_nothing_is_an_error() -> None:
+    """A partition without a leader: a fault without a target would look like one that did no harm."""
+    with pytest.raises(StepError, match="leader"):
+        hit("leader(orders, 0)", leader=-1)
+
+
+def test_chance_is_decided_by_seed_and_entry() -> None:
+    """The same seed draws the same; entries draw apart; some seed draws another."""
+    draws = {seed: hit("random(1)", seed=seed) for seed in range(20)}
+    assert draws == {seed: hit("random(1)", seed=seed) for seed in range(20)}
+    assert len({tuple(draw) for draw in draws.values()}) > 1
+    assert any(hit("random(1)", seed=seed, name="other") != draws[seed] for seed in range(20))

@@ -1,0 +1,140 @@
+"""The probes of a run: started, ended and killed by name, and an account of every one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+import pytest
+
+from chaosk.cluster.live import ProbeState
+from chaosk.errors import StepError
+from chaosk.run.crew import Crew
+from chaosk.steps._contract import Signal
+from chaosk.worker.process import ProbeProcess
+
+
+@dataclass
+class Process:
+    """A probe's process that does as it is told."""
+
+    probe: str
+    status: int | None = None
+    ok: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    def state(self) -> ProbeState:
+        """Running until it has a status."""
+        return ProbeState(
+            probe=self.probe, kind="produce", running=self.status is None, ok=self.ok, exit_status=self.status
+        )
+
+    def stop(self, timeout: float) -> int:
+        """A clean end."""
+        assert timeout > 10, "a producer must be given the time to flush"
+        self.asked.append("stop")
+        self.status = 0
+        return 0
+
+    def kill(self) -> int:
+        """SIGKILL."""
+        self.asked.append("kill")
+        self.status = -9
+        return -9
+
+    def last_words(self) -> str:
+        """What it said last."""
+        return "its last words"
+
+
+@dataclass
+class Yard:
+    """Launches processes and keeps them."""
+
+    processes: dict[tuple[str, int], Process] = field(default_factory=dict)
+
+    def launch(self, probe: str, incarnation: int) -> ProbeProcess:
+        """Make one."""
+        self.processes[probe, incarnation] = Process(probe)
+        return cast("ProbeProcess", self.processes[probe, incarnation])
+
+
+@pytest.fixture
+def yard() -> Yard:
+    """Where processes come from."""
+    return Yard()
+
+
+@pytest.fixture
+def crew(yard: Yard) -> Crew:
+    """A writer and a reader, running."""
+    crew = Crew(yard.launch)
+    crew.start("writer")
+    crew.start("reader")
+    return crew
+
+
+def accounts(crew: Crew) -> list[tuple[str, int, str, int | None]]:
+    """Probe, incarnation, by whom, status of every end."""
+    return [(end.probe, end.incarnation, end.ended_by, end.exit_status) for end in crew.ends()]
+
+
+def test_the_end_of_the_run_ends_everybody_cleanly(crew: Crew, yard: Yard) -> None:
+    """Each is asked once, and is accounted for."""
+    crew.end_all(("writer",))
+    crew.end_all(("writer", "reader"))
+    assert accounts(crew) == [("reader", 0, "stop", 0), ("writer", 0, "stop", 0)]
+    assert yard.processes["writer", 0].asked == ["stop"]
+
+
+def test_a_step_that_kills_and_starts_makes_a_new_incarnation(crew: Crew, yard: Yard) -> None:
+    """The killed process is a step's doing, not a defect; the next one has the next number."""
+    crew.signal(Signal(probe="reader", action="kill"))
+    crew.signal(Signal(probe="reader", action="start"))
+    assert yard.processes["reader", 0].asked == ["kill"]
+    assert ("reader", 1) in yard.processes
+    assert accounts(crew) == [("reader", 0, "step", -9)]
+    assert crew.state("reader").running
+
+
+def test_a_probe_that_dies_is_noticed_with_its_last_words(crew: Crew, yard: Yard) -> None:
+    """Nobody asked it to end: that is what makes a verdict inconclusive."""
+    yard.processes["writer", 0].status = 70
+    assert crew.dead() == ("writer",)
+    (end,) = crew.ends()
+    assert (end.ended_by, end.exit_status, end.last_words) == ("itself", 70, "its last words")
+
+
+def test_a_probe_that_died_can_be_started_again_and_its_death_stays_on_record(crew: Crew, yard: Yard) -> None:
+    """A restart must not hide the crash before it."""
+    yard.processes["writer", 0].status = -11
+    crew.start("writer")
+    assert accounts(crew) == [("writer", 0, "itself", -11)]
+
+
+def test_what_runs_is_not_started_twice(crew: Crew) -> None:
+    """Two processes of one probe would write one history."""
+    with pytest.raises(StepError, match="writer: it runs already"):
+        crew.signal(Signal(probe="writer", action="start"))
+
+
+@pytest.mark.parametrize("action", ["stop", "kill"])
+def test_a_step_cannot_end_what_does_not_run(crew: Crew, yard: Yard, action: str) -> None:
+    """A fault without a target did not take."""
+    yard.processes["writer", 0].status = 0
+    with pytest.raises(StepError, match="does not run"):
+        crew.signal(Signal.model_validate({"probe": "writer", "action": action}))
+
+
+def test_a_broken_off_run_leaves_no_process(crew: Crew, yard: Yard) -> None:
+    """Whatever runs is killed, and said to have been."""
+    crew.end("writer")
+    crew.abandon()
+    assert [process.asked for process in yard.processes.values()] == [["stop"], ["kill"]]
+    assert accounts(crew) == [("reader", 0, "abort", -9), ("writer", 0, "stop", 0)]
+
+
+def test_an_unknown_probe_is_an_error(crew: Crew) -> None:
+    """The message names it."""
+    with pytest.raises(StepError, match="auditor: there is no such probe"):
+        crew.state("auditor")

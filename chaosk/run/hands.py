@@ -73,13 +73,13 @@ class Hands:
     def _run(self, command: Command) -> None:
         result = self.transport.run(command)
         log.info(
-            "command", host=command.host, argv=command.argv, sudo=command.sudo, status=result.exit_status,
+            "command", host=command.host, command=command.brief, sudo=command.sudo, status=result.exit_status,
             stdout=result.stdout[-500:], stderr=result.stderr[-500:],
             host_started=result.host_started, host_ended=result.host_ended,
         )  # fmt: skip
         if not result.ok:
             said = (result.stderr or result.stdout).strip()[-300:]
-            raise StepError(f"{command.host}: `{' '.join(command.argv)[:200]}` ended with {result.exit_status}: {said}")
+            raise StepError(f"{command.host}: `{command.brief}` ended with {result.exit_status}: {said}")
 
     def _await(self, fact: Fact, stop: threading.Event) -> None:
         answer = self.confirm(fact, stop)

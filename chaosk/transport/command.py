@@ -8,6 +8,9 @@ from pydantic import Field
 
 from chaosk.model import Model
 
+_LONGEST = 160
+"""Characters of a command in a message."""
+
 
 class Command(Model):
     """One program run on one host. ``argv`` is never read by a shell: quoting happens once, in the transport."""
@@ -22,6 +25,15 @@ class Command(Model):
     """Seconds until the command counts as hung; the host ends it then, so that it cannot take effect later."""
     repeatable: bool = False
     """Whether doing it twice is the same as doing it once: then it is sent again when the connection breaks."""
+
+    @property
+    def brief(self) -> str:
+        """Its words on one line, for messages and logs: no script's text, and nothing that comes by standard input."""
+        words = list(self.argv)
+        if words[:2] == ["sh", "-c"]:
+            words[1:3] = ["-c", "…"]
+        line = " ".join(" ".join(words).split())
+        return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
 class Result(Model):

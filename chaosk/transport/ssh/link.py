@@ -119,7 +119,7 @@ class Link:
             while channel.recv_stderr_ready():
                 stderr += channel.recv_stderr(_CHUNK)
             if len(stdout) + len(stderr) > MOST_OUTPUT:
-                raise StepError(f"{self._name}: {_brief(command)} said more than {MOST_OUTPUT // 1024**2} MiB")
+                raise StepError(f"{self._name}: `{command.brief}` said more than {MOST_OUTPUT // 1024**2} MiB")
             left = end - time.monotonic()
             if left <= 0:
                 raise self._lost(command, f"no answer within {patience:g} s")
@@ -128,7 +128,7 @@ class Link:
         return bytes(stdout), bytes(stderr)
 
     def _lost(self, command: Command, why: str) -> ConnectionLost:
-        return ConnectionLost(f"{self._name}: {_brief(command)}: outcome unknown, the connection broke: {why}")
+        return ConnectionLost(f"{self._name}: `{command.brief}`: outcome unknown, the connection broke: {why}")
 
     def _no_answer(self, channel: paramiko.Channel, command: Command, said: bytes) -> StepError:
         transport = channel.get_transport()
@@ -136,16 +136,10 @@ class Link:
             return self._lost(command, "connection closed")
         text = said.decode(errors="replace").strip()[-300:]
         hint = f"is the login shell of {self._host.user} a POSIX shell, and has the host env, sh, date and timeout?"
-        return StepError(f"{self._name}: {_brief(command)} gave no answer, only {text!r}; {hint}")
+        return StepError(f"{self._name}: `{command.brief}` gave no answer, only {text!r}; {hint}")
 
 
 def _at_end(channel: paramiko.Channel) -> bool:
     """Whether nothing more can come."""
     ended = channel.closed or bool(channel.eof_received)
     return ended and not channel.recv_ready() and not channel.recv_stderr_ready()
-
-
-def _brief(command: Command) -> str:
-    """Its words on one line, for messages; what comes in by stdin stays out."""
-    words = " ".join(" ".join(command.argv).split())
-    return f"`{words[:120]}{'…' if len(words) > 120 else ''}`"

@@ -39,7 +39,9 @@ def up_command(kind: str, file: Path | None, layout_json: Any, **options: str | 
         raise UsageError("--hosts vms: virtual machines are not there yet; the kind `hosts` is: leave --hosts out")
     given = {key: value for key, value in options.items() if value is not None}
     base = json.load(layout_json) if layout_json else _from_file(file)
-    click.echo(up(_layout(base | given), click.echo))
+    inventory = up(_layout(base | given), click.echo)
+    if layout_json is None:
+        click.echo(inventory)
 
 
 def _from_file(file: Path | None) -> dict[str, object]:

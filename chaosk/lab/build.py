@@ -13,7 +13,7 @@ import yaml
 
 from chaosk.errors import LabError
 from chaosk.inventory import LabLayout
-from chaosk.lab import health, jars, lab, preflight, privilege, runner, ssh_files
+from chaosk.lab import health, jars, lab, namespace, preflight, privilege, runner, ssh_files
 from chaosk.lab import state as places
 from chaosk.lab.kind import HostKind
 from chaosk.lab.lab import Lab
@@ -51,6 +51,7 @@ def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
     else:
         clear(kind, state)
         _create(wanted, kind, say)
+    namespace.check(state.namespace)
     started = time.monotonic()
     _hosts(wanted, kind, say)
     _services(wanted, kind, say)

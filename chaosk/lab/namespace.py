@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 _CLONE_NEWNET = 0x40000000
 _MARK = "CHAOSK_ENTERED"
+_SUDO_DROPS = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH")
+"""Variables that sudo replaces or removes even when it is told to keep the environment."""
 _DIRECTORY = Path("/run/netns")
 
 
@@ -31,9 +33,14 @@ def make(file: Path) -> None:
     file.touch(mode=0o444)
     # Not `ip netns add`: that mounts /run/netns on itself and leaves the mount behind.
     runner.run(["unshare", f"--net={file}", "true"])
+    check(file.name)
+
+
+def check(name: str) -> None:
+    """Raise LabError if the network namespace ``name`` has a default route: from a lab nothing can leave."""
     for family in ("-4", "-6"):
-        if routes := runner.run(["ip", family, "-n", file.name, "route", "show", "default"]).strip():
-            raise LabError(f"{file.name} has a way out ({routes}); the lab does not start in such a namespace")
+        if routes := runner.run(["ip", family, "-n", name, "route", "show", "default"]).strip():
+            raise LabError(f"{name} has a way out ({routes}); do: chaosk lab down, then look who made that route")
 
 
 def remove(file: Path) -> None:
@@ -114,13 +121,14 @@ def _start_again(name: str) -> None:
     if runner.attempt(["sudo", "-n", "true"]).returncode != 0:
         raise LabError(f"only root can enter the network namespace {name}, and sudo -n is refused; run as root")
     os.environ[_MARK] = name
-    os.execvp("sudo", again(name, sys.orig_argv, os.environ["PATH"]))  # noqa: S606, S607 - sudo's place is the user's
+    os.execvp("sudo", again(name, sys.orig_argv, os.environ))  # noqa: S606, S607 - sudo's place is the user's
 
 
-def again(name: str, argv: list[str], path: str) -> list[str]:
+def again(name: str, argv: list[str], environment: Mapping[str, str]) -> list[str]:
     """The command that runs ``argv`` as the present user in the namespace ``name``, environment kept."""
+    kept = [f"{variable}={environment[variable]}" for variable in _SUDO_DROPS if variable in environment]
     return [
         *("sudo", "-n", "-E", "nsenter", f"--net={_DIRECTORY / name}"),
         *("setpriv", f"--reuid={os.getuid()}", f"--regid={os.getgid()}", "--init-groups"),
-        *("env", f"PATH={path}", f"HOME={Path.home()}", sys.executable, *argv[1:]),
+        *("env", *kept, sys.executable, *argv[1:]),
     ]

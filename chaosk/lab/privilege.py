@@ -29,8 +29,8 @@ def give_to_caller(path: Path) -> None:
 
 def command(words: Sequence[str]) -> list[str]:
     """The command line that runs ``chaosk lab WORDS`` as root."""
-    source = Path(__file__).parents[2]
-    kept = {"PYTHONPATH": str(source), "CHAOSK_STATE": str(places.state_root())}  # sudo empties the environment
+    source = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
+    kept = {"PYTHONPATH": source, "CHAOSK_STATE": str(places.state_root())}  # sudo empties the environment
     return [
         *("sudo", "-n", "env", *(f"{name}={value}" for name, value in kept.items())),
         *(sys.executable, "-m", "chaosk", "lab", *words),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,17 +21,22 @@ TAG = f"t{os.getpid() % 1_000_000}"
 
 
 @pytest.fixture(scope="session")
-def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A state directory of the tests' own, with the machine's jars in it; every lab left in it is taken down."""
+def own_state() -> Iterator[Path]:
+    """A state directory of the tests' own, with the machine's jars in it; every lab left in it is taken down.
+
+    Not below pytest's own: that is closed to other users, and one of the tests is somebody else.
+    """
     layout = LabLayout()
     cached = jars.ensure(layout.kafka, mode.mode_of(layout).dependencies(layout), print)
-    root = tmp_path_factory.mktemp("labs")
+    root = Path(tempfile.mkdtemp(prefix="chaosk-tests-"))
+    root.chmod(0o755)
     (root / "kafka").symlink_to(cached.parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CHAOSK_STATE", str(root))
         yield root
         for name in state.names():
             lab.down(name, print, force=True)
+    shutil.rmtree(root)
 
 
 @pytest.fixture(scope="session")
@@ -84,15 +91,20 @@ def on_host(whole: LabLayout) -> OnHost:
     return lambda *argv: kind.on_host("node1", argv)
 
 
-def chaosk(*words: str, **environment: str) -> subprocess.Popen[str]:
-    """``chaosk WORDS`` as a process of its own, all its output in one pipe."""
-    return subprocess.Popen(
+def chaosk(*words: str, stdin: str = "") -> subprocess.Popen[str]:
+    """``chaosk WORDS`` as a process of its own, ``stdin`` (little) written to it, all its output in one pipe."""
+    process = subprocess.Popen(
         [sys.executable, "-m", "chaosk", *words],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=os.environ | environment,
     )
+    assert process.stdin
+    process.stdin.write(stdin)
+    process.stdin.close()
+    process.stdin = None
+    return process
 
 
 def remains(root: Path, name: str) -> list[str]:

@@ -58,7 +58,7 @@ class Metric:
 
 _ALL = (
     Metric("unavailability", "s", "probe", "max", "max",
-           "longest time in which a probe had work to do and nothing succeeded"),
+           "longest time, from a second on, in which a probe had work to do and nothing succeeded"),
     Metric("unavailable_total", "s", "probe", "max", "max",
            "all such times of a probe together"),
     Metric("latency_p50", "s", "probe", "max", "max",
@@ -76,7 +76,7 @@ _ALL = (
     Metric("recovery_from_fault", "s", "fault", "max", "max",
            "from a fault's verified effect until all probes do as well as in the baseline"),
     Metric("election", "s", "topic", "max", "max",
-           "longest time in which a partition of the topic had no leader or changed it"),
+           "longest change of a partition's leader: from when the old one last led until any broker named the new one"),
     Metric("rebalance_time", "s", "group", "max", "max",
            "longest rebalance: from the first revocation until all members have their partitions"),
     Metric("rebalances", "count", "group", "exact", "sum",

@@ -81,7 +81,7 @@ def markdown(kind: str) -> str:
 
 def _markdown_page(each: Page) -> str:
     parts = [f"## {each.name}", flowing(each.says).replace("``", "`")]
-    if each.spelling != each.name:
+    if each.spelling != each.name and each.fields:
         parts.append(f"Written `{each.spelling}`.")
     if each.fields:
         rows = (f"| `{f.name}` | {_cell(f.kind)} | {_code(f.default)} | {_cell(f.says)} |" for f in each.fields)
@@ -168,10 +168,16 @@ def in_words(schema: dict[str, Any], root: dict[str, Any]) -> str:
         return ", ".join(f"`{each}`" for each in schema.get("enum", [schema.get("const")]))
     kind = schema.get("type", "")
     if kind == "array":
-        return f"list of {in_words(schema.get('items', {}), root) or 'values'}"
+        return _list(schema, root)
     if kind == "object":
         return _object(schema, root)
     return _WORDS.get(kind, "value" if schema else "") + _range(schema) + _like(schema)
+
+
+def _list(schema: dict[str, Any], root: dict[str, Any]) -> str:
+    if "prefixItems" in schema:
+        return f"list of {len(schema['prefixItems'])}, each {in_words(schema['prefixItems'][0], root)}"
+    return f"list of {in_words(schema.get('items', {}), root) or 'values'}"
 
 
 def _object(schema: dict[str, Any], root: dict[str, Any]) -> str:

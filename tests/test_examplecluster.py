@@ -1,0 +1,47 @@
+"""Clusters for plans: one that knows nothing, one in which every role is somebody's."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from fake_live import inventory
+
+from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
+from chaosk.expression import conditions, parse_condition, parse_target, targets
+from chaosk.targets._contract import Scene
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda live: live.partitions("orders"), lambda live: live.controller(), lambda live: live.coordinator("g"),
+        lambda live: live.brokers(), lambda live: live.broker_answers(0), lambda live: live.zookeeper_modes(),
+        lambda live: live.probe("writer"),
+    ],
+)  # fmt: skip
+def test_no_cluster_knows_nothing(question: object) -> None:
+    """Every question is answered with the one error that says: only the running cluster can tell."""
+    assert callable(question)
+    with pytest.raises(OnlyLiveError):
+        question(NoCluster())
+
+
+@pytest.mark.parametrize("name", targets())
+def test_every_kind_of_target_is_somebody_in_the_example(name: str) -> None:
+    """Whatever a scenario aims at has nodes there: a plan can show commands for all of them."""
+    scene = Scene(inventory(), ExampleCluster(inventory()), Random(0))  # noqa: S311 - one of many
+    assert parse_target(targets()[name].example).resolve(scene)
+
+
+@pytest.mark.parametrize("name", [name for name in conditions() if not name.startswith(("caught", "probe"))])
+def test_the_example_is_healthy(name: str) -> None:
+    """Every condition about the cluster can be asked there, and holds: it is a cluster as it should be."""
+    example = conditions()[name].example.replace("2", "1")
+    assert parse_condition(example).ask(ExampleCluster(inventory()), inventory()).holds
+
+
+def test_the_example_has_no_probes() -> None:
+    """What a probe does is nobody's guess."""
+    with pytest.raises(OnlyLiveError):
+        ExampleCluster(inventory()).probe("writer")

@@ -1,0 +1,132 @@
+"""What a plan tells about each entry, before anything is done and with no network."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from fake_live import inventory
+from sample_documents import SCENARIO, written
+
+from chaosk.document import load_scenario
+from chaosk.errors import UsageError
+from chaosk.preview import Row, describe
+from chaosk.scenario import Scenario
+
+HEAD = """\
+name: x
+hypothesis: y
+topics: {orders: {partitions: 3}}
+probes: {writer: {produce: {topic: orders}}}
+timeline:
+"""
+
+
+def scenario(tmp_path: Path, timeline: str) -> Scenario:
+    """A scenario with that timeline."""
+    return load_scenario(written(tmp_path, HEAD + timeline))
+
+
+def rows(tmp_path: Path, timeline: str) -> tuple[Row, ...]:
+    """The rows of a timeline on the three brokers of the fake inventory."""
+    return describe(scenario(tmp_path, timeline), inventory())
+
+
+def test_triggers_in_words(tmp_path: Path) -> None:
+    """A time, another entry with and without delay, a condition, and the entry above."""
+    starts = [row.starts for row in describe(load_scenario(written(tmp_path, SCENARIO)))]
+    assert starts == [
+        "at 10s",
+        "when kill is done, once isr_full(orders) (within 1m)",
+        "2s after kill is healed",
+    ]
+    first = "- wait: {duration: 1s}\n- {after: wait-1, wait: {duration: 1s}}\n"
+    assert [row.starts for row in rows(tmp_path, first)] == ["at 0s", "when wait-1 is done"]
+
+
+def test_how_long_in_words(tmp_path: Path) -> None:
+    """A duration, the rest of the timeline, or nothing that lasts."""
+    timeline = (
+        "- {kill_broker: {target: brokers}, for: 90s}\n- kill_broker: {target: brokers}\n- wait: {duration: 1s}\n"
+    )
+    assert [row.lasts for row in rows(tmp_path, timeline)] == [
+        "90s",
+        "until the timeline ends",
+        "leaves nothing to undo",
+    ]
+
+
+def test_targets_that_the_inventory_tells_are_resolved(tmp_path: Path) -> None:
+    """A broker, all brokers: the nodes stand beside the words, and the commands are the real ones."""
+    (row,) = rows(tmp_path, "- kill_broker: {target: broker 1}\n")
+    assert row.targets == ("broker 1 = broker 1 on node2",)
+    assert not row.example
+    assert row.does[0].startswith("node2$ sudo ")
+    assert row.does[0].endswith("KILL")
+    assert "/start" in row.undoes[0]
+
+
+@pytest.mark.parametrize(
+    "target", ["leader(orders, 0)", "controller", "coordinator(readers)", "random(1)", "minority", "isr(orders, 1)",
+               "zookeepers_on(leader(orders, 0))", "zookeeper leader"],
+)  # fmt: skip
+def test_roles_stay_symbolic_and_their_commands_are_an_example(tmp_path: Path, target: str) -> None:
+    """Only the running cluster knows a role: the words stay, the commands say that they are one possibility."""
+    step = "kill_zookeeper" if target.startswith("zookeeper") else "kill_broker"
+    (row,) = rows(tmp_path, f'- {step}: {{target: "{target}"}}\n')
+    assert row.targets == (target,)
+    assert row.example
+    assert row.does
+    assert row.undoes
+
+
+def test_roles_that_would_overlap_in_the_example(tmp_path: Path) -> None:
+    """In the example one broker has every role; a cut between two roles is right all the same."""
+    (row,) = rows(tmp_path, '- cut_network: {between: ["leader(orders, 0)", controller]}\n')
+    assert row.targets == ("leader(orders, 0)", "controller")
+    assert row.does == ()
+
+
+def test_a_cut_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
+    """Where the inventory alone tells that two groups overlap, the plan says so."""
+    with pytest.raises(UsageError, match=r"cut_network-1"):
+        rows(tmp_path, "- cut_network: {between: [broker 1, brokers]}\n")
+
+
+def test_a_target_that_the_cluster_has_not(tmp_path: Path) -> None:
+    """A broker id that the inventory lacks is found here, before a run."""
+    with pytest.raises(UsageError, match="broker 7"):
+        rows(tmp_path, "- kill_broker: {target: broker 7}\n")
+
+
+def test_other_deeds_in_words(tmp_path: Path) -> None:
+    """Elections, signals to probes and pauses are no commands on hosts, but said as plainly."""
+    timeline = (
+        "- elect_leader: {topic: orders, partitions: [0, 2]}\n- {kill_probe: {probe: writer}, for: 3s}\n"
+        "- wait: {duration: 5s}\n- restart_broker: {target: broker 0}\n"
+    )
+    elect, kill, wait, restart = rows(tmp_path, timeline)
+    assert elect.does == ("ask the controller for a preferred election of partitions 0, 2 of orders",)
+    assert kill.does == ("kill the probe writer",)
+    assert kill.undoes == ("start the probe writer",)
+    assert wait.does == ("wait 5s",)
+    assert any(line.startswith("wait until broker 0 on node1 is gone") for line in restart.does)
+
+
+def test_without_an_inventory_there_are_no_commands(tmp_path: Path) -> None:
+    """The timeline alone: steps in words, targets as written."""
+    (row, *_) = describe(scenario(tmp_path, "- kill_broker: {target: broker 7}\n"))
+    assert (row.does, row.undoes, row.targets) == ((), (), ("broker 7",))
+    assert row.says.startswith("Kill a broker's process with SIGKILL")
+
+
+def test_no_socket_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planning contacts nobody: not even a socket is made."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    assert rows(tmp_path, '- cut_network: {between: ["host(leader(orders, 0))", everyone else]}\n')[0].does

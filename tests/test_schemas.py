@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from chaosk.scenario import probes, steps
 ROOT = Path(__file__).parents[1]
 SHAPE = {"unknown key", "unknown step", "unknown probe", "unknown metric", "type", "duration", "missing", "no value"}
 """Classes of mistakes that are a matter of shape: a schema has to see them, too."""
-NOT_SEEN = {"must be a whole number, not the number 1.5"}
+SEEN = [case for case in CORPUS if case.kind in SHAPE and "longer than" not in case.says]
+"""The longest duration is the one rule about shape that a pattern cannot hold."""
 
 
+@cache
 def validator(name: str) -> jsonschema.Draft202012Validator:
     """A validator of one of the schemas."""
     return jsonschema.Draft202012Validator(schemas.SCHEMAS[name]())
@@ -67,11 +70,7 @@ def test_samples_fit() -> None:
     validator("inventory").validate(data(INVENTORY.encode()))
 
 
-@pytest.mark.parametrize(
-    "case",
-    [case for case in CORPUS if case.kind in SHAPE and b"\x00" not in case.document],
-    ids=lambda case: case.says[:50],
-)
+@pytest.mark.parametrize("case", SEEN, ids=lambda case: f"{case.kind}: {case.says}"[:50])
 def test_what_the_loader_rejects_for_shape_is_rejected(case: Malformed) -> None:
     """A mistake of shape is seen by an editor, before chaosk is run."""
     assert not validator("scenario").is_valid(data(case.document))
@@ -105,7 +104,8 @@ def test_every_step_and_probe_is_a_key_with_words() -> None:
     defs = schemas.scenario()["$defs"]
     for kind, known in (("Entry", steps()), ("Probe", probes())):
         for name in known:
-            assert defs[kind]["properties"][name]["description"], name
+            offered = defs[kind]["properties"][name]
+            assert offered.get("description") or defs[offered["$ref"].rpartition("/")[2]]["description"], name
         assert defs[kind]["oneOf"] == [{"required": [name]} for name in known]
 
 

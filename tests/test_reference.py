@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,9 @@ def test_the_committed_reference_is_current(kind: str) -> None:
     assert (ROOT / f"docs/reference/{kind}.md").read_text(encoding="utf-8") == reference.markdown(kind)
 
 
-KNOWN = {"steps": steps(), "probes": probes(), "targets": targets(), "conditions": conditions(), "metrics": METRICS}
+KNOWN: dict[str, Iterable[str]] = {
+    "steps": steps(), "probes": probes(), "targets": targets(), "conditions": conditions(), "metrics": METRICS,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KNOWN)

@@ -27,6 +27,8 @@ LEADERLESS = FakeLive(states=(state(0, -1, (0, 1, 2), (0,)),))
 HOLDS = [
     ("isr_full(orders)", FakeLive(), "orders: 3 partitions, all replicas in sync"),
     ("leader_elected(orders)", SHRUNK, "each with a leader that is alive"),
+    ("leader_elected(orders, 0, 2)", FakeLive(answering=(0, 2)), "orders: 2 partitions"),
+    ("preferred_leaders(orders, 0)", SHRUNK, "orders: 1 partitions"),
     ("preferred_leaders(orders)", FakeLive(), "each led by its preferred leader"),
     ("broker_up(2)", FakeLive(), "broker 2 answers and is alive"),
     ("zookeeper_up(1)", FakeLive(), "ZooKeeper 1: follower"),
@@ -41,6 +43,7 @@ FAILS = [
     ("isr_full(orders)", LEADERLESS, "orders-0: no leader"),
     ("leader_elected(orders)", LEADERLESS, "orders-0: no leader"),
     ("leader_elected(orders)", FakeLive(alive=(1, 2)), "orders-0: its leader, broker 0, is not alive"),
+    ("leader_elected(orders)", FakeLive(answering=(0, 2)), "orders-1: its leader, broker 1, does not answer"),
     ("preferred_leaders(orders)", SHRUNK, "orders-1: led by broker 2, preferred is 1"),
     ("preferred_leaders(orders)", LEADERLESS, "orders-0: no leader, preferred is 0"),
     ("broker_up(2)", FakeLive(answering=(0, 1)), "broker 2 does not answer"),
@@ -82,6 +85,13 @@ def test_a_silent_cluster_is_an_error(text: str) -> None:
 def test_a_silent_cluster_has_no_broker_up() -> None:
     """A broker of a cluster that does not answer is not up: this is asked after a kill of all of them."""
     assert not ask("broker_up(0)", FakeLive(silent=True)).holds
+
+
+@pytest.mark.parametrize("text", ["leader_elected(orders, 7)", "preferred_leaders(orders, 0, 7)"])
+def test_refuses_a_partition_that_is_not_there(text: str) -> None:
+    """A partition that the topic does not have is an error, not one that is fine."""
+    with pytest.raises(ClusterError, match="has no partition 7"):
+        ask(text)
 
 
 @pytest.mark.parametrize("text", ["broker_up(9)", "zookeeper_up(9)"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -261,6 +263,29 @@ def test_no_ssh_server(sshd: Sshd, tmp_path: Path) -> None:
         began = time.monotonic()
         assert "is that an SSH server?" in refusal(sshd, port=port, known_hosts=str(tmp_path / "known_hosts"))
         assert time.monotonic() - began < 12
+
+
+def test_the_library_prints_nothing_by_itself(sshd: Sshd, tmp_path: Path) -> None:
+    """A user sees one message of ours, and no traceback that paramiko logs."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        host = sshd.host(port=silent.getsockname()[1])
+        script = (
+            "import sys; from chaosk.errors import HostError; from chaosk.inventory import Host\n"
+            "from chaosk.transport.ssh.login import login\n"
+            "try: login('node1', Host.model_validate_json(sys.argv[1]))\n"
+            "except HostError as error: print(error)\n"
+        )
+
+        def hang_up() -> None:
+            silent.accept()[0].close()
+
+        threading.Thread(target=hang_up).start()
+        argv = [sys.executable, "-c", script, host.model_dump_json()]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stdout.startswith("node1: SSH with 127.0.0.1")
+    assert done.stderr == ""
 
 
 def test_no_such_host(ssh: Ssh) -> None:

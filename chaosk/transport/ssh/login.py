@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 import socket
 from pathlib import Path
 
@@ -18,6 +19,9 @@ LOGIN_WITHIN = 15.0
 """Seconds for authentication; a host that looks names up can be slow at it."""
 UNACKNOWLEDGED = 10_000
 """Milliseconds after which data that the host's kernel has not acknowledged break the connection."""
+
+
+logging.getLogger("paramiko").addHandler(logging.NullHandler())  # else it prints tracebacks of what is raised here
 
 
 class _StrictPolicy(paramiko.MissingHostKeyPolicy):

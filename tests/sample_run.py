@@ -207,7 +207,7 @@ def verdict(shape: Shape | None = None, **changes: Any) -> Verdict:
         "covers": ("C2", "C3", "C4"),
         "found": Outcome.PASS,
         "verdict": Outcome.PASS,
-        "summary": "All 13 checks were clean; writing stopped for 11.0 s at most, allowed are 20 s.",
+        "summary": "PASS: of 32,490 acknowledged records none was lost, repeated or out of order.",
         "began": ZERO,
         "wall": 1_790_000_000_000_000_000,
         "duration": (at - ZERO) / 1e9 + 1.5,
@@ -219,7 +219,7 @@ def verdict(shape: Shape | None = None, **changes: Any) -> Verdict:
         "faults": (fault(shape),),
         "findings": outages(shape),
         "checks": {
-            "produce_unavailability": "found", "consume_unavailability": "found",
+            "produce_unavailability": "clean", "consume_unavailability": "clean",
             "duplicate_in_log": "clean", "inconsistent_offset": "clean", "lost": "clean", "unseen": "clean",
             "send_order": "clean", "poll_order": "not judged: the probe subscribes, order across rebalances is open",
         },

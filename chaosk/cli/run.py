@@ -60,7 +60,7 @@ def command(
             report.write(rundir)
     verdict = Verdict.model_validate_json(rundir.verdict.read_text("utf-8"))
     console.print(sentence(durations), style="dim", highlight=False)
-    console.print(report.summary(verdict, rundir))
+    console.print(report.summary(verdict, rundir), soft_wrap=True)  # a path that can be copied
     return verdict.exit_code
 
 

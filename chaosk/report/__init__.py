@@ -33,6 +33,11 @@ def write(run: RunDir) -> None:
     write_all(run)
 
 
+def warm_up() -> None:
+    """Load what :func:`write` needs, about a second's work: to be called in a thread while nothing else is to do."""
+    import chaosk.report.files  # noqa: F401, PLC0415 - as above
+
+
 def summary(verdict: Verdict, run: RunDir) -> RenderableType:
     """What to print on the terminal once a run is judged; it ends with the path of ``report.html``."""
     from chaosk.report.terminal import summary as rendered  # noqa: PLC0415 - as above

@@ -22,6 +22,8 @@ class Content:
     verdict: Verdict
     sign: str
     headline: str
+    gist: str
+    """What the headline leaves out of the analysis' own sentence."""
     tiles: tuple[measures.Tile, ...]
     identity: settings.Pairs
     not_healed: tuple[str, ...]
@@ -50,6 +52,7 @@ def content(run: RunDir) -> Content:
         verdict=verdict,
         sign=headline.sign(verdict),
         headline=headline.headline(verdict),
+        gist=headline.gist(verdict),
         tiles=measures.tiles(verdict),
         identity=settings.identity(source),
         not_healed=tuple(str(why) for why in source.record.get("not_healed") or ()),

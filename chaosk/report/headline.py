@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.report.words import SIGNS
+from chaosk.report.words import SIGNS, bounds, figure, metric_name
 from chaosk.verdict import Finding, Outcome, Severity, Verdict
 
 _COUNTED = {
@@ -60,8 +60,15 @@ def is_predicted(finding: Finding, verdict: Verdict) -> bool:
 
 
 def _missed(verdict: Verdict) -> list[str]:
+    """The first missed objective with its figures, and how many more."""
     missed = [objective for objective in verdict.objectives if objective.met is False and not objective.prediction]
-    return [f"{len(missed)} of {len(verdict.objectives)} objectives missed"] if missed else []
+    if not missed:
+        return []
+    first, rest = missed[0], len(missed) - 1
+    subject = f" of {first.subject}" if first.subject else ""
+    asked, measured = bounds(first.minimum, first.maximum, first.unit), figure(first.measured, first.unit)
+    more = f" (and {rest} more missed)" if rest else ""
+    return [f"{metric_name(first.metric)}{subject} was {measured}, asked for {asked}{more}"]
 
 
 def _guards(verdict: Verdict) -> list[str]:
@@ -69,3 +76,17 @@ def _guards(verdict: Verdict) -> list[str]:
         return []
     first, rest = verdict.guards[0], len(verdict.guards) - 1
     return [f"{first.guard.replace('_', ' ')}: {first.what}" + (f" (and {rest} more)" if rest else "")]
+
+
+def gist(verdict: Verdict) -> str:
+    """What the analysis says in its own sentence and the headline does not; empty if that is nothing."""
+    text = verdict.summary.removeprefix(f"{verdict.verdict.upper()}: ").removesuffix(".")
+    told = [guard.what for guard in verdict.guards]
+    for finding in verdict.findings:
+        if finding.severity is not Severity.INFORMATION:
+            told += [f"{finding.title} (allowed: {finding.reason})", finding.title]
+    for known in sorted(told, key=len, reverse=True):  # they may hold semicolons themselves
+        text = text.replace(known, "\0")
+    clauses = [clause for clause in text.split("; ") if clause and "\0" not in clause]
+    said = "; ".join(clauses)
+    return f"{said[:1].upper()}{said[1:]}." if said else ""

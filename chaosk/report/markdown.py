@@ -41,9 +41,9 @@ def _head(content: Content) -> Iterator[str]:
     yield f"## {content.sign} {escaped(content.headline)}"
     yield ""
     yield f"**{escaped(verdict.scenario)}** — {escaped(verdict.hypothesis)}"
-    if verdict.summary:
+    if content.gist:
         yield ""
-        yield escaped(verdict.summary)
+        yield escaped(content.gist)
     if not verdict.healed:
         why = "; ".join(content.not_healed) or "see the faults"
         yield ""

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.report.headline import headline, sign
+from chaosk.report.headline import gist, headline, sign
 from chaosk.report.measures import ObjectiveRow, objective_rows, tiles
 from chaosk.report.words import number, printable
 from chaosk.rundir import RunDir
@@ -34,8 +34,8 @@ def _parts(verdict: Verdict, run: RunDir) -> Iterator[RenderableType]:
     yield Text("")
     yield _line(f"{sign(verdict)} {headline(verdict)}", _STYLES[verdict.verdict])
     yield _line(f"  {verdict.scenario}: {verdict.hypothesis}", "dim")
-    if verdict.summary:
-        yield _line(f"  {verdict.summary}")
+    if said := gist(verdict):
+        yield _line(f"  {said}")
     yield from _guards(verdict)
     yield from _findings(verdict)
     objectives = objective_rows(verdict.objectives)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_run import guard, lost, objective, verdict
 
-from chaosk.report.headline import headline, is_predicted, sign
+from chaosk.report.headline import gist, headline, is_predicted, sign
 from chaosk.verdict import Finding, Outcome, Severity, Verdict
 
 ALLOWED = lost(Severity.ALLOWED, reason="acks is not all: the leader alone acknowledged it")
@@ -54,7 +54,14 @@ def test_a_violation_comes_first() -> None:
         )
     )
     assert said.startswith("VIOLATION — 6,863 acknowledged records are not in the log; ")
-    assert said.endswith("1 of 1 objectives missed")
+    assert said.endswith("unavailability of writer was 40.0 s, asked for at most 20 s")
+
+
+def test_of_many_missed_objectives_the_first_is_told() -> None:
+    """With its figures, and how many more."""
+    missed = (objective("unavailability", "writer", 40, maximum=20), objective("recovery", "kill", 90, maximum=60))
+    said = headline(verdict(found=Outcome.DEGRADED, verdict=Outcome.DEGRADED, objectives=missed))
+    assert said == "DEGRADED — unavailability of writer was 40.0 s, asked for at most 20 s (and 1 more missed)"
 
 
 def test_a_violation_that_was_predicted_passes_and_says_so() -> None:
@@ -110,3 +117,26 @@ def test_a_finding_is_always_mentioned(outcome: Outcome, findings: list[Finding]
     said = headline(told)
     assert said.startswith(outcome.upper())
     assert ("not in the log" in said) == any(f.severity is not Severity.INFORMATION for f in findings)
+
+
+def test_the_gist_is_what_the_headline_leaves_out() -> None:
+    """Without the verdict's word, which stands above it."""
+    assert gist(verdict()) == "Of 32,490 acknowledged records none was lost, repeated or out of order."
+
+
+def test_what_the_headline_says_is_not_said_twice() -> None:
+    """Findings and guards are in both sentences; only what is new remains."""
+    found = verdict(
+        found=Outcome.VIOLATION,
+        verdict=Outcome.VIOLATION,
+        findings=(lost(Severity.VIOLATION),),
+        summary="VIOLATION: 6,863 acknowledged records are not in the log; something else.",
+    )
+    assert gist(found) == "Something else."
+    open_end = f"INCONCLUSIVE: {guard().what} (and 1 more reason)."
+    assert gist(verdict(summary=open_end, verdict=Outcome.INCONCLUSIVE, guards=(guard(),))) == ""
+
+
+def test_no_sentence_no_gist() -> None:
+    """An analysis of another version may have none."""
+    assert gist(verdict(summary="")) == ""

@@ -24,13 +24,13 @@ MakeRun = Callable[..., RunDir]
 
 PAYLOADS = (
     "<script>document.title='owned'</script>",
-    "<img src=http://192.0.2.1/x onerror=\"document.title='owned'\">",
+    "<img src=http://127.0.0.1:9/x onerror=\"document.title='owned'\">",
     "\"'><svg onload=\"document.title='owned'\">",
     "</style><script>document.title='owned'</script>",
     "</title></textarea><script>document.title='owned'</script>",
     "<iframe src=\"javascript:document.title='owned'\"></iframe>",
-    '<meta http-equiv=refresh content="0;url=http://192.0.2.1/">',
-    "<link rel=stylesheet href=http://192.0.2.1/x.css>",
+    '<meta http-equiv=refresh content="0;url=http://127.0.0.1:9/">',
+    "<link rel=stylesheet href=http://127.0.0.1:9/x.css>",
     "{{ 7 * 7 }}{% raw %}${7*7}",
     "javascript:alert(1)",
     "--><script>document.title='owned'</script><!--",
@@ -336,4 +336,4 @@ def test_a_browser_runs_nothing_and_fetches_nothing(make_run: MakeRun, tmp_path:
     assert title is not None
     assert title[1].startswith("VIOLATION")
     assert parsed(dump).tags <= TAGS
-    assert "192.0.2.1/" not in re.sub(r'"(command_line|clientInfo)".*?\}', "", log.read_text(encoding="utf-8"))
+    assert "127.0.0.1:9/" not in re.sub(r'"(command_line|clientInfo)".*?\}', "", log.read_text(encoding="utf-8"))

@@ -1,0 +1,126 @@
+"""report.md: short, and nothing in a name becomes markup, a link, a mention or a cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from sample_run import Shape, guard, lost, objective, outages, verdict
+
+from chaosk.report.content import content
+from chaosk.report.markdown import escaped, markdown
+from chaosk.rundir import RunDir
+from chaosk.verdict import Outcome, Severity, Verdict
+
+MakeRun = Callable[..., RunDir]
+GITHUB = MarkdownIt("gfm-like", {"linkify": False, "html": True})
+
+
+def rendered(text: str) -> str:
+    """The text as a dialect with tables, strikethrough and HTML shows it."""
+    return GITHUB.render(text)
+
+
+def of(make_run: MakeRun, told: Verdict | None = None) -> str:
+    """The Markdown of the sample run, with another verdict."""
+    return markdown(content(make_run(told)))
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60))
+def test_escaped_text_shows_itself(text: str) -> None:
+    """Whatever the text, a renderer makes one paragraph of it with no element inside."""
+    page = rendered(f"x {escaped(text)} y")
+    assert re.fullmatch(r"<p>[^<]*</p>\n", page), page
+
+
+@given(st.text(alphabet="\\`*_{}[]()#+-.!|~<>&@:$^= \n1a/w", min_size=1, max_size=40))
+def test_nothing_special_is_left_at_a_lines_start(text: str) -> None:
+    """No heading, list, rule, quote, code block or table from what a line begins with."""
+    if not escaped(text):
+        return
+    page = rendered(escaped(text))
+    assert re.fullmatch(r"<p>[^<]*</p>\n", page), page
+
+
+@pytest.mark.parametrize(
+    "text", ["@everyone", "see #123", "http://evil.example", "www.evil.example", ":tada:", "a|b", "<b>", "~~x~~", "$x$"]
+)
+def test_what_only_some_dialects_know_is_escaped_too(text: str) -> None:
+    """Mentions, issue references, bare links, emoji, tables, HTML, strikethrough, formulas."""
+    assert escaped(text) != text
+    assert text not in escaped(text)
+
+
+def test_plain_words_stay_as_they_are() -> None:
+    """Who reads the source reads the words."""
+    assert escaped("Kill the leader, 11.0 s (allowed: 20 s)") == "Kill the leader, 11.0 s (allowed: 20 s)"
+
+
+def test_it_begins_with_the_verdict(make_run: MakeRun) -> None:
+    """The headline, then scenario and hypothesis."""
+    lines = of(make_run).splitlines()
+    assert lines[0] == "## ✓ PASS — nothing wrong in 7 checks (1 not judged), 2 of 2 objectives met"
+    assert lines[2].startswith("**Kill the leader under load** — With acks=all")
+
+
+def test_it_has_what_a_reviewer_asks_for(make_run: MakeRun) -> None:
+    """Guards, objectives, findings with evidence, stalls with their reason, faults, figures, and which run it was."""
+    told = verdict(
+        found=Outcome.VIOLATION, verdict=Outcome.VIOLATION, guards=(guard(),),
+        findings=(*outages(Shape()), lost(Severity.VIOLATION)),
+        objectives=(objective("unavailability", "writer", 40, maximum=20),),
+    )  # fmt: skip
+    text = of(make_run, told)
+    for expected in (
+        "### Why the evidence does not carry", "start it and run the scenario again", "✕ missed", "**violation A4**",
+        "10 of 6,863 rows", "| writer | 0 | 7009 |", "9.2 s until broker 2 led orders 0", "1,832 ok (late)",
+        "broker 1 on node1", "<details><summary>Measured</summary>", "seed 42",
+    ):  # fmt: skip
+        assert expected in text, expected
+
+
+def test_information_has_no_rows_of_evidence(make_run: MakeRun) -> None:
+    """Its reasons stand under the stalls; a pull request stays short."""
+    assert "| severity |" not in of(make_run)
+
+
+def test_every_table_has_as_many_cells_as_columns(make_run: MakeRun) -> None:
+    """Also where a name holds the sign that ends a cell."""
+    name = "wri|ter"
+    told = verdict(objectives=(objective("unavailability", name, 3, maximum=20),), faults=())
+    text = of(make_run, told)
+    assert "wri&#124;ter" in text
+    tables = [block for block in text.split("\n\n") if block.startswith("|")]
+    assert tables
+    for table in tables:
+        widths = {line.count("|") for line in table.splitlines()}
+        assert len(widths) == 1, table
+
+
+def test_names_with_markup_render_as_text(make_run: MakeRun) -> None:
+    """A scenario called like a link, an image or a script."""
+    evil = "[x](http://127.0.0.1:9/) ![y](z) <script>alert(1)</script> `c` **b**"
+    page = rendered(of(make_run, verdict(scenario=evil, hypothesis=evil, summary=f"PASS: {evil}.")))
+    assert not re.search(r"<(script|a|img|code)\b[^>]*(alert|href|src|>c)", page)
+    assert page.count("&lt;script&gt;") >= 3
+
+
+def test_what_was_not_put_back_is_told_at_the_top(make_run: MakeRun) -> None:
+    """And what broke the run off, and what could not be read."""
+    run = make_run(verdict(healed=False))
+    run.run.write_text('{"not_healed": ["kill: broker 1 does not start"], "error": "disk full"}', encoding="utf-8")
+    run.plan.write_text("{", encoding="utf-8")
+    text = markdown(content(run))
+    assert "**The cluster was not put back:** kill: broker 1 does not start" in text
+    assert "**The run was broken off:** disk full" in text
+    assert "Could not be read: plan.json cannot be read" in text
+
+
+def test_it_is_the_same_every_time(make_run: MakeRun) -> None:
+    """The same run, the same bytes."""
+    run = make_run()
+    assert markdown(content(run)) == markdown(content(run))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kafka.protocol.metadata import MetadataRequest
@@ -45,6 +45,8 @@ class View:
     """Of the topics it was asked about and knows; by topic and number."""
     topic_ids: dict[str, str]
     """By name the id of every topic it knows, of those asked about."""
+    advertised: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """By broker the host and port that it tells clients to come to."""
 
 
 def metadata_request(topics: Sequence[str] | None) -> MetadataRequest:
@@ -66,6 +68,7 @@ def view(asked: int, answer: Any) -> View:  # noqa: ANN401 - kafka-python's answ
         racks=any(broker.rack for broker in answer.brokers),
         partitions=tuple(sorted((_partition(t.name, p) for t in topics for p in t.partitions), key=_key)),
         topic_ids={topic.name: str(topic.topic_id) for topic in topics},
+        advertised={broker.node_id: (broker.host, broker.port) for broker in answer.brokers},
     )
 
 

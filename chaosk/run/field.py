@@ -12,6 +12,7 @@ import structlog
 from chaosk.audit.auditing import audit
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster import topics
+from chaosk.cluster.advertised import misadvertised
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.elect import elect
@@ -69,6 +70,7 @@ class Field:
         check_shape(scenario.cluster, inventory)
         check_hosts(inventory.hosts, lambda host: check(self._transport, inventory, host))
         check_health(unhealthy(self.live, inventory))
+        check_health(misadvertised(self._brokers, inventory))
         for line in topics.prepare(self._brokers, scenario.topics):
             display.say(line)
 

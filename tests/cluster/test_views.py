@@ -106,7 +106,10 @@ def _answer(topic_error: int = 0) -> SimpleNamespace:
     partition = SimpleNamespace(partition_index=0, leader_id=1, leader_epoch=NO_EPOCH, replica_nodes=[1], isr_nodes=[1])
     return SimpleNamespace(
         controller_id=-1,
-        brokers=[SimpleNamespace(node_id=2, rack=None), SimpleNamespace(node_id=1, rack="r1")],
+        brokers=[
+            SimpleNamespace(node_id=2, rack=None, host="b", port=9092),
+            SimpleNamespace(node_id=1, rack="r1", host="a", port=9092),
+        ],
         topics=[SimpleNamespace(name="orders", error_code=topic_error, topic_id="id", partitions=[partition])],
     )
 
@@ -117,6 +120,7 @@ def test_reads_an_answer() -> None:
     assert (found.asked, found.controller, found.alive, found.racks) == (7, None, (1, 2), True)
     assert found.partitions[0].leader == 1
     assert found.topic_ids == {"orders": "id"}
+    assert found.advertised == {1: ("a", 9092), 2: ("b", 9092)}
 
 
 def test_leaves_out_a_topic_that_is_not_there() -> None:

@@ -42,7 +42,9 @@ def test_the_scenario_shown_is_valid(tmp_path: Path) -> None:
 def test_every_command_shown_exists() -> None:
     """Each `chaosk WORD` and `./dev WORD` of the page is a command."""
     subcommands = cli.list_commands(cli.make_context("chaosk", ["validate", "x"], resilient_parsing=True))
-    words = set(re.findall(r"(?:`|^)(?:\./dev )?chaosk ([a-z]+)", README, re.MULTILINE))
+    shells = "".join(re.findall(r"```sh\n(.*?)```", README, re.DOTALL))
+    words = set(re.findall(r"`chaosk ([a-z]+)", README)) | set(re.findall(r"^chaosk ([a-z]+)", shells, re.MULTILINE))
+    assert words
     assert words - set(subcommands) == set()
     shown = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
     known = set(re.findall(r"^\./dev ([a-z]+)", shown, re.MULTILINE))
@@ -51,11 +53,13 @@ def test_every_command_shown_exists() -> None:
 
 def test_the_layout_shown_is_the_tree() -> None:
     """Every module and folder of the package is in the layout, and nothing that is gone."""
-    (block,) = re.findall(r"### Layout\n\n```\n(.*?)```", README, re.DOTALL)
-    shown = {word.rstrip("/") for word in re.findall(r"^  ([a-z_]+(?:\.py|/))", block, re.MULTILINE)}
+    (block,) = re.findall(r"### Layout\n.*?```\n(.*?)```", README, re.DOTALL)
+    shown = {word.rstrip("/") for word in re.findall(r"^  ([a-z_]+(?:\.py|/)) ", block, re.MULTILINE)}
     tracked = subprocess.run(["git", "ls-files", "chaosk"], cwd=ROOT, capture_output=True, text=True, check=True)
     there = {Path(line).parts[1] for line in tracked.stdout.splitlines()}
     assert shown == there - {"__init__.py", "__main__.py", "py.typed"}
+    around = re.findall(r"^([a-z]+)/ ", block, re.MULTILINE)
+    assert [name for name in around if not (ROOT / name).is_dir()] == []
 
 
 def test_the_files_of_a_run_are_described() -> None:

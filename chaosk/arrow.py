@@ -6,12 +6,14 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from chaosk.errors import EventLogError
 from chaosk.events import TABLES, Kind, Table
 
-Values: TypeAlias = "array[int] | list[Any] | str | int | float | bool | None"
+Values: TypeAlias = "array[int] | NDArray[Any] | list[Any] | str | int | float | bool | None"
 """One column: an array, a list, or a scalar for all rows."""
 
 _TYPES: dict[Kind, pa.DataType] = {
@@ -65,6 +67,8 @@ def _column(values: Values, rows: int, kind: pa.DataType) -> Any:  # noqa: ANN40
     column: Any
     if isinstance(values, array) and kind == _WIDTHS.get(values.typecode):
         column = pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    elif isinstance(values, np.ndarray):
+        column = pa.array(values, kind)
     elif isinstance(values, array | list):
         column = pa.array(list(values), kind)
     else:

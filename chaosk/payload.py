@@ -13,9 +13,13 @@ last, so a value that was cut short fails it as well.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 MAGIC = b"chk"
 VERSION = 1
@@ -44,6 +48,24 @@ class Payload(NamedTuple):
     seq: int
     scheduled: int
     """When the record was due, nanoseconds of the writing machine's monotonic clock."""
+
+
+class Columns(NamedTuple):
+    """What many values say of themselves; a scalar stands for all of them, None for a value that is not ours."""
+
+    producers: str | list[str | None]
+    incarnations: int | list[int | None]
+    seqs: NDArray[np.int64] | list[int | None]
+    intact: bool | list[bool]
+
+
+def _columns(found: Sequence[Payload | None]) -> Columns:
+    return Columns(
+        [each and each.producer for each in found],
+        [None if each is None else each.incarnation for each in found],
+        [None if each is None else each.seq for each in found],
+        [each is not None for each in found],
+    )
 
 
 def run_hash(run_id: str) -> bytes:
@@ -95,6 +117,24 @@ class Decoder:
         at = _HEAD.size + length
         seq, scheduled = BODY.unpack_from(value, at)
         return Payload(self._name(value[_HEAD.size : at]), incarnation, seq, scheduled)
+
+    def decode_all(self, values: Sequence[bytes | None]) -> Columns:
+        """The same for many values, by column; much quicker where all are of one producer and of one size."""
+        return self._alike(values) or _columns([self.decode(value) for value in values])
+
+    def _alike(self, values: Sequence[bytes | None]) -> Columns | None:
+        """All values at once, if the first is ours and every other one differs from it in nothing but its own part."""
+        first = self.decode(values[0]) if values else None
+        if first is None or values[0] is None or None in values:
+            return None
+        size, body_at = len(values[0]), _HEAD.size + values[0][_HEAD.size - 1]
+        if set(map(len, values)) != {size}:  # type: ignore[arg-type] # None was excluded above
+            return None
+        rows = np.frombuffer(b"".join(values), np.uint8).reshape(len(values), size)  # type: ignore[arg-type]
+        if (rows[:, :body_at] != rows[0, :body_at]).any() or set(map(crc32, values)) != {_RESIDUE}:  # type: ignore[arg-type]
+            return None
+        seqs = np.ascontiguousarray(rows[:, body_at : body_at + 8]).view("<i8").reshape(-1)
+        return Columns(first.producer, first.incarnation, seqs, intact=True)
 
     def _name(self, raw: bytes) -> str:
         name = self._names.get(raw)

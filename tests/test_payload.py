@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from zlib import crc32
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,3 +123,51 @@ def test_runs_have_different_hashes() -> None:
     """Two run ids that are alike are still told apart."""
     assert run_hash("2025-01-01") != run_hash("2025-01-02")
     assert len(run_hash("")) == 8
+
+
+odd = st.one_of(st.none(), st.binary(max_size=120), payloads.map(lambda record: encode("other", record)))
+
+
+@given(st.lists(st.one_of(st.tuples(payloads, sizes).map(lambda both: encode("run", *both)), odd), max_size=20))
+def test_many_at_once_say_what_each_says(values: list[bytes | None]) -> None:
+    """The quick way of decoding agrees with the slow one, whatever is mixed."""
+    agree(values)
+
+
+@given(st.lists(st.integers(0, 2**62), min_size=1, max_size=30), st.integers(0, 29), st.one_of(odd, st.just(b"")))
+def test_one_stranger_among_many_alike_is_found(seqs: list[int], place: int, stranger: bytes | None) -> None:
+    """A poll full of one producer's records, one of them replaced: only that one is not ours."""
+    encoder = Encoder("run", "writer", 1, 100)
+    values: list[bytes | None] = [encoder.encode(seq, seq) for seq in seqs]
+    agree(values)
+    values[place % len(values)] = stranger
+    agree(values)
+    values[place % len(values)] = encode("run", Payload("writer2", 1, 5, 5), 100)
+    agree(values)
+
+
+@given(st.lists(st.integers(0, 2**62), min_size=2, max_size=5), st.integers(0, 799))
+def test_one_flipped_bit_among_many_is_found(seqs: list[int], bit: int) -> None:
+    """Damage anywhere, in any value of a poll, takes that value out and no other."""
+    encoder = Encoder("run", "writer", 1, 100)
+    for damaged in range(len(seqs)):
+        values = [bytearray(encoder.encode(seq, seq)) for seq in seqs]
+        values[damaged][bit // 8] ^= 1 << (bit % 8)
+        found = agree([bytes(value) for value in values])
+        assert found == [seq if index != damaged else None for index, seq in enumerate(seqs)]
+
+
+def agree(values: list[bytes | None]) -> list[int | None]:
+    """The sequence numbers that both ways of decoding find."""
+    decoder = Decoder("run")
+    found = decoder.decode_all(values)
+    one_by_one = [decoder.decode(value) for value in values]
+
+    def every(column: object) -> list[object]:
+        return list(column) if isinstance(column, (list, np.ndarray)) else [column] * len(values)
+
+    assert every(found.producers) == [each and each.producer for each in one_by_one]
+    assert every(found.incarnations) == [None if each is None else each.incarnation for each in one_by_one]
+    assert every(found.seqs) == [None if each is None else each.seq for each in one_by_one]
+    assert every(found.intact) == [each is not None for each in one_by_one]
+    return [None if each is None else each.seq for each in one_by_one]

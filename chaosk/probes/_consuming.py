@@ -92,9 +92,10 @@ class Consuming:
         row = (*self._who, self._polls, invoked, completed, len(records), ",".join(errors) or None)
         self._log.write("polls", row)
         if records:
-            positions = self._reads.write(records, self._polls, completed)
+            positions = self._reads.take(records, self._polls, completed)
             self._positions |= positions
             if self._pace:
+                self._reads.move()  # a commit may wait for long, and what was read before it must not
                 self._pace.processed(self._client, positions, len(records))
         self._polls += 1
 
@@ -104,7 +105,7 @@ class Consuming:
         ``consume`` alone would wait for the batch to fill up, and deliver late.
         """
         try:
-            first = self._client.poll(POLL)
+            first = self._client.poll(FLUSH_EVERY / 2 if self._reads.waiting else POLL)
             if first is None:
                 return [], []
             rest = self._client.consume(self._probe.batch - 1, 0) if self._probe.batch > 1 else []
@@ -133,6 +134,7 @@ class Consuming:
     def _keep(self) -> None:
         now = _now()
         if now - self._flushed > FLUSH_EVERY * 1e9:
+            self._reads.move()
             self._log.flush()
             self._flushed = now
         if now - self._told > TELL_EVERY * 1e9:
@@ -166,6 +168,7 @@ class Consuming:
 
     def _revoked(self, _client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
+        self._reads.move()
         if self._pace:
             self._pace.before_revoke(self._client, places)
         self._changed(self._held.taken(places, "revoke"))
@@ -227,6 +230,7 @@ class Consuming:
         until = _now() + _ANSWERS_WITHIN * 1e9
         while self._commits.outstanding() and _now() < until:
             self._poll()
+        self._reads.move()
         self._log.flush()
         self._leave()
         self._commits.give_up()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import confluent_kafka
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, Message, Producer
 
 from chaosk.cluster.live import ProbeState
-from chaosk.payload import BODY, Encoder
+from chaosk.payload import Encoder
 from chaosk.probes import _client, _warm_up
 from chaosk.probes._contract import Workplace
-from chaosk.probes._outcomes import FAIL, INFO, OK, delivered, sends_once
+from chaosk.probes._outcomes import FAIL, INFO, OK, sends_once
 from chaosk.probes._schedule import Schedule
-from chaosk.probes._sends import Sends
+from chaosk.probes._sends import Report, Sends
 
 if TYPE_CHECKING:
     from chaosk.probes.produce import Produce
@@ -32,7 +32,7 @@ TELL_EVERY = 0.2
 DRAIN = 10.0
 """Seconds that a clean end waits for outcomes before it gives the rest up."""
 
-_SERVE_AFTER = 500  # sends between looks at the delivery reports, when many are due at once
+_AT_ONCE = 500  # records handed to the client in one call, and so between two looks at the delivery reports
 _PURGED = 2.0  # seconds for the reports of what was given up
 _now = time.monotonic_ns
 
@@ -44,15 +44,15 @@ class Producing:
         """Makes the client; nothing is sent before ``run``."""
         self._probe = probe
         self._place = place
-        self._facts = _client.producer_facts({**place.client, **probe.config})
-        self._once = sends_once(self._facts.retries, self._facts.acks)
+        self._facts = facts = _client.producer_facts({**place.client, **probe.config})
         self._encoder = Encoder(place.run_id, place.probe, place.incarnation, probe.size)
         self._partition = -1 if probe.partition is None else probe.partition
-        self._sends = Sends(place.log, place.probe, place.incarnation, probe.topic)
+        who = (place.probe, place.incarnation, probe.topic)
+        once = sends_once(facts.retries, facts.acks)
+        self._sends = Sends(place.log, who, self._encoder.body_at, sent_once=once)
+        self._reports: list[Report] = []
         self._errors = _client.Errors(place)
-        self._pending: dict[int, int] = {}
         self._next = 0
-        self._outcomes = {OK: 0, FAIL: 0, INFO: 0}
         self._flushed = self._told = self._start = _now()
         self._producer = Producer(_client.settings(place, probe.config, self._errors))
 
@@ -77,80 +77,73 @@ class Producing:
         while not self._place.stopping():
             due = schedule.count(_now() - self._start)
             while self._next < due:
-                for seq in range(self._next, min(due, self._next + _SERVE_AFTER)):
-                    self._send(seq, self._start + schedule.due(seq))
+                seqs = range(self._next, min(due, self._next + _AT_ONCE))
+                for seq, scheduled, error in self._send([(seq, self._start + schedule.due(seq)) for seq in seqs]):
+                    self._sends.refused((seq, scheduled), self._probe.partition, _now(), error)
                 self._serve()
             self._serve()
             time.sleep(TICK)
 
     def _full_speed(self) -> None:
+        """A record is due when it is sent; one that does not fit into the client's queue is due again later."""
         while not self._place.stopping():
-            for _ in range(_SERVE_AFTER):
-                if not self._send(self._next, _now(), refusable=False):
-                    self._serve(TICK)
-                    break
-            self._serve()
+            now = _now()
+            refused = self._send([(seq, now) for seq in range(self._next, self._next + _AT_ONCE)])
+            for seq, scheduled, error in refused:
+                if error != "_QUEUE_FULL":
+                    self._sends.refused((seq, scheduled), self._probe.partition, _now(), error)
+            full = [seq for seq, _, error in refused if error == "_QUEUE_FULL"]
+            for seq in full:
+                del self._sends.pending[seq]
+            self._next = min(full, default=self._next)
+            self._serve(TICK if full else 0)
 
-    def _send(self, seq: int, scheduled: int, *, refusable: bool = True) -> bool:
-        """False, and nothing happened, if the client's queue was full and that must not become the record's fate."""
-        value = self._encoder.encode(seq, scheduled)
-        self._pending[seq] = invoked = _now()
-        self._next = seq + 1
-        try:
-            self._producer.produce(self._probe.topic, value, self._probe.key(seq), self._partition, self._reported)
-        except BufferError:
-            if not refusable:
-                del self._pending[seq]
-                self._next = seq
-                return False
-            self._refused(seq, scheduled, invoked, "_QUEUE_FULL")
-        except KafkaException as error:
-            self._refused(seq, scheduled, invoked, error.args[0].name())
-        return True
-
-    def _refused(self, seq: int, scheduled: int, invoked: int, error: str) -> None:
-        del self._pending[seq]
-        self._outcomes[FAIL] += 1
-        self._errors.last = error
-        self._sends.other((seq, scheduled, invoked), _now(), self._probe.partition, FAIL, error)
-
-    # --- outcomes -------------------------------------------------------------------------------------------------
-
-    def _reported(self, error: KafkaError | None, message: Message) -> None:
-        completed = _now()
-        seq, scheduled = BODY.unpack_from(message.value() or b"", self._encoder.body_at)
-        record = (seq, scheduled, self._pending.pop(seq))
-        if error is None:
-            self._outcomes[OK] += 1
-            self._sends.ok(record, completed, message.partition(), message.offset())
-            return
-        outcome = delivered(error, sent_once=self._once)
-        self._outcomes[outcome] += 1
-        self._errors.last = error.name()
-        self._sends.other(record, completed, message.partition(), outcome, error.name())
+    def _send(self, records: list[tuple[int, int]]) -> list[tuple[int, int, str]]:
+        """Hand records, as (seq, scheduled), to the client; those it did not take, with the error's name."""
+        encode, key = self._encoder.encode, self._probe.key
+        if self._probe.keys == "none":
+            messages: list[dict[str, Any]] = [{"value": encode(*record)} for record in records]
+        else:
+            messages = [{"value": encode(*record), "key": key(record[0])} for record in records]
+        invoked = _now()
+        self._sends.pending.update(dict.fromkeys([seq for seq, _ in records], invoked))
+        self._next = records[-1][0] + 1
+        taken = self._producer.produce_batch(self._probe.topic, messages, self._partition, self._report)
+        if taken == len(records):
+            return []
+        pairs = zip(records, messages, strict=True)
+        return [(*record, message["_error"].name()) for record, message in pairs if "_error" in message]
 
     def _serve(self, wait: float = 0) -> None:
         self._producer.poll(wait)
         now = _now()
         if now - self._flushed > FLUSH_EVERY * 1e9:
-            self._sends.move()
-            self._place.log.flush()
+            self._written()
             self._flushed = now
         if now - self._told > TELL_EVERY * 1e9:
             self._place.tell(self._state())
             self._told = now
 
+    def _report(self, error: KafkaError | None, message: Message) -> None:
+        self._reports.append((_now(), error, message))
+
+    def _written(self) -> None:
+        reports, self._reports = self._reports, []
+        self._sends.reported(reports)
+        self._place.log.flush()
+
     def _state(self) -> ProbeState:
+        counts = self._sends.counts
         return ProbeState(
             probe=self._place.probe,
             kind="produce",
             running=True,
             scheduled=self._next,
-            ok=self._outcomes[OK],
-            fail=self._outcomes[FAIL],
-            info=self._outcomes[INFO],
+            ok=counts[OK],
+            fail=counts[FAIL],
+            info=counts[INFO],
             errors=self._errors.count,
-            last_error=self._errors.last,
+            last_error=self._sends.last_error or self._errors.last,
         )
 
     # --- beginning and end ----------------------------------------------------------------------------------------
@@ -169,19 +162,18 @@ class Producing:
             self._serve(0.01)
 
     def _give_up(self, schedule: Schedule | None) -> None:
-        if self._pending:
+        if len(self._producer):
             self._producer.purge()
         deadline = _now() + _PURGED * 1e9
-        while self._pending and _now() < deadline:
+        while len(self._producer) and _now() < deadline:
             self._serve(0.01)
-        for seq, invoked in self._pending.items():  # never reported: still a row, for the record was due
+        self._written()
+        for seq, invoked in list(self._sends.pending.items()):  # a row all the same: the record was due
             scheduled = self._start + schedule.due(seq) if schedule else invoked
-            self._outcomes[INFO] += 1
-            self._sends.other((seq, scheduled, invoked), -1, self._probe.partition, INFO, None)
+            self._sends.never_reported((seq, scheduled), self._probe.partition)
 
     def _end(self) -> None:
         place = self._place
-        self._sends.move()
         place.log.write("ends", (place.probe, place.incarnation, _now(), self._next, self._sends.rows))
         place.log.flush()
         place.tell(self._state())

@@ -1,11 +1,12 @@
-"""Deliveries of one poll as rows of ``reads``, column by column, because a tuple per record is too slow."""
+"""Deliveries as rows of ``reads``, many at a time: a tuple per record would cost more than reading it."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple, cast
 
+import numpy as np
 from confluent_kafka import Message
 
 from chaosk.payload import Decoder
@@ -13,38 +14,66 @@ from chaosk.probes._contract import EventLog
 from chaosk.probes._ownership import Ownership, Place
 
 
+class _Poll(NamedTuple):
+    messages: Sequence[Message]
+    number: int
+    at: int
+    partitions: list[int]
+    offsets: list[int]
+    assignments: list[int]
+
+
 class Reads:
-    """Writes the deliveries of one incarnation."""
+    """Collects the deliveries of one incarnation of a consumer, which reads one topic, until they go to the log."""
 
     def __init__(self, log: EventLog, who: tuple[str, int, str | None], run_id: str, held: Ownership) -> None:
         """``who`` is probe, incarnation and group."""
         self._log = log
-        self._constant = {"probe": who[0], "incarnation": who[1], "group": who[2]}
-        self._decode = Decoder(run_id).decode
+        self._constant = dict(zip(("probe", "incarnation", "group"), who, strict=True))
+        self._decode_all = Decoder(run_id).decode_all
         self._held = held
+        self._polls: list[_Poll] = []
         self.rows = 0
+        """How many records were delivered."""
 
-    def write(self, messages: Sequence[Message], poll: int, at: int) -> dict[Place, int]:
-        """Write what one poll delivered at ``at``; by partition, the offset to read next."""
-        count = len(messages)
-        places = [(str(message.topic()), int(message.partition() or 0)) for message in messages]
-        offsets = array("q", [message.offset() or 0 for message in messages])
-        payloads = [self._decode(message.value()) for message in messages]
+    @property
+    def waiting(self) -> bool:
+        """Whether there are deliveries that are not yet in the log."""
+        return bool(self._polls)
+
+    def take(self, messages: Sequence[Message], poll: int, at: int) -> dict[Place, int]:
+        """Take what one poll delivered at ``at``; by partition, the offset to read next."""
+        topic = cast("str", messages[0].topic())
+        partitions = cast("list[int]", [message.partition() for message in messages])
+        offsets = cast("list[int]", [message.offset() for message in messages])
+        last = dict(zip(partitions, offsets, strict=True))
+        numbers = {partition: self._held.held.get((topic, partition), -1) for partition in last}
+        assignments = [numbers[partition] for partition in partitions]
+        self._polls.append(_Poll(messages, poll, at, partitions, offsets, assignments))
+        self.rows += len(messages)
+        return {(topic, partition): offset + 1 for partition, offset in last.items()}
+
+    def move(self) -> None:
+        """Hand what was taken to the log."""
+        if not self._polls:
+            return
+        polls, self._polls = self._polls, []
+        messages = list(chain.from_iterable(poll.messages for poll in polls))
+        counts = [len(poll.messages) for poll in polls]
+        found = self._decode_all([message.value() for message in messages])
         columns: dict[str, Any] = {
             **self._constant,
-            "assignment": [self._held.held.get(place, -1) for place in places],
-            "poll": poll,
-            "n": array("q", range(self.rows, self.rows + count)),
-            "topic": [place[0] for place in places],
-            "partition": [place[1] for place in places],
-            "offset": offsets,
-            "producer": [payload and payload.producer for payload in payloads],
-            "producer_incarnation": [payload and payload.incarnation for payload in payloads],
-            "seq": [payload and payload.seq for payload in payloads],
-            "intact": [payload is not None for payload in payloads],
+            "assignment": list(chain.from_iterable(poll.assignments for poll in polls)),
+            "poll": np.repeat([poll.number for poll in polls], counts),
+            "n": np.arange(self.rows - len(messages), self.rows),
+            "topic": messages[0].topic(),
+            "partition": list(chain.from_iterable(poll.partitions for poll in polls)),
+            "offset": list(chain.from_iterable(poll.offsets for poll in polls)),
+            "producer": found.producers,
+            "producer_incarnation": found.incarnations,
+            "seq": found.seqs,
+            "intact": found.intact,
             "leader_epoch": [message.leader_epoch() for message in messages],
-            "at": at,
+            "at": np.repeat([poll.at for poll in polls], counts),
         }
-        self._log.write_columns("reads", count, columns)
-        self.rows += count
-        return {place: offset + 1 for place, offset in zip(places, offsets, strict=True)}
+        self._log.write_columns("reads", len(messages), columns)

@@ -1,71 +1,85 @@
-"""Rows of ``sends`` as a producer's callbacks bring them in: arrays, because a tuple per record is too slow."""
+"""Rows of ``sends`` from delivery reports, many at a time: a tuple per record would cost more than sending it."""
 
 from __future__ import annotations
 
-from array import array
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+from confluent_kafka import KafkaError, Message
+
+from chaosk.payload import BODY
 from chaosk.probes._contract import EventLog
-from chaosk.probes._outcomes import OK, Outcome
+from chaosk.probes._outcomes import FAIL, INFO, OK, Outcome, delivered
+
+Report = tuple[int, KafkaError | None, Message]
+"""When a delivery report came, its error, and the message."""
+
+_BODY = np.dtype({"names": ["seq", "scheduled"], "formats": ["<i8", "<i8"], "offsets": [0, 8], "itemsize": BODY.size})
 
 
 class Sends:
-    """Collects rows column by column until they are moved to the log."""
+    """Writes the outcomes of one incarnation of one producer, which writes to one topic."""
 
-    def __init__(self, log: EventLog, probe: str, incarnation: int, topic: str) -> None:
-        """All rows are of one incarnation of one probe and of one topic."""
+    def __init__(self, log: EventLog, who: tuple[str, int, str], body_at: int, *, sent_once: bool) -> None:
+        """``who`` is probe, incarnation and topic; ``body_at`` is where its values tell seq and scheduled."""
         self._log = log
-        self._constant = {"probe": probe, "incarnation": incarnation, "topic": topic}
+        self._who = who
+        self._body = slice(body_at, body_at + BODY.size)
+        self._once = sent_once
+        self.pending: dict[int, int] = {}
+        """By seq of every record without an outcome, when it was handed to the client."""
+        self.counts: Counter[Outcome] = Counter()
+        self.last_error: str | None = None
         self.rows = 0
-        self._fresh()
 
-    def ok(self, record: tuple[int, int, int], completed: int, partition: int | None, offset: int | None) -> None:
-        """An acknowledged record, as (seq, scheduled, invoked), and where it is; None where the broker did not say."""
-        self._seq.append(record[0])
-        self._scheduled.append(record[1])
-        self._invoked.append(record[2])
-        self._completed.append(completed)
-        if partition is None or offset is None or completed < 0:
-            self._gaps = True
-        self._partition.append(-1 if partition is None else partition)
-        self._offset.append(-1 if offset is None else offset)
-
-    def other(
-        self, record: tuple[int, int, int], completed: int, partition: int | None, outcome: Outcome, error: str | None
-    ) -> None:
-        """A record that was not acknowledged; ``completed`` < 0 if its outcome never became known."""
-        self._odd[len(self._seq)] = (outcome, error)
-        self.ok(record, completed, partition, None)
-
-    def move(self) -> None:
-        """Hand the rows collected so far to the log."""
-        count = len(self._seq)
-        if not count:
+    def reported(self, reports: Sequence[Report]) -> None:
+        """Write what delivery reports say."""
+        if not reports:
             return
-        gaps = self._gaps
+        completed, errors, messages = zip(*reports, strict=True)
+        body = np.frombuffer(b"".join([message.value()[self._body] for message in messages]), _BODY)
+        seqs = body["seq"].tolist()
         columns = {
-            **self._constant,
-            "seq": self._seq,
-            "partition": _known(self._partition) if gaps else self._partition,
-            "scheduled": self._scheduled,
-            "invoked": self._invoked,
-            "completed": _known(self._completed) if gaps else self._completed,
-            "offset": _known(self._offset) if gaps else self._offset,
+            **dict(zip(("probe", "incarnation", "topic"), self._who, strict=True)),
+            "seq": seqs,
+            "scheduled": body["scheduled"].copy(),
+            "invoked": [self.pending.pop(seq) for seq in seqs],
+            "completed": list(completed),
+            "partition": [message.partition() for message in messages],
+            "offset": [message.offset() for message in messages],
             "outcome": OK,
         }
-        if self._odd:
-            odd = [self._odd.get(index, (OK, None)) for index in range(count)]
-            columns |= {"outcome": [outcome for outcome, _ in odd], "error": [error for _, error in odd]}
-        self._log.write_columns("sends", count, columns)
-        self.rows += count
-        self._fresh()
+        troubled = len(errors) - sum(error is None for error in errors)  # KafkaError does not compare with None
+        if troubled:
+            columns |= self._troubles(errors)
+        self._log.write_columns("sends", len(seqs), columns)
+        self.counts[OK] += len(seqs) - troubled
+        self.rows += len(seqs)
 
-    def _fresh(self) -> None:
-        self._seq, self._scheduled, self._invoked = array("q"), array("q"), array("q")
-        self._completed, self._partition, self._offset = array("q"), array("i"), array("q")
-        self._odd: dict[int, tuple[Outcome, str | None]] = {}
-        self._gaps = False
+    def _troubles(self, errors: Sequence[KafkaError | None]) -> dict[str, Any]:
+        outcomes = [delivered(error, sent_once=self._once) for error in errors]
+        names = [None if error is None else error.name() for error in errors]
+        self.counts.update(outcome for outcome in outcomes if outcome != OK)
+        self.last_error = next(name for name in reversed(names) if name)
+        return {"outcome": outcomes, "error": names}
 
+    def refused(self, record: tuple[int, int], partition: int | None, completed: int, error: str) -> None:
+        """Write that the client did not take a record, given as (seq, scheduled): it was never sent."""
+        self.last_error = error
+        self._row(record, partition, completed, (FAIL, error))
 
-def _known(values: array[int]) -> list[int | None]:
-    """Negative stands for unknown here."""
-    return [value if value >= 0 else None for value in values]
+    def never_reported(self, record: tuple[int, int], partition: int | None) -> None:
+        """Write that the outcome of a record never became known."""
+        self._row(record, partition, None, (INFO, None))
+
+    def _row(
+        self, record: tuple[int, int], partition: int | None, completed: int | None, result: tuple[Outcome, str | None]
+    ) -> None:
+        probe, incarnation, topic = self._who
+        seq, scheduled = record
+        times = (scheduled, self.pending.pop(seq), completed)
+        self._log.write("sends", (probe, incarnation, seq, topic, partition, *times, *result, None, None, None, None))
+        self.counts[result[0]] += 1
+        self.rows += 1

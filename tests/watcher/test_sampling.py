@@ -1,0 +1,121 @@
+"""Samplers: what they write of brokers that answer, hang or are gone, and that they keep to their schedule."""
+
+from __future__ import annotations
+
+import threading
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from fake_servers import Behaviour, answering, closing, mock_cluster, server, silent, unused_port
+
+from chaosk.cluster.wire import Place
+from chaosk.events import TABLES
+from chaosk.watcher.sampling import BrokerSampler, Sampler, ZooKeeperSampler
+
+
+class Rows:
+    """An event log in memory."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, dict[str, Any]]] = []
+
+    def write(self, table: str, row: tuple[Any, ...]) -> None:
+        """Keep it, by column."""
+        self.rows.append((table, dict(zip((one.name for one in TABLES[table].columns), row, strict=True))))
+
+    def flush(self) -> None:
+        """Nothing to do."""
+
+    def of(self, table: str) -> list[dict[str, Any]]:
+        """The rows of one table."""
+        return [row for name, row in self.rows if name == table]
+
+
+def sampled(place: Place, *topics: str, broker: int = 1) -> tuple[Rows, BrokerSampler]:
+    """One sample of a broker."""
+    log = Rows()
+    sampler = BrokerSampler(broker, place, topics, log, threading.Event())
+    sampler.sample()
+    sampler._link.close()
+    return log, sampler
+
+
+def test_writes_what_a_broker_says() -> None:
+    """One row of its membership, one for each partition, one for each replica that it has."""
+    with mock_cluster(2) as (producer, places):
+        producer.produce("orders", b"x", partition=0)
+        producer.flush(5)
+        logs = {broker: sampled(place, "orders", broker=broker) for broker, place in places.items()}
+    for broker, (log, sampler) in logs.items():
+        (membership,) = log.of("brokers")
+        assert (membership["asked"], membership["alive"], membership["error"]) == (broker, [1, 2], None)
+        assert membership["invoked"] <= membership["completed"]
+        assert [one["partition"] for one in log.of("partitions")] == [0, 1, 2, 3]
+        assert {one["at"] for one in log.of("partitions")} == {membership["completed"]}
+        assert sampler.latest is not None
+    leaders = {one["partition"]: one["leader"] for one in logs[1][0].of("partitions")}
+    told = {(one["partition"], one["asked"]) for log, _ in logs.values() for one in log.of("offsets") if one["leader"]}
+    assert told == set(leaders.items()), "offsets of a leader come from the leader alone"
+
+
+def test_a_topic_that_is_gone_leaves_no_rows() -> None:
+    """Without a topic there are no partitions to tell of; the broker answered all the same."""
+    with mock_cluster(1) as (_, places):
+        log, _ = sampled(places[1])
+    assert [table for table, _ in log.rows] == ["brokers"]
+
+
+@pytest.mark.parametrize(("behaviour", "words"), [(silent, "no answer within 1 s"), (closing, "closed")])
+def test_writes_why_there_is_no_answer(behaviour: Behaviour, words: str) -> None:
+    """Silence is an event with its time and reason; it is not the absence of one."""
+    with server(behaviour) as place:
+        log, sampler = sampled(place, "orders")
+    (row,) = log.of("brokers")
+    assert words in row["error"]
+    assert (row["controller"], row["alive"]) == (None, None)
+    assert sampler.latest is None
+    assert len(log.rows) == 1
+
+
+def test_zookeepers_are_sampled_by_role() -> None:
+    """A node's mode, or why it does not serve."""
+    log = Rows()
+    with server(answering(b"Zookeeper version: 3.8.4\nMode: leader\n")) as place:
+        leading = ZooKeeperSampler(2, place, log, threading.Event())
+        leading.sample()
+    dead = ZooKeeperSampler(3, Place("ZooKeeper 3", "127.0.0.1", unused_port()), log, threading.Event())
+    dead.sample()
+    assert (leading.latest, dead.latest) == ("leader", None)
+    first, second = log.of("zookeepers")
+    assert (first["node"], first["mode"], first["error"]) == (2, "leader", None)
+    assert (second["node"], second["mode"]) == (3, None)
+    assert "refused" in second["error"]
+
+
+class Counting(Sampler):
+    """Takes its time for the third sample."""
+
+    times: list[float]
+
+    def sample(self) -> None:
+        """Note the time."""
+        self.times.append(time.monotonic())
+        time.sleep(0.25 if len(self.times) == 3 else 0)
+
+
+def test_keeps_to_its_schedule() -> None:
+    """Samples come at their rate; one that takes long delays the next, and none are made up for in a burst."""
+    stop = threading.Event()
+    sampler = Counting("counting", 0.05, Rows(), stop)
+    sampler.times = []
+    sampler.start()
+    time.sleep(1.0)
+    stop.set()
+    sampler.join(2)
+    assert not sampler.is_alive()
+    gaps = [after - before for before, after in pairwise(sampler.times)]
+    assert len(gaps) >= 8
+    assert gaps[2] >= 0.25
+    assert min(gaps[:2] + gaps[4:]) > 0.02

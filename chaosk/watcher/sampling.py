@@ -6,14 +6,13 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from chaosk.cluster.offsets import offsets_requests, replica_offsets
 from chaosk.cluster.views import NO_EPOCH, View, metadata_request, view
 from chaosk.cluster.wire import Link, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
 from chaosk.errors import ClusterError
-from chaosk.probes._contract import EventLog
 
 BROKER_PERIOD = 0.15
 """Seconds between two samples of a broker: 6.7 a second, so that 5 are left when some take longer."""
@@ -21,10 +20,18 @@ ZOOKEEPER_PERIOD = 1.0
 """Seconds between two samples of a ZooKeeper node."""
 
 
+class Rows(Protocol):
+    """Where samples go: rows are tuples in the table's column order, from any thread."""
+
+    def write(self, table: str, row: tuple[Any, ...]) -> None:
+        """Append one row."""
+        ...
+
+
 class Sampler(threading.Thread, ABC):
     """Takes samples at a fixed rate until it is told to stop; a sample that takes too long makes it skip some."""
 
-    def __init__(self, name: str, period: float, log: EventLog, stop: threading.Event) -> None:
+    def __init__(self, name: str, period: float, log: Rows, stop: threading.Event) -> None:
         super().__init__(name=name, daemon=True)
         self._period = period
         self._log = log
@@ -46,7 +53,7 @@ class Sampler(threading.Thread, ABC):
 class BrokerSampler(Sampler):
     """Samples one broker: what it says of the cluster, and the offsets of its own replicas."""
 
-    def __init__(self, broker: int, place: Place, topics: Sequence[str], log: EventLog, stop: threading.Event) -> None:
+    def __init__(self, broker: int, place: Place, topics: Sequence[str], log: Rows, stop: threading.Event) -> None:
         super().__init__(str(place), BROKER_PERIOD, log, stop)
         self._broker = broker
         self._topics = topics
@@ -95,7 +102,7 @@ class BrokerSampler(Sampler):
 class ZooKeeperSampler(Sampler):
     """Samples the role of one ZooKeeper node."""
 
-    def __init__(self, node: int, place: Place, log: EventLog, stop: threading.Event) -> None:
+    def __init__(self, node: int, place: Place, log: Rows, stop: threading.Event) -> None:
         super().__init__(str(place), ZOOKEEPER_PERIOD, log, stop)
         self._node = node
         self._place = place

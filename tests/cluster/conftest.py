@@ -15,6 +15,7 @@ import pytest
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.topicadmin import delete_topics
 from chaosk.cluster.topics import prepare
@@ -142,5 +143,5 @@ def _inside(namespace: str) -> Iterator[None]:
         os.close(home)
 
 
-def _no_probe(name: str) -> None:
+def _no_probe(name: str) -> ProbeState:
     raise AssertionError(name)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from confluent_kafka import KafkaException, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from chaosk.cluster.groups import Committed, commit, committed
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition

@@ -51,7 +51,7 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
 
 def longest_gap(samples: list[dict[str, Any]], since: int, until: int) -> float:
     """Seconds without a sample, at most, in a stretch of time."""
-    times = [since, *sorted(one["at"] for one in samples if since <= one["at"] <= until), until]
+    times: list[int] = [since, *sorted(one["at"] for one in samples if since <= one["at"] <= until), until]
     return max(after - before for before, after in pairwise(times)) / 1e9
 
 

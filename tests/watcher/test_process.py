@@ -64,9 +64,7 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
 def test_watches_until_it_is_stopped(places: dict[int, Place], tmp_path: Path) -> None:
     """It samples every broker, says how each is, and ends cleanly with all streams closed."""
     watcher = start(places, tmp_path)
-    assert watcher.state() is None
     until(lambda: (state := watcher.state()) is not None and state.silent == (8, 9) and len(state.topics) == 1)
-    assert watcher.running
     until(lambda: any(one["asked"] == 8 for one in rows(tmp_path, "brokers")))
     began = time.monotonic()
     watcher.stop()

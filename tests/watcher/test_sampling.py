@@ -25,9 +25,6 @@ class Rows:
         """Keep it, by column."""
         self.rows.append((table, dict(zip((one.name for one in TABLES[table].columns), row, strict=True))))
 
-    def flush(self) -> None:
-        """Nothing to do."""
-
     def of(self, table: str) -> list[dict[str, Any]]:
         """The rows of one table."""
         return [row for name, row in self.rows if name == table]

@@ -31,8 +31,8 @@ class Content:
     broken_off: str
     objectives: tuple[measures.ObjectiveRow, ...]
     findings: tuple[Shown, ...]
-    checks: tuple[tuple[str, str], ...]
-    """Each check and what became of it: ``clean``, the worst severity it found, or ``not judged: …``."""
+    checks: tuple[tuple[str, str, str], ...]
+    """Each check, ``clean``, ``not judged`` or the worst severity that it found, and what there is to say of it."""
     axis: Axis
     svg: str
     explanations: tuple[Explanation, ...]
@@ -64,8 +64,8 @@ def content(run: RunDir) -> Content:
         axis=seen.timeline.axis,
         svg=figure.draw(seen.timeline),
         explanations=seen.explanations,
-        windows=measures.windows(verdict.measures),
-        measures=measures.measure_rows(verdict.measures),
+        windows=measures.windows(verdict),
+        measures=measures.measure_rows(verdict),
         states=states.state_table(source.states),
         groups=settings.groups(source),
         again=settings.again(source),
@@ -73,9 +73,19 @@ def content(run: RunDir) -> Content:
     )
 
 
-def _checks(verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    found = {finding.check: str(finding.severity) for finding in sorted(verdict.findings, key=_rank, reverse=True)}
-    return tuple((check, found.get(check, state)) for check, state in sorted(verdict.checks.items()))
+def _checks(verdict: Verdict) -> tuple[tuple[str, str, str], ...]:
+    """Each check, ``clean``, ``not judged`` or the worst severity that it found, and what there is to say of it."""
+    found: dict[str, list[Finding]] = {}
+    for finding in sorted(verdict.findings, key=_rank):
+        found.setdefault(finding.check, []).append(finding)
+    return tuple(_check(check, state, found.get(check, [])) for check, state in sorted(verdict.checks.items()))
+
+
+def _check(check: str, state: str, found: list[Finding]) -> tuple[str, str, str]:
+    word, _, why = state.partition(": ")
+    if found and word != "not judged":
+        return check, str(found[0].severity), "; ".join(finding.title for finding in found)
+    return check, word, why
 
 
 def _rank(finding: Finding) -> int:

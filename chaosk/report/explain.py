@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from chaosk.report.changes import PartitionChange
-from chaosk.report.happenings import BEFORE, Happening, Surroundings, happenings
+from chaosk.report.happenings import Happening, Surroundings, happenings
 from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall
-from chaosk.report.tables import NONE
+from chaosk.report.turning import turning_point
 from chaosk.report.words import seconds
 
 
@@ -58,39 +57,13 @@ def _by_count(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _parts(outage: Outage, around: Surroundings) -> tuple[Part, ...]:
-    """Until the turning point (a new leader, partitions given anew), and from then until a record got through."""
-    turn = _turning_point(outage, around)
+    """Until the turning point, and from then until a record got through."""
+    turn = turning_point(outage, around)
     if turn is None:
-        return (Part("the leader stayed the same", outage.seconds),)
-    at, label = min(max(turn[0], outage.began), outage.ended), turn[1]
+        return (Part("the leader and its ISR stayed the same", outage.seconds),)
+    at = min(max(turn.at, outage.began), outage.ended)
     rest = "from then until the end of the run" if outage.censored else "from then until a record got through"
-    return Part(label, (at - outage.began) / 1e9), Part(rest, (outage.ended - at) / 1e9)
-
-
-def _turning_point(outage: Outage, around: Surroundings) -> tuple[int, str] | None:
-    led, given = _new_leader(outage, around), _given_anew(outage, around)
-    if led is not None and (given is None or led.at >= given):
-        return led.at, f"until broker {led.leader} led {led.topic} {led.partition}"
-    return None if given is None else (given, "until the group had rebalanced")
-
-
-def _given_anew(outage: Outage, around: Surroundings) -> int | None:
-    """When a consumer was last given partitions inside its outage."""
-    clients = around.clients(outage.who)
-    given = (at for at, probe, told in around.rebalances if probe in clients and told == "assign")
-    return max((at for at in given if outage.began <= at <= outage.ended), default=None)
-
-
-def _new_leader(outage: Outage, around: Surroundings) -> PartitionChange | None:
-    """The last change of leader of the outage's partition inside it, or shortly before."""
-    last, found = NONE, None
-    for change in around.partitions:
-        if change.place != outage.place or change.leader == NONE:
-            continue
-        if last not in {NONE, change.leader} and outage.began - BEFORE <= change.at <= outage.ended:
-            found = change
-        last = change.leader
-    return found
+    return Part(turn.until, (at - outage.began) / 1e9), Part(rest, (outage.ended - at) / 1e9)
 
 
 def _because(outage: Outage, parts: tuple[Part, ...]) -> str:
@@ -98,5 +71,7 @@ def _because(outage: Outage, parts: tuple[Part, ...]) -> str:
     if outage.censored:
         length = f"{length} or more, it had not ended when the run did"
     if len(parts) == 1:
-        return f"{length}. The leader stayed the same: the way to it, or the client itself, was what waited."
+        return (
+            f"{length}. Leader and ISR stayed the same: the way to the leader, or the client itself, was what waited."
+        )
     return f"{length}: " + ", ".join(f"{seconds(part.seconds)} {part.label}" for part in parts) + "."

@@ -83,7 +83,7 @@ def _panels(t: Timeline) -> Iterator[_Panel]:
         yield from _traffic_panels(flow, t.axis)
     if t.errors:
         height = 0.19 * len(t.errors) + 0.06
-        yield _Panel("Errors by name", height, lambda axes: panels.errors(axes, t.errors, t.axis))
+        yield _Panel("Errors by name, and how many", height, lambda axes: panels.errors(axes, t.errors, t.axis))
     for title, lanes in ((_REPLICAS, t.partitions), (_SERVERS, t.others)):
         for number, lane in enumerate(lanes):
             yield _lane_panel(title if number == 0 else "", lane)

@@ -124,7 +124,8 @@ def _later(changes: Sequence[StateChange], of: Callable[[StateChange], object]) 
 
 
 def _fault_happenings(fault: Fault) -> Iterator[Happening]:
-    yield Happening(fault.invoked, "fault", f"{fault.name}: {fault.step} on {fault.targets} begins", rank=1)
+    aimed = f" on {fault.targets}" if fault.targets else ""
+    yield Happening(fault.invoked, "fault", f"{fault.name}: {fault.step}{aimed} begins", rank=1)
     for at, said in (
         (fault.applied, "verified in place"),
         (fault.heal_invoked, "being undone"),

@@ -115,7 +115,7 @@ def _faults(content: Content) -> Iterator[str]:
 
 def _measures(content: Content) -> Iterator[str]:
     columns = ("figure", "of", *(window_name(window) for window in content.windows))
-    rows = [(row.name, row.subject or "the whole run", *row.cells) for row in content.measures]
+    rows = [(row.name, row.subject or "all", *row.cells) for row in content.measures]
     if rows:
         yield ""
         yield "<details><summary>Measured</summary>"

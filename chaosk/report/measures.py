@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chaosk.metrics import METRICS, WINDOWS
@@ -76,16 +76,18 @@ def says(metric: str) -> str:
     return METRICS[metric].says if metric in METRICS else ""
 
 
-def windows(measures: Iterable[Measure]) -> tuple[str, ...]:
-    """The windows measured, ``run`` and ``baseline`` first, ``after_heal`` last, faults between as they come."""
-    found = list(dict.fromkeys(measure.window for measure in measures))
-    order = {"run": -2, "baseline": -1, "after_heal": len(found)}
-    return tuple(sorted(found, key=lambda window: order.get(window, found.index(window))))
+def windows(verdict: Verdict) -> tuple[str, ...]:
+    """The windows measured: ``run`` and ``baseline``, the faults as they were injected, ``after_heal``."""
+    faults = [fault.name for fault in sorted(verdict.faults, key=lambda fault: fault.invoked)]
+    known = ["run", "baseline", *faults]
+    found = {measure.window for measure in verdict.measures}
+    others = sorted(found - {*known, "after_heal"})
+    return tuple(window for window in (*known, *others, "after_heal") if window in found)
 
 
-def measure_rows(measures: Sequence[Measure]) -> tuple[MeasureRow, ...]:
+def measure_rows(verdict: Verdict) -> tuple[MeasureRow, ...]:
     """Every measure, in the order of the metrics' own table, then by subject."""
-    columns, order = windows(measures), list(METRICS)
+    measures, columns, order = verdict.measures, windows(verdict), list(METRICS)
     cells = {(m.metric, m.subject, m.window): figure(m.value, m.unit, censored=m.censored) for m in measures}
     names = dict.fromkeys((m.metric, m.subject) for m in measures)
     ranked = sorted(names, key=lambda n: (order.index(n[0]) if n[0] in order else len(order), n))
@@ -107,7 +109,7 @@ def _objective_row(o: Objective) -> ObjectiveRow:
     share = o.measured / o.maximum if o.maximum and o.measured is not None else None
     return ObjectiveRow(
         name=metric_name(o.metric),
-        subject=o.subject or "the whole run",
+        subject=o.subject or "all",
         window=window_name(o.window),
         asked=bounds(o.minimum, o.maximum, o.unit),
         measured=figure(o.measured, o.unit),

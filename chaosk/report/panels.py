@@ -168,7 +168,7 @@ def errors(axes: Axes, rows: Sequence[ErrorRow], axis: Axis) -> None:
             axes,
             1.006,
             row,
-            f"{number(int(error.counts.sum()))} in all",
+            number(int(error.counts.sum())),
             transform=axes.get_yaxis_transform(),
             color=Tone.MUTED,
         )

@@ -38,6 +38,8 @@ def number(value: float) -> str:
 
 def seconds(value: float) -> str:
     """A length of time, in the unit that suits it."""
+    if not value:
+        return "0 s"
     if 1e-9 <= abs(value) < 0.000_1:
         return f"{value * 1e6:.3g} µs"
     if abs(value) < 0.999_5:

@@ -18,9 +18,9 @@ from chaosk.report.stalls import LATE, Stall
 from chaosk.report.timeline import see
 
 
-def leads(at: float, leader: int, epoch: int, partition: int = 0) -> PartitionChange:
-    """A change of leader of a partition of orders."""
-    return PartitionChange(int(ns(at)), "orders", partition, leader, epoch, frozenset({2, 3}), (1, 2, 3))
+def leads(at: float, leader: int, epoch: int, partition: int = 0, isr: tuple[int, ...] = (2, 3)) -> PartitionChange:
+    """A change of leader or ISR of a partition of orders."""
+    return PartitionChange(int(ns(at)), "orders", partition, leader, epoch, frozenset(isr), (1, 2, 3))
 
 
 def explained(axis: Axis, outage: Outage, **fields: Any) -> Explanation:
@@ -61,7 +61,7 @@ def test_without_a_new_leader_it_says_so(axis: Axis, changes: tuple[PartitionCha
     """A move long after, or the first sample of a leader, is no reason."""
     found = explained(axis, outage(), partitions=changes)
     assert len(found.parts) == 1
-    assert found.because.startswith("11.0 s. The leader stayed the same")
+    assert found.because.startswith("11.0 s. Leader and ISR stayed the same")
 
 
 def test_another_partitions_leader_is_no_reason(axis: Axis) -> None:
@@ -75,6 +75,29 @@ def test_a_partition_without_leader_in_between_still_moved(axis: Axis) -> None:
     gone = (leads(0, 1, 4), leads(10.1, -1, 4))
     assert len(explained(axis, outage(), partitions=(*gone, leads(19, 2, 5))).parts) == 2
     assert len(explained(axis, outage(), partitions=(*gone, leads(19, 1, 5))).parts) == 1
+
+
+def test_a_leader_that_waits_for_a_dead_follower_says_so(axis: Axis) -> None:
+    """With acks=all a partition stands still, though its leader lives, until the dead broker is out of its ISR."""
+    changes = (leads(0, 2, 4, isr=(1, 2, 3)), leads(19.25, 2, 4))
+    found = explained(axis, outage(), partitions=changes)
+    assert found.because.startswith("11.0 s: 9.2 s until broker 1 was out of the ISR of orders 0, ")
+
+
+def test_an_isr_that_grows_is_no_turning_point(axis: Axis) -> None:
+    """Nor is one that shrinks for a reader, who waits for no follower."""
+    grown = (leads(0, 2, 4, isr=(2,)), leads(19, 2, 4, isr=(2, 3)))
+    assert len(explained(axis, outage(), partitions=grown).parts) == 1
+    shrunk = (leads(0, 2, 4, isr=(2, 3)), leads(19, 2, 4, isr=(2,)))
+    assert len(explained(axis, outage(who="readers"), partitions=shrunk).parts) == 1
+
+
+def test_the_last_change_counts(axis: Axis) -> None:
+    """A new leader at once, which then had to wait for its ISR to shrink."""
+    changes = (leads(0, 1, 4, isr=(1, 2, 3)), leads(12, 2, 5, isr=(1, 2, 3)), leads(20, 2, 5))
+    assert (
+        explained(axis, outage(), partitions=changes).parts[0].label == "until broker 1 was out of the ISR of orders 0"
+    )
 
 
 def test_a_group_that_rebalanced_says_so(axis: Axis) -> None:

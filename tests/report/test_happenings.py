@@ -59,6 +59,12 @@ def test_the_fault_is_told_with_its_target(axis: Axis) -> None:
     assert not any("undone" in line for line in lines)
 
 
+def test_a_fault_without_targets_is_told_without_them(axis: Axis) -> None:
+    """An election of all partitions aims at no node."""
+    election = fault(Shape()).model_copy(update={"name": "elect", "step": "elect_leader", "targets": ""})
+    assert told(stall(), around(axis, faults=(election,)))[0] == "elect: elect_leader begins"
+
+
 def test_partitions_that_move_together_are_told_once(axis: Axis) -> None:
     """Two stalled partitions get the same leader in one moment; the first sample is no change."""
     changes = [change(0, p, 1, {1, 2, 3}, 4) for p in (0, 1, 3)]

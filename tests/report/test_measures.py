@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sample_run import Shape, measures, objective, verdict
+from sample_run import Shape, fault, measures, objective, verdict
 
 from chaosk.metrics import METRICS
 from chaosk.report.measures import measure_rows, objective_rows, says, tiles, window_name, windows
@@ -19,8 +19,8 @@ def measure(metric: str, subject: str, value: float | None, window: str = "run",
 def test_every_measure_has_its_cell() -> None:
     """Rows are metrics and subjects, columns windows; each figure is in exactly one cell."""
     found = measures(Shape())
-    rows = measure_rows(found)
-    assert windows(found) == ("run", "baseline", "kill")
+    rows = measure_rows(verdict())
+    assert windows(verdict()) == ("run", "baseline", "kill")
     assert sum(cell != "" for row in rows for cell in row.cells) == len(found)
     p99 = next(row for row in rows if row.name == "latency p99")
     assert p99.cells == ("", "6.4 ms", "10.4 s")
@@ -34,7 +34,7 @@ def test_rows_follow_the_order_of_the_metrics() -> None:
         measure("unavailability", "b", 1),
         measure("rate", "a", 1),
     )
-    assert [(row.name, row.subject) for row in measure_rows(found)] == [
+    assert [(row.name, row.subject) for row in measure_rows(verdict(measures=found))] == [
         ("unavailability", "b"),
         ("rate", "a"),
         ("rate", "b"),
@@ -43,9 +43,12 @@ def test_rows_follow_the_order_of_the_metrics() -> None:
 
 
 def test_windows_of_faults_stand_between_baseline_and_heal() -> None:
-    """In the order in which the verdict names them."""
-    found = [measure("rate", "w", 1, window) for window in ("after_heal", "kill", "baseline", "cut", "run")]
-    assert windows(found) == ("run", "baseline", "kill", "cut", "after_heal")
+    """In the order in which the faults were injected, whatever their names; one that is no fault's comes after them."""
+    found = tuple(measure("rate", "w", 1, window) for window in ("after_heal", "cut", "a", "zed", "baseline", "run"))
+    faults = tuple(
+        fault(Shape()).model_copy(update={"name": name, "invoked": at}) for name, at in (("cut", 9), ("zed", 5))
+    )
+    assert windows(verdict(measures=found, faults=faults)) == ("run", "baseline", "zed", "cut", "a", "after_heal")
 
 
 def test_tiles_show_the_worst_subject() -> None:

@@ -50,7 +50,7 @@ def test_printable_shows_what_would_trick_a_reader(text: str, shown: str) -> Non
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (0.0, "0 ms"), (0.000_02, "20 µs"), (0.0064, "6.4 ms"), (0.9, "900 ms"), (0.9996, "1.0 s"), (11.02, "11.0 s"),
+        (0.0, "0 s"), (0.000_02, "20 µs"), (0.0064, "6.4 ms"), (0.9, "900 ms"), (0.9996, "1.0 s"), (11.02, "11.0 s"),
         (119.9, "119.9 s"), (120, "2 min 0 s"), (3723, "62 min 3 s"), (-0.5, "-500 ms"),
     ],
 )  # fmt: skip
@@ -87,7 +87,7 @@ def test_a_censored_figure_is_a_lower_bound() -> None:
     [
         (None, 20.0, "at most 20 s"),
         (1.0, None, "at least 1 s"), (1.0, 20.0, "1 s to 20 s"), (5.0, 5.0, "exactly 5 s"),
-        (None, 2.5, "at most 2.5 s"), (None, None, "measured"), (0.0, 0.25, "0 ms to 250 ms"),
+        (None, 2.5, "at most 2.5 s"), (None, None, "measured"), (0.0, 0.25, "0 s to 250 ms"),
     ],
 )  # fmt: skip
 def test_bounds_read_like_a_sentence(low: float | None, high: float | None, said: str) -> None:

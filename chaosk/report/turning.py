@@ -1,0 +1,52 @@
+"""Turning points: the change inside an outage from which on records could get through again."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chaosk.report.changes import PartitionChange
+from chaosk.report.happenings import BEFORE, Surroundings
+from chaosk.report.outages import Outage
+from chaosk.report.tables import NONE
+from chaosk.report.words import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """When something changed, monotonic nanoseconds, and what an outage lasted until."""
+
+    at: int
+    until: str
+
+
+def turning_point(outage: Outage, around: Surroundings) -> Turn | None:
+    """The last change that can have ended an outage; None if there was none.
+
+    A partition that got a new leader has one to write to. A leader whose ISR shrank no longer waits for a replica that
+    is gone: with acks=all every partition that the dead broker follows stands still until then. A group that was
+    given its partitions reads again.
+    """
+    turns = [*_partition_turns(outage, around.partitions), *_given_anew(outage, around)]
+    inside = [turn for turn in turns if outage.began - BEFORE <= turn.at <= outage.ended]
+    return max(inside, key=lambda turn: turn.at, default=None)
+
+
+def _partition_turns(outage: Outage, changes: tuple[PartitionChange, ...]) -> Iterator[Turn]:
+    mine = [change for change in changes if change.place == outage.place and change.leader != NONE]
+    for before, after in itertools.pairwise(mine):
+        where = f"{after.topic} {after.partition}"
+        gone = sorted(before.isr - after.isr)
+        if after.leader != before.leader:
+            yield Turn(after.at, f"until broker {after.leader} led {where}")
+        elif gone and outage.kind == "produce":
+            names = listed([str(broker) for broker in gone])
+            yield Turn(after.at, f"until broker {names} was out of the ISR of {where}")
+
+
+def _given_anew(outage: Outage, around: Surroundings) -> Iterator[Turn]:
+    clients = around.clients(outage.who)
+    for at, probe, told in around.rebalances:
+        if probe in clients and told == "assign" and at >= outage.began:
+            yield Turn(at, "until the group had rebalanced")

@@ -93,11 +93,7 @@ def test_missed_objectives_come_first() -> None:
         )
     )
     assert [row.state for row in rows] == ["missed", "not measured", "met"]
-    assert (rows[0].subject, rows[0].window, rows[0].asked) == (
-        "the whole run",
-        "during kill",
-        "at least 400 records/s",
-    )
+    assert (rows[0].subject, rows[0].window, rows[0].asked) == ("all", "during kill", "at least 400 records/s")
     assert rows[2].share == pytest.approx(0.55)
 
 

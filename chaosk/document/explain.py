@@ -17,23 +17,47 @@ from chaosk.nearest import instead, nearest
 from chaosk.wording import WANTS, wanted, words
 
 Error = dict[str, Any]
+Loc = tuple[int | str, ...]
 KEY = "[key]"
 """What pydantic puts behind the path of a mapping's key."""
 
 
 def explain(root: Node, error: ValidationError, schema: dict[str, Any]) -> list[Found]:
     """What is wrong in ``root``; ``schema`` is the JSON Schema of what was expected, for the names it knows."""
+    errors: list[Error] = [dict(each) for each in error.errors(include_url=False)]
+    errors = [each for each in errors if each["type"] != "reference"]  # what is checked elsewhere, with the place
+    not_meant = _not_meant(root, errors, schema)
+    likely = [each for each in errors if not any(_below(each["loc"], tried) for tried in not_meant)]
+    return _complaints(root, likely, schema) or _complaints(root, errors, schema)
+
+
+def _complaints(root: Node, errors: list[Error], schema: dict[str, Any]) -> list[Found]:
     by_path: dict[Path, list[Error]] = defaultdict(list)
-    for each in error.errors(include_url=False):
-        if each["type"] == "reference":
-            continue  # what `chaosk.document` itself checks, with the place
-        by_path[_path(root, each["loc"])].append(dict(each))
+    for each in errors:
+        by_path[_path(root, each["loc"])].append(each)
     meant = set(_meant(by_path, schema))
+    found = (
+        complaint
+        for path, several in by_path.items()
+        for complaint in _at(
+            root, path, [each for each in several if (*path, _key(each)) not in meant], by_path, schema
+        )
+    )
+    return list(dict.fromkeys(found))
+
+
+def _not_meant(root: Node, errors: list[Error], schema: dict[str, Any]) -> list[Loc]:
+    """The alternatives of unions that lack a key which another alternative has: that one was meant."""
+    locs: list[Loc] = [each["loc"] for each in errors]
+    extra: list[Loc] = [each["loc"] for each in errors if each["type"] == "extra_forbidden"]
+    known = [loc[:-1] for loc in extra if str(loc[-1]) in known_keys(schema, _path(root, loc)[:-1])]
     return [
-        found
-        for path, errors in by_path.items()
-        for found in _at(root, path, [each for each in errors if (*path, _key(each)) not in meant], by_path, schema)
+        tried for tried in known if any(loc[: len(tried) - 1] == tried[:-1] and not _below(loc, tried) for loc in locs)
     ]
+
+
+def _below(loc: Loc, start: Loc) -> bool:
+    return loc[: len(start)] == start
 
 
 def _key(error: Error) -> str | None:
@@ -50,7 +74,7 @@ def _meant(by_path: dict[Path, list[Error]], schema: dict[str, Any]) -> Iterator
                 yield (*path[:-1], known)
 
 
-def _path(root: Node, loc: tuple[int | str, ...]) -> Path:
+def _path(root: Node, loc: Loc) -> Path:
     """The part of pydantic's location that is in the document: it names alternatives of unions, too."""
     path: list[int | str] = []
     node: Node | None = root

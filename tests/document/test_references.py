@@ -1,0 +1,144 @@
+"""What holds a scenario together: that right scenarios are not complained about, and how several mistakes meet.
+
+Each single mistake has its case in the corpus of malformed files; here are the near misses.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sample_documents import SCENARIO, spoil, written
+
+from chaosk.document import DocumentError, load_scenario
+from chaosk.document.draft import draft
+from chaosk.document.nodes import Scalar, descend
+from chaosk.document.parse import parse
+
+RIGHT = {
+    "Kafka's own topics as targets": ("leader(orders, 0)", "leader(__consumer_offsets, 3)"),
+    "a topic in a nested target": ("leader(orders, 0)", "random(1, followers(orders, 5))"),
+    "the last partition": ("leader(orders, 0)", "leader(orders, 5)"),
+    "a group of a probe": ("leader(orders, 0)", "coordinator(readers)"),
+    "a probe in a condition": ("isr_full(orders)", "caught_up(reader, 10)"),
+    "after an entry by its default name": ("{entry: kill,", "{entry: elect_leader-2, is: applied} #"),
+    "healed by an entry that has a duration": ("{entry: kill, is: healed", "{entry: kill, is: healed"),
+    "a window after the heal": ("during: kill", "during: after_heal"),
+    "a window of a default name": ("during: kill", "during: elect_leader-2"),
+    "a metric of a group": ("recovery: 30s", "rebalances: {readers: 0}"),
+    "a metric of a topic": ("recovery: 30s", "election: {orders: 10s}"),
+    "a metric of an entry": ("recovery: 30s", "recovery: {kill: 30s}"),
+    "as many in-sync replicas as there are": ("min.insync.replicas: 2", "min.insync.replicas: 3"),
+    "as many replicas as brokers": ("  brokers: 3", "  brokers: {min: 3, max: 3}"),
+    "a word like a variable, escaped": ("hypothesis: Nothing", "hypothesis: $${hold} Nothing"),
+    "partitions of an election": ("election: preferred", "election: preferred, partitions: [0, 5]"),
+    "overlapping entries": ("after: {entry: kill, is: healed, delay: 2s}", "at: 11s"),
+    "probes as a target": ("[broker 1, [broker 2, broker 0]]", "[probe writer, [host(controller)]]"),
+    "a setting that only looks like a secret": ("config: {acks: all}", "config: {acks: all, sasl.username: me}"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), RIGHT.values(), ids=RIGHT)
+def test_what_is_right_is_not_complained_about(tmp_path: Path, old: str, new: str) -> None:
+    """The near misses of the rules: no false alarm."""
+    assert load_scenario(written(tmp_path, spoil(SCENARIO, old, new))).timeline
+
+
+WRONG = {
+    "a group that no probe has": ("leader(orders, 0)", "coordinator(writers)", "no group 'writers'"),
+    "healed before an entry without duration is": (
+        "    for: ${hold}",
+        "    # ${hold}",
+        "not healed before the timeline ends",
+    ),
+    "a negative partition": ("election: preferred", "election: preferred, partitions: [-1]", "at least 0"),
+    "a partition beyond the topic": (
+        "election: preferred",
+        "election: preferred, partitions: [0, 6]",
+        "no partition 6",
+    ),
+    "a fixed partition of a probe": ("rate: 500/s,", "rate: 500/s, partition: 6,", "no partition 6"),
+    "a metric of another kind of subject": ("recovery: 30s", "recovery: {writer: 30s}", "no fault 'writer'"),
+    "a probe named like a part of a bound": ("  reader:\n", "  during:\n", "has a meaning in `expect`"),
+    "a name with a space": ("name: kill\n", "name: kill it\n", "write a name"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "says"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is(tmp_path: Path, old: str, new: str, says: str) -> None:
+    """More mistakes between the parts, some of which spoil several places."""
+    with pytest.raises(DocumentError) as caught:
+        load_scenario(written(tmp_path, SCENARIO.replace(old, new)))
+    assert any(says in problem.what for problem in caught.value.problems), str(caught.value)
+
+
+def test_a_probe_may_not_use_kafkas_own_topics(tmp_path: Path) -> None:
+    """Faults may aim at them, probes may not write there."""
+    with pytest.raises(DocumentError, match="no topic '__consumer_offsets'"):
+        load_scenario(
+            written(tmp_path, spoil(SCENARIO, "produce: {topic: orders", "produce: {topic: __consumer_offsets"))
+        )
+
+
+def test_one_topic_renamed_is_one_problem_for_each_use(tmp_path: Path) -> None:
+    """Every place that names a topic is checked, whatever its class: probes, steps, targets, conditions."""
+    with pytest.raises(DocumentError) as caught:
+        load_scenario(written(tmp_path, spoil(SCENARIO, "topics:\n  orders:", "topics:\n  order:")))
+    assert [problem.path for problem in caught.value.problems] == [
+        "probes.writer.produce.topic", "probes.reader.consume.topic", "timeline[0].kill_broker.target",
+        "timeline[1].when", "timeline[1].elect_leader.topic",
+    ]  # fmt: skip
+
+
+def test_references_to_a_part_that_is_wrong_itself_still_hold(tmp_path: Path) -> None:
+    """A topic with a wrong shape is still a topic: its users are not complained about as well."""
+    with pytest.raises(DocumentError) as caught:
+        load_scenario(written(tmp_path, spoil(SCENARIO, "replication_factor: 3", "replication_factor: many")))
+    assert [problem.path for problem in caught.value.problems] == ["topics.orders.replication_factor"]
+
+
+def test_bounds_of_other_metrics_are_still_checked(tmp_path: Path) -> None:
+    """One metric's mistake of shape does not hide another's wrong subject."""
+    document = spoil(SCENARIO, "  recovery: 30s", "  recovery: 30\n  latency_p99: {wirter: 1s}")
+    with pytest.raises(DocumentError) as caught:
+        load_scenario(written(tmp_path, document))
+    assert [problem.path for problem in caught.value.problems] == ["expect.recovery", "expect.latency_p99.wirter"]
+
+
+def test_expressions_from_variables_say_so(tmp_path: Path) -> None:
+    """A target that a variable spoiled is reported with the value it came from."""
+    document = SCENARIO.replace("count: 6", "count: 6\n  who: leadr(orders, 0)").replace(
+        '"leader(orders, 0)"', '"${who}"'
+    )
+    with pytest.raises(DocumentError, match=r"did you mean 'leader'\? \(\$\{who\} is leadr\(orders, 0\) by default\)"):
+        load_scenario(written(tmp_path, document))
+
+
+def test_draft_keeps_what_is_right() -> None:
+    """The parts without mistakes are typed values; of the others the names are known."""
+    root, _ = parse(SCENARIO.encode())
+    assert root is not None
+    made = draft(root, [("topics", "orders", "partitions"), ("timeline", 0, "for"), ("probes", "writer")])
+    assert made.topics == {"orders": None}
+    assert made.probes["writer"] is None
+    assert made.probes["reader"] is not None
+    assert made.entries[0] is None
+    assert made.entries[1] is not None
+    assert made.names == ("kill", "elect_leader-2", "cut")
+    assert made.groups == {"readers"}
+
+
+def test_complaints_find_the_nearest_place() -> None:
+    """Where the value itself was not written (a default), what stands around it is named."""
+    root, _ = parse(SCENARIO.encode())
+    assert root is not None
+    made = draft(root, [("topics",), ("timeline",), ("probes",)])
+    place, path, _ = made.at(("timeline", 1, "name"), "x")
+    assert path == ("timeline", 1)
+    entry = descend(root, path)
+    assert entry is not None
+    assert place == entry.place
+    assert made.holds(("timeline", 2, "cut_network"), "broker 2") == ("timeline", 2, "cut_network", "between", 1, 0)
+    assert made.holds(("timeline", 2), "nowhere") == ("timeline", 2)
+    assert isinstance(descend(root, ("settle",)), Scalar)
+    assert not made.written(("timeline", 1, "for"))

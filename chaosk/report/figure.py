@@ -35,7 +35,7 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-_REPLICAS = "Replicas of partitions, by broker: thick leads, thin is in sync, dotted is out of the ISR"
+_REPLICAS = "Replicas of partitions{}, by broker: thick leads, thin is in sync, dotted is out of the ISR"
 _SERVERS = "Brokers and ZooKeeper: thick is the controller or leads, thin serves, dotted does not answer"
 
 
@@ -50,6 +50,8 @@ class Timeline:
     partitions: tuple[Lane, ...]
     others: tuple[Lane, ...]
     """The brokers and ZooKeeper."""
+    unshown: int = 0
+    """Partitions that are not drawn, because more happened to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ def _panels(t: Timeline) -> Iterator[_Panel]:
     if t.errors:
         height = 0.19 * len(t.errors) + 0.06
         yield _Panel("Errors by name, and how many", height, lambda axes: panels.errors(axes, t.errors, t.axis))
-    for title, lanes in ((_REPLICAS, t.partitions), (_SERVERS, t.others)):
+    some = f" ({t.unshown} more, to which less happened, are not drawn)" if t.unshown else ""
+    for title, lanes in ((_REPLICAS.format(some), t.partitions), (_SERVERS, t.others)):
         for number, lane in enumerate(lanes):
             yield _lane_panel(title if number == 0 else "", lane)
 
@@ -154,7 +157,7 @@ def _prepare(axes: Axes, panel: _Panel, timeline: Timeline) -> None:
     else:
         axes.yaxis.set_major_locator(NullLocator())
     if panel.title:
-        title = panels.label(panel.title, 100)
+        title = panels.label(panel.title, 150)
         axes.set_title(title, loc="left", fontsize=8.5, color=Tone.INK, pad=3)
 
 

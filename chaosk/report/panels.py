@@ -68,7 +68,7 @@ def _fault_row(axes: Axes, row: int, fault: Fault, axis: Axis) -> None:
         else {"facecolor": "none", "edgecolor": Tone.FAULT, "hatch": "////"}
     )
     axes.barh(row, max(undoing - steady, (high - low) / 400), left=steady, height=0.6, **hollow)
-    said = f"{fault.targets}" + ("" if fault.took else " — did not take")
+    said = fault.targets if fault.took else f"did not take: {fault.targets}"
     right = end < low + 0.7 * (high - low)
     write(
         axes,

@@ -33,13 +33,15 @@ def see(source: Source) -> Seen:
     axis = axis_of(source)
     flows = (*_produced(source, axis), *_consumed(source, axis))
     around = surroundings(source, axis)
+    drawn = lanes.partition_lanes(around.partitions, axis)
     timeline = Timeline(
         axis=axis,
         faults=source.verdict.faults,
         traffic=flows[:MOST_PROBES],
         errors=error_rows(source, around),
-        partitions=lanes.partition_lanes(around.partitions, axis),
+        partitions=drawn,
         others=server_lanes(around),
+        unshown=len({change.place for change in around.partitions}) - len(drawn),
     )
     return Seen(timeline, _explanations(source, around))
 

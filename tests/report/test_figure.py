@@ -176,8 +176,15 @@ def test_a_fault_that_did_not_take_says_so(axis: Axis) -> None:
     """In words, and hollow."""
     failed = fault(Shape()).model_copy(update={"took": False, "applied": None})
     svg = draw(replace(empty(axis), faults=(failed,)))
-    assert "broker 1 on node1 — did not take" in texts(svg)
+    assert "did not take: broker 1 on node1" in texts(svg)
     assert "<pattern" in svg
+
+
+def test_partitions_that_are_not_drawn_are_counted(axis: Axis) -> None:
+    """Nobody takes twelve lanes for all partitions."""
+    lane = Lane("orders 0", (Track("1", (Span(0, 5, Level.LEADS),)),))
+    said = texts(draw(replace(empty(axis), partitions=(lane,), unshown=88)))
+    assert any("(88 more, to which less happened, are not drawn)" in text for text in said)
 
 
 def test_errors_have_their_number(axis: Axis) -> None:

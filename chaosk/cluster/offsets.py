@@ -13,6 +13,8 @@ from typing import Any
 
 from kafka.protocol.consumer.offsets import ListOffsetsRequest
 
+from chaosk.cluster import codes
+
 # ListOffsetsRequest: replica_id, timestamp and isolation_level as the protocol numbers them
 _CONSUMER, _DEBUGGING = -1, -2
 _LATEST, _EARLIEST = -1, -2
@@ -26,7 +28,10 @@ class ReplicaOffsets:
     topic: str
     partition: int
     leader: bool
-    """Whether the broker held itself to be the leader: it answered as only a leader does."""
+    """Whether the broker held itself to be the leader: it answered as only a leader does, if not with an offset.
+
+    A leader that was just elected answers OFFSET_NOT_AVAILABLE until its followers have fetched from it (KIP-207).
+    """
     log_start: int | None
     high_watermark: int | None
     last_stable: int | None
@@ -49,17 +54,18 @@ def replica_offsets(answers: Sequence[Any]) -> tuple[ReplicaOffsets, ...]:
     A partition of which it has no replica is left out.
     """
     log_start, log_end, high_watermark, last_stable = (offsets_by_partition(answer) for answer in answers)
+    leads = {*_leads(answers[2]), *_leads(answers[3])}
     return tuple(
         ReplicaOffsets(
             topic=topic,
             partition=partition,
-            leader=(topic, partition) in high_watermark,
+            leader=(topic, partition) in leads,
             log_start=log_start.get((topic, partition)),
             high_watermark=high_watermark.get((topic, partition)),
             last_stable=last_stable.get((topic, partition)),
             log_end=log_end.get((topic, partition)),
         )
-        for topic, partition in sorted({*log_start, *log_end, *high_watermark})
+        for topic, partition in sorted({*log_start, *log_end, *leads})
     )
 
 
@@ -95,5 +101,15 @@ def offsets_by_partition(answer: Any) -> dict[tuple[str, int], int]:  # noqa: AN
         (topic.name, one.partition_index): one.offset
         for topic in answer.topics
         for one in topic.partitions
-        if one.error_code == 0 and one.offset >= 0
+        if one.error_code == codes.NONE and one.offset >= 0
+    }
+
+
+def _leads(answer: Any) -> set[tuple[str, int]]:  # noqa: ANN401 - kafka-python makes it at run time
+    """The partitions that were answered for as a leader does."""
+    return {
+        (topic.name, one.partition_index)
+        for topic in answer.topics
+        for one in topic.partitions
+        if one.error_code in (codes.NONE, codes.OFFSET_NOT_AVAILABLE)
     }

@@ -1,0 +1,140 @@
+"""What clients did and were told: one stream folder for each process of a probe."""
+
+from __future__ import annotations
+
+from chaosk.events.table import PLACE, VALUE, WHO, table
+
+SENDS = table(
+    "sends",
+    "[S] one row per attempt to write a record, written when its outcome is known",
+    *WHO,
+    ("seq", "long", "sequence number in this incarnation, from 0; never reused"),
+    ("topic", "string", "topic"),
+    ("partition", "int", "partition; empty if the client never chose one", True),
+    ("scheduled", "long", "when the record was due, by the probe's rate; latency counts from here"),
+    ("invoked", "long", "when it was handed to the client"),
+    ("completed", "long", "when the outcome was known; empty when the probe ended before", True),
+    ("outcome", "string", "ok (acknowledged), fail (definitely not written), info (may have been written)"),
+    ("error", "string", "librdkafka's name of the error, like _MSG_TIMED_OUT", True),
+    ("offset", "long", "offset the acknowledgement named", True),
+    ("resend_of", "long", "seq of the record the application sent again with this one", True),
+    ("txn", "string", "transaction the send was in", True),
+    ("producer_epoch", "int", "producer epoch of that transaction", True),
+)
+READS = table(
+    "reads",
+    "[R] one row per record delivered to a consumer",
+    *WHO,
+    ("group", "string", "consumer group; empty for a consumer that assigns itself partitions", True),
+    ("assignment", "int", "how often this member was given this partition anew, from 0"),
+    ("poll", "long", "which poll of this incarnation delivered it"),
+    ("n", "long", "delivery order within this incarnation, from 0"),
+    *PLACE,
+    ("offset", "long", "offset"),
+    *VALUE,
+    ("leader_epoch", "int", "leader epoch the record came with", True),
+    ("at", "long", "when it was delivered"),
+    ("txn", "string", "transaction the poll took place in", True),
+)
+POLLS = table(
+    "polls",
+    "[P] one row per poll, the empty ones too",
+    *WHO,
+    ("poll", "long", "number of the poll in this incarnation, from 0"),
+    ("invoked", "long", "when it was called"),
+    ("completed", "long", "when it returned"),
+    ("records", "int", "how many records it returned"),
+    ("error", "string", "the error it returned", True),
+)
+SEEKS = table(
+    "seeks",
+    "[K] one row per seek or reset of a position",
+    *WHO,
+    *PLACE,
+    ("offset", "long", "the new position"),
+    ("at", "long", "when"),
+    ("kind", "string", "seek or reset"),
+)
+ASSIGNMENTS = table(
+    "assignments",
+    "[A] one row per partition given to or taken from a member",
+    *WHO,
+    ("group", "string", "consumer group", True),
+    ("at", "long", "when"),
+    ("kind", "string", "assign, revoke or lost"),
+    *PLACE,
+    ("assignment", "int", "number of the assignment of that partition to this member, from 0"),
+    ("rebalance", "int", "which rebalance of this incarnation, from 0"),
+)
+COMMITS = table(
+    "commits",
+    "[C] one row per partition and commit",
+    *WHO,
+    ("group", "string", "consumer group"),
+    ("assignment", "int", "assignment of that partition; empty if it had none", True),
+    ("generation", "int", "generation of the group, where the client tells", True),
+    *PLACE,
+    ("offset", "long", "the offset to read next (one past the last processed)"),
+    ("invoked", "long", "when it was asked for; for automatic commits the completed poll before it"),
+    ("completed", "long", "when the answer came; empty when the probe ended before", True),
+    ("outcome", "string", "ok, fail or info"),
+    ("error", "string", "librdkafka's name of the error", True),
+    ("kind", "string", "sync, async or auto"),
+)
+FETCHED = table(
+    "fetched",
+    "[F] committed offset a member found when it was given a partition",
+    *WHO,
+    ("group", "string", "consumer group"),
+    *PLACE,
+    ("offset", "long", "the committed offset; empty if there was none", True),
+    ("invoked", "long", "when it was asked for"),
+    ("completed", "long", "when the answer came"),
+)
+TRANSACTIONS = table(
+    "transactions",
+    "[X] one row per transaction, written when it ended",
+    *WHO,
+    ("txn", "string", "unique name of the transaction in this run"),
+    ("transactional_id", "string", "transactional.id"),
+    ("producer_epoch", "int", "producer epoch", True),
+    ("initialized", "long", "when init_transactions of this epoch returned"),
+    ("begun", "long", "when it began"),
+    ("ending", "long", "when commit or abort was called", True),
+    ("ended", "long", "when that call returned", True),
+    ("outcome", "string", "committed, aborted or info"),
+)
+ERRORS = table(
+    "errors",
+    "errors a client reported outside of any call",
+    *WHO,
+    ("at", "long", "when"),
+    ("error", "string", "librdkafka's name of it, like _ALL_BROKERS_DOWN"),
+    ("message", "string", "what it said"),
+    ("fatal", "bool", "whether the client is unusable from here on"),
+)
+INCARNATIONS = table(
+    "incarnations",
+    "one row per started process of a probe",
+    *WHO,
+    ("kind", "string", "produce or consume"),
+    ("group", "string", "consumer group", True),
+    ("started", "long", "when it was ready"),
+    ("pid", "int", "process id"),
+    ("acks", "int", "acks of a producer; -1 is all", True),
+    ("idempotent", "bool", "enable.idempotence of a producer", True),
+    ("max_in_flight", "int", "max.in.flight of a producer", True),
+    ("isolation", "string", "isolation level of a consumer", True),
+    ("commit", "string", "automatic, sync, async or none", True),
+    ("client", "string", "librdkafka's version"),
+)
+ENDS = table(
+    "ends",
+    "the end marker: one row per process of a probe that ended by itself and wrote all it knew",
+    *WHO,
+    ("at", "long", "when"),
+    ("scheduled", "long", "how many records were due (a producer), or 0"),
+    ("rows", "long", "how many rows of sends or reads it wrote"),
+)
+
+TABLES = (SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, COMMITS, FETCHED, TRANSACTIONS, ERRORS, INCARNATIONS, ENDS)

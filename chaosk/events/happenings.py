@@ -1,0 +1,43 @@
+"""What the run itself did and when, and the clocks it went by."""
+
+from __future__ import annotations
+
+from chaosk.events.table import table
+
+FAULTS = table(
+    "faults",
+    "[FT] one row per timeline entry that acted, written when it was done",
+    ("fault", "string", "the entry's name in the plan"),
+    ("step", "string", "the step"),
+    ("targets", "string", "what it was aimed at, resolved, like `broker 2 on node3`"),
+    ("invoked", "long", "when injecting began"),
+    ("applied", "long", "when its effect was first verified; empty if never", True),
+    ("heal_invoked", "long", "when undoing began; empty if it has no undo", True),
+    ("healed", "long", "when the undo was verified; empty if never", True),
+    ("took", "bool", "whether the effect was verified after injecting and still before undoing"),
+    ("undone", "bool", "whether the undo was verified, or there is none"),
+    ("why", "string", "what was seen, when it did not take or was not undone", True),
+)
+PHASES = table(
+    "phases",
+    "one row per phase of the run",
+    ("phase", "string", "warm_up, baseline, timeline, heal, settle, drain or audit"),
+    ("began", "long", "when"),
+    ("ended", "long", "when; empty if the run was cut short", True),
+)
+CLOCKS = table(
+    "clocks",
+    "monotonic and wall clock of chaosk's machine, once a second",
+    ("monotonic", "long", "nanoseconds"),
+    ("wall", "long", "nanoseconds since 1970, UTC"),
+)
+HOST_CLOCKS = table(
+    "host_clocks",
+    "one four-timestamp comparison of a host's wall clock with this machine's",
+    ("host", "string", "host"),
+    ("at", "long", "when"),
+    ("offset", "long", "host minus this machine, nanoseconds"),
+    ("error", "long", "bound of that offset's error: half the round trip, nanoseconds"),
+)
+
+TABLES = (FAULTS, PHASES, CLOCKS, HOST_CLOCKS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chaosk.inventory import ScriptService, ServerProcess
+from chaosk.inventory import Broker, ScriptService, ServerProcess, ZooKeeper
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
@@ -18,7 +18,18 @@ Signal = Literal["KILL", "STOP", "CONT", "TERM"]
 QUICK = 15.0
 """Seconds for a command that only looks or sends a signal; sudo and JVMs can keep a host busy."""
 SLOW = 120.0
-"""Seconds for a start or stop; a controlled shutdown moves leadership first."""
+"""Seconds for a start or stop: a broker recovers its log first, and moves its leaderships away."""
+
+
+def ports(process: ServerProcess) -> tuple[int, ...]:
+    """Where it listens for those who use it: a broker's listeners, a ZooKeeper node's client port."""
+    match process:
+        case Broker():
+            return tuple(sorted({listener.port for listener in process.listeners.values()}))
+        case ZooKeeper():
+            return (process.client_port,)
+        case _:
+            return ()
 
 
 def is_running(process: ServerProcess) -> Command:
@@ -26,9 +37,9 @@ def is_running(process: ServerProcess) -> Command:
     return _ask(process, "runs")
 
 
-def is_gone(process: ServerProcess, ports: tuple[int, ...] = ()) -> Command:
-    """Whether there is no such process, nor another that listens on its ``ports`` in its stead."""
-    return _ask(process, "gone", *map(str, ports))
+def is_gone(process: ServerProcess) -> Command:
+    """Whether there is no such process, nor another that listens on its ports in its stead."""
+    return _ask(process, "gone", *map(str, ports(process)))
 
 
 def is_frozen(process: ServerProcess) -> Command:
@@ -52,9 +63,10 @@ def resume(process: ServerProcess) -> Command:
 
 
 def start(process: ServerProcess) -> Command:
-    """Start it, unless it runs already."""
+    """Start it, unless it runs already, and again if it ends at once; ends itself when it listens on its ports."""
     argv = process.service.start if isinstance(process.service, ScriptService) else ()
-    return _command(process, "start", *argv, timeout=SLOW, repeatable=True)
+    listening = ",".join(map(str, ports(process)))
+    return _command(process, "start", listening, *argv, timeout=SLOW, repeatable=True)
 
 
 def stop(process: ServerProcess) -> Command:

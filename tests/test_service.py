@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from chaosk import service
-from chaosk.inventory import ScriptService, ServerProcess, SystemdService
+from chaosk.inventory import Broker, Listener, ScriptService, ServerProcess, SystemdService
 from chaosk.transport.command import Command
 
 SERVER = "import signal, sys; signal.pause()"
@@ -53,6 +53,12 @@ def pid(process: ServerProcess) -> Iterator[int]:
         return
 
 
+def broker(process: ServerProcess, port: int) -> Broker:
+    """The same process as a broker that listens on a port."""
+    listeners = {"CLIENT": Listener(address="127.0.0.1", port=port)}
+    return Broker(host=process.host, service=process.service, config=process.config, listeners=listeners)
+
+
 def pid_file(process: ServerProcess) -> Path:
     """Where its id is."""
     assert isinstance(process.service, ScriptService)
@@ -70,10 +76,10 @@ def wait(query: Command) -> None:
 def test_every_command_runs_as_root_on_the_processs_host(process: ServerProcess) -> None:
     """Nothing is pasted into the script: values are arguments, the script is the same for all."""
     commands = [service.start(process), service.stop(process), service.signal(process, "KILL")]
-    commands += [service.is_running(process), service.is_gone(process, (9092,)), service.is_frozen(process)]
+    commands += [service.is_running(process), service.is_gone(process), service.is_frozen(process)]
     assert {(command.host, command.sudo) for command in commands} == {("node1", True)}
     assert len({command.argv[2] for command in commands}) == 1
-    assert commands[4].argv[4:] == ("gone", "script", str(pid_file(process)), process.config, "9092")
+    assert commands[4].argv[4:] == ("gone", "script", str(pid_file(process)), process.config)
 
 
 def test_only_a_signal_may_not_be_repeated(process: ServerProcess) -> None:
@@ -92,6 +98,46 @@ def test_start_and_stop(process: ServerProcess, pid: int) -> None:
     wait(service.is_gone(process))
     assert run(service.is_running(process)).returncode == 1
     assert run(service.stop(process)).stdout == "does not run\n"
+
+
+def free_port() -> int:
+    """A port that nobody listens on at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+LISTENS_THE_THIRD_TIME = """
+import pathlib, signal, socket, sys, time
+tries = pathlib.Path(sys.argv[2])
+tries.write_text(tries.read_text() + "x" if tries.exists() else "x")
+time.sleep(0.7)
+if len(tries.read_text()) == 3:
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[3])))
+    signal.pause()
+"""
+
+
+def test_a_process_that_ends_at_once_is_started_again(process: ServerProcess, tmp_path: Path) -> None:
+    """As a killed broker does until its old session has expired; the start ends when it listens."""
+    assert isinstance(process.service, ScriptService)
+    port = free_port()
+    begin = f'setsid "$@" </dev/null >/dev/null 2>&1 & echo $! >"{pid_file(process)}"'
+    words = (sys.executable, "-c", LISTENS_THE_THIRD_TIME, str(process.config), str(tmp_path / "tries"), str(port))
+    stubborn = process.service.model_copy(update={"start": ("sh", "-c", begin, "sh", *words)})
+    server = broker(process.model_copy(update={"service": stubborn}), port)
+    done = run(service.start(server))
+    assert done.stdout == f"process {pid_file(process).read_text().strip()}, after 3 tries\n"
+    with socket.create_connection(("127.0.0.1", port)):
+        pass
+    run(service.signal(server, "KILL"))
+
+
+def test_a_start_that_fails_is_told(process: ServerProcess) -> None:
+    """With the status of the start script, at once."""
+    assert isinstance(process.service, ScriptService)
+    broken = process.service.model_copy(update={"start": ("sh", "-c", "exit 7")})
+    done = run(service.start(process.model_copy(update={"service": broken})))
+    assert (done.returncode, done.stderr) == (1, "the start failed with 7\n")
 
 
 def test_kill(process: ServerProcess, pid: int) -> None:
@@ -136,14 +182,15 @@ def test_a_replacement_with_no_pid_file_is_noticed_by_its_port(process: ServerPr
     """Whoever listens on the broker's port in its stead keeps it from being gone."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        assert run(service.is_gone(process, (port,))).stderr == f"no process, but someone listens on port {port}\n"
-    assert run(service.is_gone(process, (port,))).returncode == 0
+        said = run(service.is_gone(broker(process, port))).stderr
+        assert said == f"no process, but someone listens on port {port}\n"
+    assert run(service.is_gone(broker(process, port))).returncode == 0
 
 
 def test_a_replacement_on_ipv6_is_noticed_as_well(process: ServerProcess) -> None:
     """A JVM listens on IPv6 sockets, also for IPv4."""
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as listener:
-        assert run(service.is_gone(process, (listener.getsockname()[1],))).returncode == 1
+        assert run(service.is_gone(broker(process, listener.getsockname()[1]))).returncode == 1
 
 
 def test_a_process_id_that_was_used_again_is_not_believed(process: ServerProcess) -> None:
@@ -195,7 +242,8 @@ def test_a_pid_file_with_rubbish_names_nobody(process: ServerProcess, content: s
 
 SYSTEMCTL = """#!/bin/sh
 echo "$*" >>"$CALLS"
-[ "$1" != show ] || echo "$MAIN_PID"
+[ "$1" != start ] || echo $PPID >"$CALLS.pid"
+[ "$1" != show ] || cat "$CALLS.pid" 2>/dev/null || echo "$MAIN_PID"
 exit "${STATUS:-0}"
 """
 
@@ -229,6 +277,6 @@ def test_systemd_starts_and_stops(unit: tuple[ServerProcess, dict[str, str], Pat
     """The unit is stopped even without a process (systemd may be about to restart it), and its failures forgotten."""
     process, env, calls = unit
     run(service.stop(process), **env)
-    run(service.start(process), **env)
+    assert "after 1 tries" in run(service.start(process), **env).stdout
     asked = [call for call in calls.read_text().splitlines() if not call.startswith("show")]
     assert asked == ["stop -- kafka.service", "reset-failed -- kafka.service", "start -- kafka.service"]

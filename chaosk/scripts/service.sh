@@ -1,6 +1,7 @@
 # One server process on this host, as root: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG [ARGUMENT...]
 #
-#   ACTION  runs | gone PORT... | frozen | awake | signal NAME | signal-if-running NAME | start [ARGV...] | stop [ARGV...]
+#   ACTION  runs | gone PORT... | frozen | awake | signal NAME | signal-if-running NAME |
+#           start PORTS [ARGV...] | stop [ARGV...]; PORTS are comma-separated, or nothing
 #   KIND    systemd (PLACE is a unit, and there is no ARGV) | script (PLACE is a pid file)
 #   CONFIG  the process's configuration file, or nothing if it is not known
 #
@@ -62,6 +63,56 @@ listens() {
             END { exit !found }'
 }
 
+start_once() {
+    if [ "$kind" = systemd ]; then
+        systemctl reset-failed -- "$place" 2>/dev/null # or too many kills count as a start limit
+        systemctl start -- "$place"
+    else
+        "$@"
+    fi
+}
+
+# Whether a process that was just started stays: it listens on all ports, or lives for 20 s (its ports may be mapped to
+# others). A pid file may be written a moment after the start has returned.
+stays() {
+    looks=0 seen=
+    while [ $looks -lt 40 ]; do
+        sleep 0.5
+        looks=$((looks + 1))
+        find_process
+        if [ -n "$pid" ]; then
+            seen=yes
+            listens_on_all "$1" && return
+        elif [ -n "$seen" ] || [ $looks -gt 6 ]; then
+            return 1
+        fi
+    done
+}
+
+listens_on_all() {
+    for port in $(echo "$1" | tr , ' '); do
+        listens "$port" || return 1
+    done
+}
+
+# A broker that was killed ends at once when it is started before its old session with ZooKeeper has expired: the start
+# is then tried again.
+start_until_it_stays() {
+    ports=$1 tries=0
+    shift
+    end=$(($(date +%s) + 90))
+    while [ "$(date +%s)" -lt $end ]; do
+        tries=$((tries + 1))
+        start_once "$@" || fail "the start failed with $?"
+        if stays "$ports"; then
+            echo "process $pid, after $tries tries"
+            return
+        fi
+        sleep 1
+    done
+    fail "started $tries times, and it ended each time; its log says why"
+}
+
 find_process
 case $action in
     runs)
@@ -95,11 +146,7 @@ case $action in
         ;;
     start)
         [ -z "$pid" ] || { echo "runs already: process $pid" && exit 0; }
-        if [ "$kind" = systemd ]; then
-            systemctl reset-failed -- "$place" 2>/dev/null # or too many kills count as a start limit
-            exec systemctl start -- "$place"
-        fi
-        exec "$@"
+        start_until_it_stays "$@"
         ;;
     stop)
         [ -n "$pid" ] || [ "$kind" = systemd ] || { echo "does not run" && exit 0; }

@@ -8,7 +8,7 @@ from typing import Literal
 
 from chaosk import service
 from chaosk.errors import StepError
-from chaosk.inventory import Broker, ServerProcess, ZooKeeper
+from chaosk.inventory import ServerProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.targets._contract import Node
 from chaosk.transport.command import Command
@@ -30,8 +30,6 @@ class Server:
     role: Role
     node: Node
     process: ServerProcess
-    ports: tuple[int, ...]
-    """Where it listens."""
 
     @property
     def name(self) -> str:
@@ -44,7 +42,7 @@ class Server:
 
     def gone(self, within: float = 0.0) -> Fact:
         """The process is not there, and none has taken its place."""
-        return Fact(says=f"{self.name} is gone", query=service.is_gone(self.process, self.ports), within=within)
+        return Fact(says=f"{self.name} is gone", query=service.is_gone(self.process), within=within)
 
     def frozen(self, within: float = 0.0) -> Fact:
         """The process is there, stopped by a signal."""
@@ -80,10 +78,4 @@ def _server(site: Site, role: Role, target: str, node: Node) -> Server:
         wanted = "brokers, like leader(orders, 0)" if role == "broker" else "ZooKeeper nodes, like zookeeper leader"
         raise StepError(f"{site.entry}: the target {target!r} names {node}; name {wanted}")
     process = site.broker(node) if role == "broker" else site.zookeeper(node)
-    return Server(role, node, process, _ports(process))
-
-
-def _ports(process: Broker | ZooKeeper) -> tuple[int, ...]:
-    if isinstance(process, ZooKeeper):
-        return (process.client_port,)
-    return tuple(sorted({listener.port for listener in process.listeners.values()}))
+    return Server(role, node, process)

@@ -1,0 +1,125 @@
+"""A real cluster in a lab, and faults on it driven by the run's own engine."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from chaosk import lab
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.elect import elect
+from chaosk.cluster.live import ProbeState
+from chaosk.cluster.settings import client_settings
+from chaosk.expression import parse_condition
+from chaosk.inventory import Inventory
+from chaosk.run.clock import wait_for
+from chaosk.run.faults import Faults, Life, aim
+from chaosk.run.hands import Hands
+from chaosk.run.journal import Journal
+from chaosk.scenario import Entry
+from chaosk.steps._contract import Signal
+from chaosk.transport.command import Command, Result
+from chaosk.transport.ssh import Ssh
+
+from .conftest import step
+
+
+@dataclass
+class Ground:
+    """The cluster, its hosts, and the faults of one test."""
+
+    inventory: Inventory
+    ssh: Ssh
+    brokers: Brokers
+    live: ClusterLive
+    faults: Faults
+    rows: list[tuple[object, ...]]
+
+    def inject(self, text: str, name: str = "fault") -> Life:
+        """Inject a step as a user writes it, and verify it; raises StepError if it does not take."""
+        ((kind, _),) = [text.split(":", 1)]
+        entry = Entry.model_construct(name=name, kind=kind, step=step(text), lasts=None, when=None)
+        fault = aim(entry, self.inventory, self.live, 1, "run-1")
+        return self.faults.inject(fault, entry, threading.Event())
+
+    def end(self, life: Life) -> None:
+        """Look at the fault once more, undo it, and see it healed."""
+        self.faults.end(life)
+        assert life.healed is not None, life.why
+
+    def run(self, host: str, *argv: str, sudo: bool = True) -> Result:
+        """Run a command on a host."""
+        return self.ssh.run(Command(host=host, argv=argv, sudo=sudo, timeout=30.0))
+
+    def said(self, host: str, *argv: str) -> str:
+        """What a command said that must succeed."""
+        result = self.run(host, *argv)
+        assert result.ok, result
+        return result.stdout
+
+    def firewall(self, host: str) -> str:
+        """Every rule of a host, without comments and counters that change by themselves."""
+        return re.sub(
+            r"^#.*\n|\[\d+:\d+\]", "", self.said(host, "sh", "-c", "iptables-save; ip6tables-save"), flags=re.MULTILINE
+        )
+
+    def connects(self, host: str, address: str, port: int) -> bool:
+        """Whether a TCP connection from a host to a port comes about within a second."""
+        return self.run(host, "timeout", "1", "bash", "-c", f"</dev/tcp/{address}/{port}", sudo=False).ok
+
+    def pid(self, host: str, service: str) -> int:
+        """A service's process id."""
+        return int(self.said(host, "cat", f"/run/kafka/{service}.pid"))
+
+    def await_condition(self, text: str, within: float = 60.0) -> None:
+        """Until a condition holds."""
+        condition = parse_condition(text)
+        assert wait_for(lambda: condition.ask(self.live, self.inventory).holds, within, threading.Event()), text
+
+
+@contextmanager
+def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
+    """From inside the lab's network; afterwards every fault is healed."""
+    rows: list[tuple[object, ...]] = []
+    ssh = Ssh(inventory.hosts)
+    with _inside(str(inventory.network_namespace)), Brokers(inventory, client_settings(inventory)) as brokers:
+        live = ClusterLive(inventory, brokers, _no_probe)
+        hands = Hands(inventory, ssh, live, lambda deed: _elect(brokers, deed), _no_signal)
+        faults = Faults(hands, Journal(folder), lambda life: rows.append(life.row()))
+        try:
+            yield Ground(inventory, ssh, brokers, live, faults, rows)
+        finally:
+            unhealed = faults.heal_all()
+            ssh.close()
+    assert unhealed == ()
+
+
+def _elect(brokers: Brokers, deed: object) -> None:
+    elect(brokers, deed)  # type: ignore[arg-type]
+
+
+def _no_probe(name: str) -> ProbeState:
+    raise AssertionError(name)
+
+
+def _no_signal(deed: Signal) -> None:
+    raise AssertionError(deed)
+
+
+@contextmanager
+def _inside(namespace: str) -> Iterator[None]:
+    """This thread, and all it starts, in a network namespace; then back."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        lab.enter(namespace)
+        yield
+    finally:
+        assert ctypes.CDLL(None, use_errno=True).setns(home, 0) == 0
+        os.close(home)

@@ -1,0 +1,329 @@
+"""Every step on a real cluster, through the real transport and the run's own engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chaosk import lab as labs
+from chaosk.cluster.topics import prepare
+from chaosk.document import load_inventory
+from chaosk.errors import HostError, StepError
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.scenario import Topic
+from chaosk.transport.command import Command
+from chaosk.transport.preflight import check
+from chaosk.transport.ssh import Ssh
+
+from .lab import Ground, ground
+
+pytestmark = pytest.mark.lab
+
+LAB = "t2"
+TALK = "/home/ops/talk"
+FOREIGN = """*filter
+:INPUT ACCEPT [0:0]
+:FORWARD ACCEPT [0:0]
+:OUTPUT ACCEPT [0:0]
+:ops-own - [0:0]
+-A INPUT -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+-A INPUT -p tcp -m tcp --dport 9092 -m comment --comment "brokers, \\"always\\"" -j ACCEPT
+-A INPUT -j ops-own
+-A ops-own -s 192.0.2.1/32 -j REJECT --reject-with icmp-port-unreachable
+COMMIT
+"""
+
+
+@pytest.fixture(scope="module")
+def lab_inventory() -> Iterator[Inventory]:
+    """A lab of three hosts for this module."""
+    lines: list[str] = []
+    loaded = load_inventory(labs.up(LabLayout(name=LAB), lines.append))
+    assert isinstance(loaded, Inventory)
+    yield loaded
+    labs.down(LAB, lines.append)
+
+
+@pytest.fixture
+def lab(lab_inventory: Inventory, tmp_path: Path) -> Iterator[Ground]:
+    """The lab's cluster, healed after each test."""
+    with ground(lab_inventory, tmp_path) as here:
+        yield here
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "service"),
+    [
+        ("stop_broker", "broker 1", "kafka"),
+        ("kill_broker", "controller", "kafka"),
+        ("stop_zookeeper", "zookeeper follower", "zookeeper"),
+        ("kill_zookeeper", "zookeeper leader", "zookeeper"),
+    ],
+)
+def test_what_is_taken_down_comes_back(lab: Ground, kind: str, target: str, service: str) -> None:
+    """Its process is gone while the fault lasts, and another one serves afterwards; the row says so."""
+    life = lab.inject(f"{kind}: {{target: {target}}}")
+    host = str(life.fault.targets[0].host)
+    assert not lab.run(host, "sh", "-c", f'kill -0 "$(cat /run/kafka/{service}.pid)"').ok
+    lab.end(life)
+    assert lab.run(host, "sh", "-c", f'kill -0 "$(cat /run/kafka/{service}.pid)"').ok
+    assert (life.took, life.why) == (True, [])
+    assert lab.rows[-1][:2] == ("fault", kind)
+
+
+def test_a_broker_that_was_just_killed_is_started_until_it_stays(lab: Ground) -> None:
+    """Kafka ends itself while its old session with ZooKeeper lives; the healing gets it up all the same, and soon."""
+    life = lab.inject("kill_broker: {target: broker 2}")
+    began = time.monotonic()
+    lab.end(life)
+    assert time.monotonic() - began < 60
+    assert lab.live.broker_answers(2)
+
+
+def test_a_paused_broker_is_silent_and_wakes_up(lab: Ground) -> None:
+    """Its port takes connections, it answers nothing; afterwards it is the same process."""
+    before = lab.pid("node2", "kafka")
+    life = lab.inject("pause_broker: {target: broker 1}")
+    assert lab.connects("node1", "198.18.0.12", 9092)
+    assert not lab.live.broker_answers(1)
+    lab.end(life)
+    assert lab.live.broker_answers(1)
+    assert lab.pid("node2", "kafka") == before
+    assert life.took
+
+
+def test_a_rolling_restart_of_zookeeper(lab: Ground) -> None:
+    """Each node gets a new process, and the quorum stands at the end."""
+    before = [lab.pid(f"node{n}", "zookeeper") for n in (1, 2, 3)]
+    life = lab.inject("restart_zookeeper: {target: zookeepers, pause: 100ms}")
+    after = [lab.pid(f"node{n}", "zookeeper") for n in (1, 2, 3)]
+    assert not set(before) & set(after)
+    assert sorted(str(mode) for mode in lab.live.zookeeper_modes().values()) == ["follower", "follower", "leader"]
+    assert life.took
+
+
+def test_a_restart_of_a_broker(lab: Ground) -> None:
+    """A new process serves when the step is done, and nothing is left to undo."""
+    before = lab.pid("node3", "kafka")
+    assert lab.inject("restart_broker: {target: broker 2}").undone
+    assert lab.pid("node3", "kafka") != before
+    assert lab.live.broker_answers(2)
+
+
+def test_a_start_ends_a_kill(lab: Ground) -> None:
+    """The kill is over with the start, both took, and only one of them was there to be undone."""
+    kill = lab.inject("kill_broker: {target: broker 0}", "kill")
+    start = lab.inject("start_broker: {target: broker 0}", "start")
+    assert (kill.took, kill.over, kill.healed is not None) == (True, True, True)
+    assert start.took
+
+
+@pytest.mark.parametrize("kind", ["kill_broker", "stop_broker", "pause_broker", "restart_broker"])
+def test_a_dead_target_means_it_did_not_take(lab: Ground, kind: str) -> None:
+    """A fault on a broker that is down already must not pass for one that did no harm."""
+    kill = lab.inject("kill_broker: {target: broker 1}", "kill")
+    with pytest.raises(StepError, match="did not take: not seen: broker 1 on node2 runs"):
+        lab.inject(f"{kind}: {{target: broker 1}}", "again")
+    assert kill.took
+
+
+def test_a_running_target_cannot_be_started(lab: Ground) -> None:
+    """The other way round."""
+    with pytest.raises(StepError, match="did not take: not seen: zookeeper 1 on node1 is gone"):
+        lab.inject("start_zookeeper: {target: zookeeper 1}")
+
+
+def test_somebody_who_starts_it_again_is_noticed(lab: Ground) -> None:
+    """As a supervisor would: the fault did not last, and the row says why."""
+    life = lab.inject("kill_broker: {target: broker 1}")
+    lab.said("node2", "/opt/kafka/bin/kafka-start")
+    lab.end(life)
+    assert not life.took
+    assert "did not last: before undoing it, not seen: broker 1 on node2 is gone" in life.why[0]
+
+
+def test_somebody_who_wakes_it_up_is_noticed(lab: Ground) -> None:
+    """A pause that ended early is no pause."""
+    life = lab.inject("pause_broker: {target: broker 1}")
+    lab.said("node2", "kill", "-CONT", str(lab.pid("node2", "kafka")))
+    lab.end(life)
+    assert not life.took
+
+
+def test_a_frozen_process_that_died_is_started(lab: Ground) -> None:
+    """The undo puts back what was there, whatever happened meanwhile."""
+    life = lab.inject("pause_broker: {target: broker 2}")
+    lab.said("node3", "kill", "-KILL", str(lab.pid("node3", "kafka")))
+    lab.end(life)
+    assert lab.live.broker_answers(2)
+
+
+def test_a_started_service_outlives_the_session(lab: Ground) -> None:
+    """Every session of chaosk's user on that host ends; the broker that it started stays."""
+    life = lab.inject("kill_broker: {target: broker 1}")
+    lab.end(life)
+    started = lab.pid("node2", "kafka")
+    lab.ssh.close()
+    own_ssh = Ssh(lab.inventory.hosts)
+    sessions = "for p in $(pgrep -f 'sshd: ops'); do [ $p = $PPID ] || kill -HUP $p; done"
+    own_ssh.run(Command(host="node2", argv=("true",)))
+    lab.run("node2", "sh", "-c", sessions)
+    own_ssh.close()
+    assert lab.pid("node2", "kafka") == started
+    assert lab.run("node2", "kill", "-0", str(started)).ok
+
+
+def test_a_preferred_election(lab: Ground) -> None:
+    """After a broker was down it leads nothing; the election gives its partitions back, one of them or all."""
+    prepare(lab.brokers, {"elections": Topic(partitions=3, replication_factor=3)})
+    lab.end(lab.inject("stop_broker: {target: broker 0}", "stop"))
+    lab.await_condition("isr_full(elections)")
+    moved = [one.partition for one in lab.live.partitions("elections") if one.leader != one.replicas[0]]
+    assert len(moved) == 1
+    lab.inject(f"elect_leader: {{topic: elections, partitions: {moved}}}", "one")
+    lab.inject("elect_leader: {topic: elections}", "all")
+    assert all(one.leader == one.replicas[0] for one in lab.live.partitions("elections"))
+
+
+def test_a_preferred_election_without_the_preferred_leader(lab: Ground) -> None:
+    """It cannot be elected while it is dead: the step does not take."""
+    prepare(lab.brokers, {"elections": Topic(partitions=3, replication_factor=3)})
+    lab.inject("kill_broker: {target: broker 0}", "kill")
+    lab.await_condition("leader_elected(elections)")
+    with pytest.raises(StepError):
+        lab.inject("elect_leader: {topic: elections}", "elect")
+
+
+def test_a_host_cut_from_everyone_else(lab: Ground) -> None:
+    """Nobody connects to it, it connects to nobody, SSH works; afterwards all is as it was, rules byte for byte."""
+    lab.ssh.run(Command(host="node2", argv=("iptables-restore",), sudo=True, stdin=FOREIGN))
+    before = [lab.firewall(f"node{n}") for n in (1, 2, 3)]
+    life = lab.inject("cut_network: {between: [host node2, everyone else]}")
+    assert not lab.connects("node1", "198.18.0.12", 9092)
+    assert not lab.connects("node2", "198.18.0.11", 2181)
+    assert not lab.live.broker_answers(1)
+    assert lab.connects("node2", "198.18.0.12", 9092)
+    assert lab.connects("node1", "198.18.0.13", 9092)
+    assert lab.said("node2", "echo", "ssh works") == "ssh works\n"
+    lab.end(life)
+    assert life.took
+    assert [lab.firewall(f"node{n}") for n in (1, 2, 3)] == before
+    assert lab.connects("node1", "198.18.0.12", 9092)
+
+
+@pytest.mark.parametrize("action", ["drop", "reject"])
+def test_established_connections_die(lab: Ground, action: str) -> None:
+    """Although a rule of the host's own accepts what is established, nothing passes any more."""
+    lab.ssh.run(Command(host="node1", argv=("iptables-restore",), sudo=True, stdin=FOREIGN))
+    talk = "exec 3<>/dev/tcp/198.18.0.11/2181 && sleep 2 && echo srvr >&3 && timeout 2 head -c 9 <&3"
+    serve = f'(bash -c "{talk}" >{TALK} 2>&1; echo "ended $?" >>{TALK}) </dev/null >/dev/null 2>&1 &'
+    lab.said("node2", "sh", "-c", serve)
+    life = lab.inject(f"cut_network: {{between: [host node1, host node2], action: {action}}}")
+    lab.said("node2", "sh", "-c", f"while ! grep -q ended {TALK}; do sleep 0.1; done")
+    assert "Zookeeper" not in lab.said("node2", "cat", TALK)
+    lab.end(life)
+    lab.said("node2", "sh", "-c", serve.replace("&& sleep 2", ""))
+    lab.said("node2", "sh", "-c", f"while ! grep -q ended {TALK}; do sleep 0.1; done")
+    assert "Zookeeper" in lab.said("node2", "cat", TALK)
+
+
+def test_one_listener_alone(lab: Ground) -> None:
+    """Replication to one broker is cut, its clients come in."""
+    life = lab.inject('cut_network: {between: ["listener(REPLICATION, broker 1)", [broker 0, broker 2]]}')
+    assert not lab.connects("node1", "198.18.0.12", 9093)
+    assert lab.connects("node1", "198.18.0.12", 9092)
+    assert lab.connects("node2", "198.18.0.11", 9093)
+    assert lab.live.broker_answers(1)
+    lab.end(life)
+
+
+def test_probes_from_one_broker(lab: Ground) -> None:
+    """This machine does not reach it, the other hosts do."""
+    life = lab.inject("cut_network: {between: [probes, broker 1]}")
+    assert not lab.live.broker_answers(1)
+    assert lab.connects("node1", "198.18.0.12", 9092)
+    lab.end(life)
+    assert lab.live.broker_answers(1)
+
+
+def test_one_way(lab: Ground) -> None:
+    """Packets to the host are stopped, packets from it are not: its SYN arrives, the answer does not."""
+    life = lab.inject("cut_network: {between: [host node1, host node2], direction: in}")
+    assert not lab.connects("node1", "198.18.0.12", 9092)
+    listed = lab.said("node1", "iptables-save")
+    assert "-A INPUT -m comment" in listed
+    assert "-A OUTPUT -m comment" not in listed
+    lab.end(life)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_two_cuts_end_in_either_order(lab: Ground, first: int) -> None:
+    """Overlapping faults on one host: ending one leaves the other."""
+    lives = [
+        lab.inject("cut_network: {between: [host node1, host node2]}", "one"),
+        lab.inject("cut_network: {between: [host node1, host node3]}", "two"),
+    ]
+    lab.end(lives[first])
+    assert lab.connects("node1", f"198.18.0.1{2 + first}", 9092)
+    assert not lab.connects("node1", f"198.18.0.1{3 - first}", 9092)
+    lab.end(lives[1 - first])
+    assert all(life.took for life in lives)
+
+
+@pytest.mark.parametrize("damage", ["iptables -F", "iptables -D INPUT 1", "iptables -I INPUT 1 -j ACCEPT"])
+def test_a_rule_removed_underneath_is_noticed(lab: Ground, damage: str) -> None:
+    """Somebody changes the firewall while the cut lasts: it did not, and what is left of it is cleaned up."""
+    life = lab.inject("cut_network: {between: [host node3, everyone else]}")
+    lab.said("node3", "sh", "-c", damage)
+    lab.end(life)
+    assert not life.took
+    assert "did not last" in life.why[0]
+    assert "CHAOSK" not in lab.firewall("node3")
+    lab.run("node3", "sh", "-c", "iptables -D INPUT -j ACCEPT")
+
+
+def test_the_cluster_feels_a_cut_leader(lab: Ground) -> None:
+    """The controller elects another leader for a partition whose leader's host is cut off."""
+    prepare(lab.brokers, {"felt": Topic(partitions=1, replication_factor=3)})
+    (before,) = lab.live.partitions("felt")
+    life = lab.inject('cut_network: {between: ["host(leader(felt, 0))", everyone else]}')
+    others = [n for n in (0, 1, 2) if n != before.leader]
+    for _ in range(300):
+        (now,) = lab.live.partitions("felt")
+        if now.leader in others:
+            break
+        lab.said("node1", "sleep", "0.1")
+    assert now.leader in others
+    lab.end(life)
+    lab.await_condition("isr_full(felt)")
+    assert life.took
+
+
+def test_hosts_of_the_lab_are_fit(lab: Ground) -> None:
+    """Login, sudo and tools are all there."""
+    for host in lab.inventory.hosts:
+        check(lab.ssh, lab.inventory, host)
+
+
+def test_a_user_without_sudo(lab: Ground) -> None:
+    """One clear message, and what to write where."""
+    lab.said("node1", "useradd", "-m", "-p", "*", "-s", "/bin/sh", "plain")
+    lab.said("node1", "sh", "-c", "cp -r /home/ops/.ssh /home/plain/ && chown -R plain /home/plain/.ssh")
+    plain = lab.inventory.hosts["node1"].model_copy(update={"user": "plain"})
+    inventory = lab.inventory.model_copy(update={"hosts": {**lab.inventory.hosts, "node1": plain}})
+    with pytest.raises(HostError, match=r"node1: plain cannot become root there without a password"):
+        check(Ssh(inventory.hosts), inventory, "node1")
+
+
+def test_a_missing_tool(lab: Ground) -> None:
+    """A host without iptables is refused before anything is touched."""
+    paths = "/usr/sbin/iptables-restore /usr/sbin/iptables-restore.away"
+    lab.said("node1", "sh", "-c", f"mv {paths}")
+    try:
+        with pytest.raises(HostError, match=r"node1: there is no iptables-restore; install it there"):
+            check(lab.ssh, lab.inventory, "node1")
+    finally:
+        lab.said("node1", "sh", "-c", f"set -- {paths}; mv $2 $1")

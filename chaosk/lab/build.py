@@ -13,7 +13,7 @@ import yaml
 
 from chaosk.errors import LabError
 from chaosk.inventory import LabLayout
-from chaosk.lab import health, jars, lab, namespace, preflight, privilege, runner, ssh_files
+from chaosk.lab import archive, health, jars, lab, namespace, preflight, privilege, runner, ssh_files
 from chaosk.lab import state as places
 from chaosk.lab.kind import HostKind
 from chaosk.lab.lab import Lab
@@ -46,14 +46,14 @@ def up(layout: LabLayout, say: Say) -> Path:
 
 def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
     state = wanted.state
+    started = time.monotonic()
     if kind.alive():
         _same(wanted)
+        namespace.check(state.namespace)
+        _hosts(wanted, kind, say)
     else:
         clear(kind, state)
         _create(wanted, kind, say)
-    namespace.check(state.namespace)
-    started = time.monotonic()
-    _hosts(wanted, kind, say)
     _services(wanted, kind, say)
     if not state.inventory.exists():
         _write_inventory(wanted)
@@ -100,7 +100,10 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     }
     init = directory / "init.py"
     runner.write(init, Path(__file__).with_name("init.py").read_text(encoding="utf-8"))
-    kind.create(wanted.seats, files, preflight.machine(cached, init))
+    machine = preflight.machine(cached, init)
+    kind.create(wanted.seats, files, machine)
+    _hosts(wanted, kind, say)
+    archive.ensure(kind, wanted.seats[0].host, cached, Path(machine.java_home), say)
 
 
 def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from chaosk.lab.host_plan import Machine
@@ -37,8 +38,12 @@ class HostKind(Protocol):
         """Why a host that was started has ended, if it has."""
         ...
 
-    def on_host(self, host: str, argv: Sequence[str]) -> str:
-        """Standard output of ``argv``, run on the host as root; raises LabError."""
+    def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
+        """Standard output of ``argv``, run on the host as root; raises LabError, also after ``timeout`` seconds."""
+        ...
+
+    def fetch(self, host: str, path: str, to: Path) -> None:
+        """Move a file of the host to ``to`` on this machine; raises LabError."""
         ...
 
     def read_log(self, host: str, path: str, lines: int) -> str:

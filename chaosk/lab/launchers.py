@@ -10,6 +10,13 @@ from collections.abc import Mapping
 from chaosk.lab.service import HostFile
 
 BIN = "/opt/kafka/bin"
+BROKER = "kafka.Kafka"
+ZOOKEEPER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+"""The main classes of the services."""
+
+MAKE_ARCHIVE = f"{BIN}/make-class-archive"
+ARCHIVE = "/var/lib/kafka-classes.jsa"
+"""The script, and where on its host it leaves the archive."""
 
 TOOLS: Mapping[str, str] = {
     "kafka-acls.sh": "kafka.admin.AclCommand",
@@ -39,8 +46,49 @@ _RUN_CLASS = """#!/bin/sh
 : "${KAFKA_HEAP_OPTS=-Xmx256m}"
 : "${KAFKA_JVM_PERFORMANCE_OPTS=-XX:+UseSerialGC -XX:TieredStopAtLevel=1}"
 : "${KAFKA_LOG4J_OPTS=-Dlog4j.configuration=file:/opt/kafka/config/tools-log4j.properties}"
-exec /opt/java/bin/java $KAFKA_HEAP_OPTS $KAFKA_JVM_PERFORMANCE_OPTS $KAFKA_LOG4J_OPTS $KAFKA_OPTS \\
+archive=/opt/kafka/libs/classes.jsa
+if [ -r "$archive" ] && [ -z "${KAFKA_NO_ARCHIVE-}" ]; then
+  # If it does not fit this Java, Java goes without it, and says so only where nobody parses.
+  KAFKA_JVM_PERFORMANCE_OPTS="$KAFKA_JVM_PERFORMANCE_OPTS -XX:SharedArchiveFile=$archive -Xshare:auto"
+  KAFKA_JVM_PERFORMANCE_OPTS="$KAFKA_JVM_PERFORMANCE_OPTS -Xlog:disable -Xlog:all=error:stderr"
+fi
+exec /opt/java/bin/java $KAFKA_HEAP_OPTS $KAFKA_JVM_PERFORMANCE_OPTS $KAFKA_LOG4J_OPTS ${KAFKA_OPTS-} \\
   -Djava.awt.headless=true -cp '/opt/kafka/libs/*' "$@"
+"""
+
+_MAKE_ARCHIVE = """#!/bin/sh
+# Writes {archive}: the classes that ZooKeeper, a broker and a tool load, ready for use.
+# They are learned from one of each, on loopback and ports of their own; nothing of the host's services is touched.
+set -euf
+work=$(mktemp -d)
+cd "$work"
+export KAFKA_NO_ARCHIVE=yes KAFKA_HEAP_OPTS=-Xmx256m
+printf '%s\\n' dataDir=zookeeper clientPort=12181 admin.enableServer=false >zoo.cfg
+printf '%s\\n' broker.id=0 zookeeper.connect=127.0.0.1:12181 listeners=PLAINTEXT://127.0.0.1:19092 \\
+  log.dirs=kafka offsets.topic.replication.factor=1 >server.properties
+learn() {{
+  list=$1
+  shift
+  KAFKA_OPTS="-Xshare:off -XX:DumpLoadedClassList=$list" exec {bin}/kafka-run-class.sh "$@" >"$list.out" 2>&1
+}}
+learn one {zookeeper} zoo.cfg &
+zookeeper=$!
+learn two {broker} server.properties &
+broker=$!
+status=0
+(learn three {tool} --bootstrap-server 127.0.0.1:19092 --create --topic x) || status=$?
+kill "$broker"
+wait "$broker" || true
+kill "$zookeeper"
+wait "$zookeeper" || true
+[ "$status" = 0 ] || {{ tail -n 3 three.out >&2; exit "$status"; }}
+sort -u one two three >all
+KAFKA_OPTS="-Xshare:dump -XX:SharedClassListFile=all -XX:SharedArchiveFile=classes.jsa -Xlog:disable"
+KAFKA_OPTS="$KAFKA_OPTS" {bin}/kafka-run-class.sh >dump.out 2>&1 || {{ tail -n 3 dump.out >&2; exit 1; }}
+chmod 644 classes.jsa
+mv classes.jsa {archive}
+cd /
+rm -rf "$work"
 """
 
 _TOOL = """#!/bin/sh
@@ -97,11 +145,13 @@ log4j.appender.stderr.layout.ConversionPattern=[%d] %p %m (%c)%n
 
 def tools() -> tuple[HostFile, ...]:
     """Kafka's own tools under their usual names, and what they share."""
+    learned = {"zookeeper": ZOOKEEPER, "broker": BROKER, "tool": TOOLS["kafka-topics.sh"]}
     shell = {"zookeeper-shell.sh": "org.apache.zookeeper.ZooKeeperMainWithTlsSupportForKafka -server"}
     named = {**TOOLS, **shell}
     launchers = (HostFile(f"{BIN}/{name}", _TOOL.format(bin=BIN, words=words), 0o755) for name, words in named.items())
     return (
         HostFile(f"{BIN}/kafka-run-class.sh", _RUN_CLASS, 0o755),
+        HostFile(MAKE_ARCHIVE, _MAKE_ARCHIVE.format(bin=BIN, archive=ARCHIVE, **learned), 0o755),
         HostFile("/opt/kafka/config/tools-log4j.properties", _TOOLS_LOG),
         *launchers,
     )

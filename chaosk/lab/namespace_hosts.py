@@ -115,14 +115,24 @@ class NamespaceHosts(HostKind):
         return _last_line(at / "log")
 
     @override
-    def on_host(self, host: str, argv: Sequence[str]) -> str:
+    def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
         pid = _pid(self._state.host(host) / "pid")
-        return runner.run([*self._in_lab(), "nsenter", "--target", str(pid), "--all", *argv])
+        return runner.run([*self._in_lab(), "nsenter", "--target", str(pid), "--all", *argv], timeout=timeout)
+
+    @override
+    def fetch(self, host: str, path: str, to: Path) -> None:
+        beside = to.with_name(f".{to.name}.{self._state.name}")
+        runner.run([*self._in_lab(), "cp", str(self._on_disk(host, path)), str(beside)])
+        beside.replace(to)
+        self.on_host(host, ["rm", path])
+
+    def _on_disk(self, host: str, path: str) -> Path:
+        """Where the keeper sees what a host has written."""
+        return self._state.host(host) / "disk" / "up" / path.lstrip("/")
 
     @override
     def read_log(self, host: str, path: str, lines: int) -> str:
-        at = self._state.host(host) / "disk" / "up" / path.lstrip("/")
-        return runner.run([*self._in_lab(), "tail", "-n", str(lines), str(at)])
+        return runner.run([*self._in_lab(), "tail", "-n", str(lines), str(self._on_disk(host, path))])
 
     def _in_lab(self) -> list[str]:
         return ["nsenter", "--target", str(_pid(self._state.keeper("pid"))), "--mount", "--pid", "--net"]

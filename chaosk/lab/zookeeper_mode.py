@@ -25,9 +25,6 @@ _OWN = frozenset(
 )
 """Settings the inventory repeats: another value here would make it wrong."""
 
-_BROKER_MAIN = "kafka.Kafka"
-_ZOOKEEPER_MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
-
 
 class ZooKeeperMode(Mode):
     """Brokers that elect their controller through ZooKeeper."""
@@ -55,13 +52,13 @@ class ZooKeeperMode(Mode):
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
         files = launchers.tools()
         if seat.zookeeper is not None:
-            files += launchers.control("zookeeper", _ZOOKEEPER_MAIN, "zoo.cfg", "128m", ZOOKEEPER_LOG)
+            files += launchers.control("zookeeper", launchers.ZOOKEEPER, "zoo.cfg", "128m", ZOOKEEPER_LOG)
             files += (
                 HostFile(ZOOKEEPER_CONFIG, zoo_cfg(seats)),
                 HostFile("/var/lib/zookeeper/myid", f"{seat.zookeeper}\n"),
             )
         if seat.broker is not None:
-            files += launchers.control("kafka", _BROKER_MAIN, "server.properties", "320m", BROKER_LOG)
+            files += launchers.control("kafka", launchers.BROKER, "server.properties", "320m", BROKER_LOG)
             files += (HostFile(BROKER_CONFIG, properties(broker_config(seat, seats, layout))),)
         return files
 

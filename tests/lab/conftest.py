@@ -88,7 +88,7 @@ OnHost = Callable[..., str]
 def on_host(whole: LabLayout) -> OnHost:
     """``on_host("word", ...)`` runs a command as root on node1 of the small lab, without SSH."""
     kind = namespace_hosts.NamespaceHosts(state.of(whole.name))
-    return lambda *argv: kind.on_host("node1", argv)
+    return lambda *argv: kind.on_host("node1", argv, timeout=180)
 
 
 def chaosk(*words: str, stdin: str = "") -> subprocess.Popen[str]:

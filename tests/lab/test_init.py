@@ -37,15 +37,15 @@ def test_carry_out_stops_at_the_first_failure(tmp_path: Path) -> None:
 def test_reap_returns_all_that_ended() -> None:
     """Every child that has ended is reported once with its status, and none is waited for."""
     script = (
-        "import os, subprocess, time\n"
+        "import os, time\n"
         "from chaosk.lab import init\n"
-        "children = {subprocess.Popen(['sh', '-c', f'exit {n}']).pid for n in (0, 3)}\n"
-        "living = subprocess.Popen(['sleep', '60'])\n"
+        "children = {os.spawnvp(os.P_NOWAIT, 'sh', ['sh', '-c', f'exit {n}']) for n in (0, 3)}\n"
+        "living = os.spawnvp(os.P_NOWAIT, 'sleep', ['sleep', '60'])\n"
         "found = []\n"
         "while len(found) < 2: found += init.reap(); time.sleep(0.01)\n"
         "print(sorted(os.waitstatus_to_exitcode(status) for _, status in found), dict(found).keys() == children)\n"
         "print(init.reap())\n"
-        "living.kill(); living.wait()\n"
+        "os.kill(living, 9); os.waitpid(living, 0)\n"
         "print(init.reap())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

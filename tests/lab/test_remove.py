@@ -126,7 +126,7 @@ def test_a_lab_in_use_is_not_taken_away(whole: LabLayout) -> None:
     """While an experiment is in its network, ``down`` names it and leaves the lab alone."""
     guest = subprocess.Popen(["ip", "netns", "exec", state.of(whole.name).namespace, "sleep", "600"])
     try:
-        eventually(lambda: b"sleep" in Path(f"/proc/{guest.pid}/cmdline").read_bytes())
+        eventually(lambda: Path(f"/proc/{guest.pid}/cmdline").read_bytes().startswith(b"sleep"))
         with pytest.raises(LabError, match=rf"in use by {guest.pid} sleep 600; end that first, or add --force"):
             lab.down(whole.name, print)
     finally:

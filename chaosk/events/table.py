@@ -40,12 +40,6 @@ WHO: tuple[tuple[str, Kind, str], ...] = (
 """Columns that say which process of which probe acted."""
 
 PLACE: tuple[tuple[str, Kind, str], ...] = (("topic", "string", "topic"), ("partition", "int", "partition"))
-VALUE: tuple[tuple[str, Kind, str, bool], ...] = (
-    ("producer", "string", "the probe that wrote the record, from its payload; empty if the payload is not ours", True),
-    ("producer_incarnation", "int", "its incarnation", True),
-    ("seq", "long", "its sequence number in that incarnation, from 0", True),
-    ("intact", "bool", "whether the payload's checksum and run id are right", False),
-)
 """Columns that say where in the log."""
 
 VALUE: tuple[tuple[str, Kind, str, bool], ...] = (

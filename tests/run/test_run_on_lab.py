@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +33,11 @@ timeline:
     at: 1s
     kill_broker: {target: "leader(orders, 0)"}
     for: %s
+"""
+
+CUT = """\
+timeline:
+  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: %s}
 """
 
 
@@ -74,13 +83,7 @@ def test_a_cut_whose_rules_vanish_underneath_is_inconclusive(
     start: Callable[..., Any], on_host: Callable[..., str]
 ) -> None:
     """Somebody flushes the firewall in the middle of the fault: the second look finds it, the verdict says it."""
-    run = start(
-        HEAD
-        + """\
-timeline:
-  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 10s}
-"""
-    )
+    run = start(HEAD + CUT % "10s")
     run.wait_for("cut: verified")
     on_host("node2", "iptables", "-F")
     assert run.finish() == 2, run.text
@@ -123,13 +126,7 @@ def test_a_signal_heals_and_ends_with_130(
     start: Callable[..., Any], on_host: Callable[..., str], number: signal.Signals
 ) -> None:
     """Ctrl-C (or TERM, or HUP) while a host is cut: the rules are gone before chaosk is, and the exit code says so."""
-    run = start(
-        HEAD
-        + """\
-timeline:
-  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 60s}
-"""
-    )
+    run = start(HEAD + CUT % "60s")
     run.wait_for("cut: verified")
     assert "chaosk" in on_host("node2", "iptables-save")
     run.signal(number)
@@ -143,8 +140,6 @@ def test_a_probe_that_dies_makes_the_run_inconclusive(start: Callable[..., Any])
     run = start(HEAD + KILL % "5s")
     run.wait_for("kill: verified")
     pid = worker_pid(run.rundir(), "reader")
-    import os
-
     os.kill(pid, signal.SIGKILL)
     assert run.finish() == 2, run.text
     assert "reader" in guards(run.read("verdict.json"))
@@ -179,3 +174,29 @@ def test_a_topic_in_another_shape_is_refused_before_anything_is_touched(
     assert "foreign" in run.text
     assert "Traceback" not in run.text
     assert not list(run.output.glob("*/*"))
+
+
+def test_a_full_disk_ends_without_a_verdict_and_healed(
+    start: Callable[..., Any], on_host: Callable[..., str], tmp_path: Path
+) -> None:
+    """The run directory's file system fills up in the middle of a cut: healed, one message, and never a verdict."""
+    full = tmp_path / "small"
+    full.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(full)], check=True)
+    try:
+        run = start(HEAD + CUT % "60s", "--output", str(full))
+        run.wait_for("cut: verified")
+        with (full / "filler").open("wb") as filler, suppress(OSError):
+            while True:
+                filler.write(bytes(4096))
+                filler.flush()
+        time.sleep(2)
+        run.signal(signal.SIGINT)
+        assert run.finish(90) == 2, run.text
+        assert "cannot be written" in run.text
+        assert "everything was healed" in run.text
+        assert "Traceback" not in run.text
+        assert not list(full.glob("*/*/verdict.json"))
+        assert "chaosk" not in on_host("node2", "iptables-save")
+    finally:
+        subprocess.run(["umount", "-l", str(full)], check=True)

@@ -30,7 +30,10 @@ FLUSH_AFTER = 0.08
 
 SUFFIX = ".arrows"
 
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")  # repeated names and near-equal times shrink to a third
+_OPTIONS = pa.ipc.IpcWriteOptions(
+    compression="lz4",  # repeated names and near-equal times shrink to a third
+    use_threads=False,  # a thread pool waits for its turn on a busy machine, and the probe with it
+)
 
 
 class LiveLog:

@@ -14,6 +14,7 @@ from chaosk.payload import Encoder
 from chaosk.probes import _client, _warm_up
 from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import FAIL, INFO, OK, sends_once
+from chaosk.probes._priority import go_first
 from chaosk.probes._schedule import Schedule
 from chaosk.probes._sends import Report, Sends
 
@@ -33,6 +34,7 @@ DRAIN = 10.0
 """Seconds that a clean end waits for outcomes before it gives the rest up."""
 
 _AT_ONCE = 500  # records handed to the client in one call, and so between two looks at the delivery reports
+_LEAD = 50_000_000  # nanoseconds before the first record is due: what has to be written first takes some of them
 _PURGED = 2.0  # seconds for the reports of what was given up
 _now = time.monotonic_ns
 
@@ -60,7 +62,7 @@ class Producing:
         """Warm up, send by the schedule until told to end, wait for outcomes, write the end marker."""
         if self._place.incarnation == 0:  # later ones are applications that restart: they do not wait for better times
             _warm_up.producer(self._producer, self._place, self._probe.topic, self._probe.config)
-        self._start = _now()
+        self._start = _now() + _LEAD
         self._began()
         schedule = self._probe.schedule()
         if schedule is None:
@@ -74,6 +76,7 @@ class Producing:
     # --- sending --------------------------------------------------------------------------------------------------
 
     def _open_loop(self, schedule: Schedule) -> None:
+        go_first()
         while not self._place.stopping():
             due = schedule.count(_now() - self._start)
             while self._next < due:

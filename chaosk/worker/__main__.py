@@ -15,6 +15,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from chaosk.arrow import warm_up
 from chaosk.cluster.live import ProbeState
 from chaosk.errors import ChaoskError
 from chaosk.eventlog import LiveLog
@@ -44,6 +45,7 @@ def main(arguments: list[str]) -> int:
 
 def _work(spec: WorkerSpec, ending: threading.Event) -> None:
     probe, client = spec.load(), spec.settings()
+    warm_up()
     # A collection stops the schedule for milliseconds. What is loaded now stays, and the loops make no cycles.
     gc.collect()
     gc.freeze()

@@ -1,0 +1,154 @@
+"""A lab of three brokers and one ZooKeeper node, probes in processes of their own, and brokers that can be hurt."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from chaosk import lab
+from chaosk.cluster.live import ProbeState
+from chaosk.document import load_inventory
+from chaosk.eventlog import read_live
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.payload import decode
+from chaosk.probes._contract import Probe
+from chaosk.transport.command import Command
+from chaosk.transport.ssh import Ssh
+from chaosk.worker.process import ProbeProcess, source
+from chaosk.worker.spec import spec_of
+
+LAB = "t4"
+RUN = "run-1"
+_numbers = itertools.count(time.time_ns() // 10**9 % 100_000)
+
+
+@dataclass
+class Cluster:
+    """The lab's cluster, and the probes that work on it."""
+
+    inventory: Inventory
+    hosts: Ssh
+    folder: Path
+    admin: AdminClient
+    started: list[ProbeProcess] = field(default_factory=list)
+
+    def topic(self, partitions: int = 3, **config: str) -> str:
+        """Make a topic with three replicas, every partition with a leader."""
+        name = f"probes-{next(_numbers)}"
+        settings = {key.replace("_", "."): value for key, value in config.items()}
+        self.admin.create_topics([NewTopic(name, partitions, 3, config=settings)])[name].result(20)
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            leaders = self.leaders(name)
+            if len(leaders) == partitions and min(leaders.values()) >= 0:
+                return name
+            time.sleep(0.1)
+        raise AssertionError(f"{name}: no leaders")
+
+    def leaders(self, topic: str) -> dict[int, int]:
+        """By partition its leader."""
+        found = self.admin.list_topics(topic, timeout=10).topics[topic].partitions
+        return {number: partition.leader for number, partition in found.items()}
+
+    def coordinator(self, group: str) -> int:
+        """The broker that coordinates a group."""
+        return int(self.admin.describe_consumer_groups([group])[group].result(20).coordinator.id)
+
+    def start(self, probe: Probe, name: str, incarnation: int = 0) -> ProbeProcess:
+        """Start a probe's process."""
+        folder = self.folder / source(name, incarnation)
+        self.started.append(ProbeProcess(spec_of(probe, self.inventory, (RUN, name, incarnation), folder)))
+        return self.started[-1]
+
+    def rows(self, table: str, name: str, incarnation: int = 0) -> list[dict[str, Any]]:
+        """The rows of a table that a probe wrote."""
+        path = self.folder / source(name, incarnation) / f"{table}.arrows"
+        return list(read_live(path).table.to_pylist()) if path.exists() else []
+
+    def signal(self, broker: int, name: str) -> None:
+        """Send a signal to a broker's process."""
+        self._run(broker, "sh", "-c", f'kill -{name} "$(cat /run/kafka/kafka.pid)"')
+
+    def revive(self, broker: int) -> None:
+        """Start a broker until it is back: its id is refused until the session of the killed one has run out."""
+        end = time.monotonic() + 60
+        while broker not in self.admin.list_topics(timeout=10).brokers:
+            assert time.monotonic() < end, f"broker {broker} does not come back"
+            self._run(broker, "/opt/kafka/bin/kafka-start")
+            time.sleep(2)
+
+    def written(self, topic: str) -> dict[int, list[tuple[int, int]]]:
+        """By seq the places (partition, offset) of every record in the log, read by a plain consumer."""
+        client = Consumer({
+            "bootstrap.servers": self.inventory.bootstrap_servers(), "group.id": "plain", "enable.auto.commit": False,
+        })  # fmt: skip
+        places: dict[int, list[tuple[int, int]]] = {}
+        for partition in self.leaders(topic):
+            low, high = client.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)
+            client.assign([TopicPartition(topic, partition, low)])
+            position = low
+            while position < high:
+                message = client.poll(10)
+                assert message is not None
+                assert message.error() is None, message.error()
+                payload = decode(message.value(), RUN)
+                assert payload is not None
+                places.setdefault(payload.seq, []).append((partition, message.offset()))
+                position = message.offset() + 1
+        client.close()
+        return places
+
+    def _run(self, broker: int, *argv: str) -> None:
+        host = self.inventory.brokers[broker].host
+        result = self.hosts.run(Command(host=host, argv=argv, sudo=True, timeout=30.0))
+        assert result.ok, result.stderr
+
+
+def until(process: ProbeProcess, reached: Callable[[ProbeState], bool], within: float = 60) -> ProbeState:
+    """Wait for a state of a probe."""
+    end = time.monotonic() + within
+    while time.monotonic() < end:
+        if reached(process.state()):
+            return process.state()
+        time.sleep(0.02)
+    raise AssertionError(f"not reached: {process.state()} {process.last_words()}")
+
+
+@pytest.fixture(scope="session")
+def lab_inventory() -> Iterator[Inventory]:
+    """The inventory of the lab, which is up for all tests of this folder."""
+    lines: list[str] = []
+    loaded = load_inventory(lab.up(LabLayout(name=LAB, brokers=3, zookeepers=1), lines.append))
+    assert isinstance(loaded, Inventory)
+    yield loaded
+    lab.down(LAB, lines.append)
+
+
+@pytest.fixture
+def cluster(lab_inventory: Inventory, tmp_path: Path) -> Iterator[Cluster]:
+    """The lab's cluster from inside its network; afterwards every broker is awake and up, and no probe is left."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    lab.enter(str(lab_inventory.network_namespace))
+    try:
+        admin = AdminClient({"bootstrap.servers": lab_inventory.bootstrap_servers()})
+        found = Cluster(lab_inventory, Ssh(lab_inventory.hosts), tmp_path, admin)
+        yield found
+        for process in found.started:
+            if process.exit_status() is None:
+                process.kill()
+        for broker in lab_inventory.brokers:
+            found.revive(broker)
+        found.hosts.close()
+    finally:
+        assert ctypes.CDLL(None, use_errno=True).setns(home, 0) == 0
+        os.close(home)

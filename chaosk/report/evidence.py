@@ -15,7 +15,6 @@ _MOMENTS = {
     for column in table.columns
     if column.kind == "long" and column.meaning.startswith(("when", "begin", "end of"))
 }
-_MORE_MOMENTS = {"begin", "from", "until", "first", "last", "acknowledged", "read"}
 _NEAR = 7 * 24 * 3600 * 10**9
 """A number further from the timeline's start than a week of nanoseconds is no moment of the run."""
 
@@ -48,6 +47,4 @@ def _text(column: str, value: Cell, zero: int) -> str:
 
 def is_moment(column: str, value: int, zero: int) -> bool:
     """Whether a number is a moment of the run's monotonic clock."""
-    words = set(column.split("_"))
-    timed = column in _MOMENTS or bool(words & (_MOMENTS | _MORE_MOMENTS))
-    return timed and abs(value - zero) < _NEAR
+    return (column in _MOMENTS or column.endswith("_at")) and abs(value - zero) < _NEAR

@@ -21,8 +21,12 @@ def sign(verdict: Verdict) -> str:
 
 
 def headline(verdict: Verdict) -> str:
-    """Like ``PASS — 6,863 records lost, allowed by the settings (acks is not all) and predicted``."""
-    parts = [*_findings(verdict), *_missed(verdict), *_guards(verdict)]
+    """Like ``PASS — 6,863 records lost, allowed (acks is not all) and predicted``: first what the verdict rests on."""
+    first, second = _findings(verdict), _missed(verdict)
+    parts = [*_guards(verdict), *first, *second]
+    if verdict.verdict is not Outcome.INCONCLUSIVE:
+        parts = [*second, *first] if verdict.verdict is Outcome.DEGRADED else [*first, *second]
+        parts += _guards(verdict)
     if not verdict.healed:
         parts.insert(0, "NOT HEALED: the cluster is not as it was")
     said = "; ".join(parts) or _nothing(verdict)
@@ -39,7 +43,9 @@ def _nothing(verdict: Verdict) -> str:
 
 
 def _findings(verdict: Verdict) -> list[str]:
+    """Violations first, then what was predicted, then what is allowed besides."""
     told = [finding for finding in verdict.findings if finding.severity is not Severity.INFORMATION]
+    told.sort(key=lambda finding: (finding.severity is not Severity.VIOLATION, not is_predicted(finding, verdict)))
     return [_finding(finding, verdict) for finding in told]
 
 
@@ -47,7 +53,7 @@ def _finding(finding: Finding, verdict: Verdict) -> str:
     predicted = is_predicted(finding, verdict)
     if finding.severity is not Severity.ALLOWED:
         return f"{finding.title}, as predicted" if predicted else finding.title
-    because = f" by the settings ({finding.reason})" if finding.reason else " by the settings"
+    because = f" ({finding.reason.partition(':')[0]})" if finding.reason else ""
     return f"{finding.title}, allowed{because}{' and predicted' if predicted else ''}"
 
 

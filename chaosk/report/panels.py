@@ -19,6 +19,8 @@ from chaosk.verdict import Fault
 
 SMALL = 7.5
 _LABEL = 34
+_NO_FAULTS = frozenset({"wait"})
+"""Steps that do nothing to the cluster: they have a bar among the faults, and no band."""
 _THICKNESS = {Level.LEADS: 0.72, Level.FOLLOWS: 0.24}
 _TONES = {Level.LEADS: Tone.LEADS, Level.FOLLOWS: Tone.FOLLOWS}
 
@@ -90,8 +92,8 @@ def span(fault: Fault, axis: Axis) -> tuple[float, float]:
 
 
 def bands(axes: Axes, faults: Sequence[Fault], axis: Axis) -> None:
-    """The time of each fault behind a panel: a pale band with a line where it begins and a dashed one at its end."""
-    for fault in faults:
+    """The time of each fault behind all panels: a pale band with a line where it begins and a dashed one at its end."""
+    for fault in (fault for fault in faults if fault.step not in _NO_FAULTS):
         begin, end = span(fault, axis)
         axes.axvspan(begin, end, color=Tone.BAND, linewidth=0, zorder=0)
         axes.axvline(begin, color=Tone.FAULT, linewidth=0.7, zorder=1)

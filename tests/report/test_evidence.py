@@ -33,9 +33,11 @@ def test_columns_of_time_are_known(column: str) -> None:
     assert is_moment(column, int(ns(3)), ZERO)
 
 
-@pytest.mark.parametrize("column", ["offset", "seq", "partition", "deliveries", "epoch", "broker"])
+@pytest.mark.parametrize(
+    "column", ["offset", "seq", "partition", "deliveries", "epoch", "broker", "read", "acknowledged"]
+)
 def test_other_columns_are_no_moments(column: str) -> None:
-    """Even if their number happens to be near."""
+    """Even if their number happens to be near: checks count what was ``read`` and ``acknowledged``."""
     assert not is_moment(column, int(ns(3)), ZERO)
 
 

@@ -172,6 +172,15 @@ def test_a_fault_without_undo_is_a_moment(axis: Axis) -> None:
     assert span(moment, axis) == pytest.approx((10.0, 10.03))
 
 
+def test_a_wait_has_no_band(axis: Axis) -> None:
+    """It does nothing to the cluster; among the entries it has its bar."""
+    wait = fault(Shape()).model_copy(update={"name": "whole", "step": "wait", "targets": ""})
+    svg = draw(replace(empty(axis), faults=(wait,)))
+    assert "whole" in texts(svg)
+    assert "var(--band)" not in svg
+    assert "var(--band)" in draw(replace(empty(axis), faults=(fault(Shape()),)))
+
+
 def test_a_fault_that_did_not_take_says_so(axis: Axis) -> None:
     """In words, and hollow."""
     failed = fault(Shape()).model_copy(update={"took": False, "applied": None})

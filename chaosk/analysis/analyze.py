@@ -11,7 +11,7 @@ from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.findings import Answer, ask_all
 from chaosk.analysis.guards import guards
-from chaosk.analysis.progress import progress
+from chaosk.analysis.histograms import histograms
 from chaosk.analysis.spark import failures_as
 from chaosk.analysis.summary import summary
 from chaosk.errors import AnalysisError
@@ -30,7 +30,7 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
     with failures_as(f"{rundir.root}: the events cannot be judged"):
         try:
             answers = ask_all(events, None if kinds is None else dict(kinds))
-            met = guards(case, progress(events))
+            met = guards(case, events.once(histograms))
         finally:
             events.release()
     verdict = conclude(case, answers, met)

@@ -5,12 +5,13 @@ The small event tables are read here with pyarrow; the big ones are Spark's (``c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -113,6 +114,12 @@ class Case:
     """Monotonic and wall clock, by the former."""
     rows: dict[str, int]
     """By table how many rows it has."""
+    held: dict[str, frozenset[str]]
+    """By group the topics of which its members were given partitions."""
+    foreign: bool
+    """Whether readers or the tail audit saw records that are not of this run."""
+    uncertain_with_offset: bool
+    """Whether a send of unknown fate names an offset, which is rare."""
 
     @cached_property
     def windows(self) -> tuple[Span, ...]:
@@ -144,6 +151,10 @@ class Case:
         """When the last fault was over; None if there was none."""
         over = [fault.healed or fault.applied for fault in self.faults]
         return max((time for time in over if time is not None), default=None)
+
+    def probes(self, kind: str) -> tuple[str, ...]:
+        """Names of the probes of a kind (``produce`` or ``consume``) that got ready, sorted."""
+        return tuple(sorted({worker.probe for worker in self.workers if worker.kind == kind}))
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -225,6 +236,9 @@ def read_case(rundir: RunDir) -> Case:
         ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
         clocks=tuple(clocks),
         rows={name: _rows(rundir, name) for name in SCHEMAS},
+        held=_held(rundir),
+        foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
+        uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
     )
 
 
@@ -269,6 +283,32 @@ def _rows(rundir: RunDir, name: str) -> int:
         return int(pq.read_metadata(rundir.events / f"{name}.parquet").num_rows)
     except (OSError, pa.ArrowException) as error:
         raise unreadable(rundir, name, error) from error
+
+
+def _held(rundir: RunDir) -> dict[str, frozenset[str]]:
+    """By group the topics that its members were given partitions of."""
+    found: dict[str, set[str]] = {}
+    for row in _table(rundir, "assignments"):
+        if row["group"] is not None:
+            found.setdefault(row["group"], set()).add(row["topic"])
+    return {group: frozenset(topics) for group, topics in sorted(found.items())}
+
+
+def _any(rundir: RunDir, name: str, columns: list[str], holds: Callable[[pa.RecordBatch], Any]) -> bool:
+    """Whether any row of a table, of which only some columns are read, is one."""
+    try:
+        with pq.ParquetFile(rundir.events / f"{name}.parquet") as file:
+            return any(pc.any(holds(batch)).as_py() for batch in file.iter_batches(columns=columns))
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+
+
+def _not_ours(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
+    return pc.invert(batch.column("intact"))
+
+
+def _uncertain(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
+    return pc.and_(pc.equal(batch.column("outcome"), pa.scalar("info")), pc.is_valid(batch.column("offset")))
 
 
 def unreadable(rundir: RunDir, name: str, error: BaseException) -> AnalysisError:

@@ -1,34 +1,27 @@
-"""Counts of a check's rows by subject and window, as measures."""
+"""Measures: one with its metric's unit, and counts of a check's rows by subject and window."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
-from chaosk.analysis.events import Events
-from chaosk.analysis.windows import windows_and_all
+from chaosk.analysis.case import Case
+from chaosk.analysis.found import Found
 from chaosk.metrics import METRICS
 from chaosk.verdict import Measure
 
 
 def counted(
-    events: Events, rows: DataFrame | None, metric: str, subject: str, subjects: Sequence[str], time: str = "began"
+    case: Case, found: Found, metric: str, subject: str, subjects: Sequence[str], time: str = "began"
 ) -> Iterable[Measure]:
-    """How many rows each subject has in each window, zeros included; ``rows`` of None are none.
+    """How many rows each subject has in each window, zeros included.
 
     The whole run's count has every row, also those of no known time, of the warm-up or of the drain.
     """
-    whole, *rest = events.case.windows
-    found: dict[tuple[str, str], int] = {}
-    if rows is not None:
-        named = rows.withColumn("window", F.explode(windows_and_all(rest, F.col(time), whole.name)))
-        totals = named.groupBy(F.col(subject).alias("subject"), "window").count().collect()
-        found = {(str(row["subject"]), str(row["window"])): int(row["count"]) for row in totals}
-    for name in sorted({*subjects, *(key[0] for key in found)}):
-        for window in (whole, *rest):
-            yield measured(metric, name, window.name, float(found.get((name, window.name), 0)))
+    whole, *rest = case.windows
+    counts = found.counts(subject, tuple(rest), time, whole.name)
+    for name in sorted({*subjects, *(key[0] for key in counts)}):
+        for window in case.windows:
+            yield measured(metric, name, window.name, float(counts[name, window.name]))
 
 
 def measured(metric: str, subject: str, window: str, value: float | None, *, censored: bool = False) -> Measure:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import RLock
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -22,6 +24,11 @@ from pyspark.storagelevel import StorageLevel
 
 from chaosk.analysis.case import Case
 from chaosk.events import TABLES, Kind, Table
+
+T = TypeVar("T")
+
+SMALL = 500_000
+"""Rows up to which a run is judged in one partition: shuffling so few costs more than it gains."""
 
 _TYPES: dict[Kind, DataType] = {
     "long": LongType(),
@@ -45,7 +52,9 @@ class Events:
     def __init__(self, spark: SparkSession, case: Case) -> None:
         self.spark = spark
         self.case = case
+        self.small = sum(case.rows.values()) <= SMALL
         self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}
+        self._values: dict[Callable[[Events], Any], Any] = {}
         self._lock = RLock()  # a frame is often made of another one
 
     def table(self, name: str) -> DataFrame:
@@ -53,14 +62,30 @@ class Events:
         schema = spark_schema(TABLES[name])
         path = self.case.rundir.events / f"{name}.parquet"
         rows = self.spark.read.schema(schema).parquet(path.resolve().as_uri())
-        return rows if self.case.rows[name] else rows.limit(0)
+        return self.gathered(rows if self.case.rows[name] else rows.limit(0))
+
+    def gathered(self, frame: DataFrame) -> DataFrame:
+        """The frame in one partition if the run is small, so that nothing after it is shuffled."""
+        return frame.coalesce(1) if self.small else frame
+
+    def near(self, frame: DataFrame) -> DataFrame:
+        """A frame of few rows as one side of a join: sent to all workers, unless all is in one partition anyway."""
+        return frame if self.small else F.broadcast(frame)
 
     def frame(self, make: Callable[[Events], DataFrame]) -> DataFrame:
         """What ``make(events)`` gives, kept: the first job that needs it computes it, later ones read it."""
         with self._lock:
             if make not in self._frames:
-                self._frames[make] = make(self).persist(StorageLevel.MEMORY_AND_DISK)
+                self._frames[make] = self.gathered(make(self)).persist(StorageLevel.MEMORY_AND_DISK)
             return self._frames[make]
+
+    def once(self, make: Callable[[Events], T]) -> T:
+        """What ``make(events)`` gives, computed once: counts and histograms that several checks and guards use."""
+        with self._lock:
+            if make not in self._values:
+                self._values[make] = make(self)
+            found: T = self._values[make]
+            return found
 
     def release(self) -> None:
         """Forget the kept frames."""

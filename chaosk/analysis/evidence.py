@@ -12,8 +12,9 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import SEVERITIES, Check
+from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import SEVERITIES, Found
 from chaosk.errors import AnalysisError
 from chaosk.verdict import Row
 
@@ -74,21 +75,23 @@ class _Tally:
         )
 
 
-def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[Summary, ...]:
+def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tuple[Summary, ...], Found]:
     """Write every row to ``evidence/<name>.jsonl``, the worst first, then by the check's order; sum them up."""
     tally = _Tally(events)
     order = [_rank(), *(F.col(column).asc_nulls_first() for column in check.order)]
     whole = F.struct(*(F.col(column) for column in rows.columns))
     lines = rows.orderBy(*order).select(F.to_json(whole, {"ignoreNullFields": "false"}).alias("value"))
     first = [str(row["value"]) for row in lines.limit(AT_ONCE + 1).collect()]
+    many = len(first) > AT_ONCE
     path = events.case.rundir.evidence / f"{name}.jsonl"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        many = len(first) > AT_ONCE
-        _write(path, _from_spark(lines, path) if many else first, tally)
-    except OSError as error:
-        raise AnalysisError(f"{path}: the evidence cannot be written: {error.strerror}; free some space") from error
-    return tally.summaries()
+    _write(path, _from_spark(lines, path) if many else first, tally)
+    found = Found(many=rows) if many else Found(tuple(json.loads(line) for line in first))
+    return tally.summaries(), found
+
+
+def write_none(events: Events, name: str) -> None:
+    """Write ``evidence/<name>.jsonl`` without rows: nothing was found."""
+    _write(events.case.rundir.evidence / f"{name}.jsonl", (), _Tally(events))
 
 
 def _rank() -> Column:
@@ -100,11 +103,15 @@ def _rank() -> Column:
 
 def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:
     partial = path.with_suffix(".partial")
-    with partial.open("w", encoding="utf-8") as file:
-        for line in lines:
-            file.write(line + "\n")
-            tally.add(line)
-    partial.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(line + "\n")
+                tally.add(line)
+        partial.replace(path)
+    except OSError as error:
+        raise AnalysisError(f"{path}: the evidence cannot be written: {error.strerror}; free some space") from error
 
 
 def _from_spark(lines: DataFrame, path: Path) -> Iterator[str]:

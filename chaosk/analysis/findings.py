@@ -10,9 +10,11 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from chaosk import registry
-from chaosk.analysis.checks._contract import Check, Found
+from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
-from chaosk.analysis.evidence import Summary, keep
+from chaosk.analysis.evidence import Summary, keep, write_none
+from chaosk.analysis.found import Found
+from chaosk.analysis.screens import screened
 from chaosk.errors import ChaoskError
 from chaosk.verdict import Finding, Guard, Measure, Severity
 
@@ -69,14 +71,21 @@ def crashed(name: str, error: BaseException) -> Answer:
 def _answer(events: Events, name: str, check: Check) -> Answer:
     if (guard := _clock_guard(events, name, check)) is not None:
         return Answer(name, f"not judged: {guard.what}", guards=(guard,))
-    rows = check.violations(events)
-    summaries = () if rows is None else keep(events, check, name, rows)
-    counts = {summary.severity: summary.count for summary in summaries}
-    measures = tuple(check.measures(events, Found(rows if summaries else None, counts)))
+    summaries, kept = _rows(events, name, check)
+    measures = tuple(check.measures(events, kept))
     found = tuple(_finding(name, check, s) for s in summaries if s.severity != "unproven")
     guards = tuple(_unproven(name, check, s) for s in summaries if s.severity == "unproven")
     telling = [finding for finding in found if finding.severity is not Severity.INFORMATION]
     return Answer(name, _state(bool(telling), guards), found, measures, guards)
+
+
+def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...], Found]:
+    """The check's rows, kept as evidence; none where its screens say that there cannot be any."""
+    if check.screens and not any(events.once(screened)[screen] for screen in check.screens):
+        write_none(events, name)
+        return (), Found()
+    rows = check.violations(events)
+    return ((), Found()) if rows is None else keep(events, check, name, rows)
 
 
 def _state(found: bool, guards: tuple[Guard, ...]) -> str:  # noqa: FBT001 - called once, right above

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import Case, Span
-from chaosk.analysis.progress import Progress
+from chaosk.analysis.histograms import Histograms, total
 from chaosk.verdict import Guard
 
 _DRIFT = 0.5
@@ -17,7 +17,7 @@ _SILENCE = 5.0
 """Seconds without a sample of the clocks, which come once a second: longer, and the machine itself stood still."""
 
 
-def guards(case: Case, progress: Progress) -> tuple[Guard, ...]:
+def guards(case: Case, progress: Histograms) -> tuple[Guard, ...]:
     """Every guard that is not met, in a fixed order."""
     about_run = (broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, clocks, unwatched)
     found = [guard for one in about_run for guard in one(case)]
@@ -133,7 +133,7 @@ def unwatched(case: Case) -> Iterator[Guard]:
         )
 
 
-def log_truncated(case: Case, progress: Progress) -> Iterator[Guard]:
+def log_truncated(case: Case, progress: Histograms) -> Iterator[Guard]:
     """A probe's process left no end marker without having been ended on purpose, or its rows are not all there."""
     on_purpose = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
     for worker in case.workers:
@@ -146,24 +146,24 @@ def log_truncated(case: Case, progress: Progress) -> Iterator[Guard]:
                     guard="log_truncated", what=f"the log of {name} has no end marker: its last events are missing"
                 )
             continue
-        if end["rows"] != progress.rows[process]:
-            what = f"the log of {name} has {progress.rows[process]:,} rows and says that it wrote {end['rows']:,}"
+        if end["rows"] != progress.processes[process]:
+            what = f"the log of {name} has {progress.processes[process]:,} rows and says that it wrote {end['rows']:,}"
             yield Guard(guard="log_truncated", what=what)
-        if worker.kind == "produce" and end["scheduled"] > progress.rows[process]:
-            what = f"{name} had {end['scheduled']:,} records due and accounts for {progress.rows[process]:,}"
+        if worker.kind == "produce" and end["scheduled"] > progress.processes[process]:
+            what = f"{name} had {end['scheduled']:,} records due and accounts for {progress.processes[process]:,}"
             yield Guard(guard="log_truncated", what=what)
 
 
-def nothing_happened(case: Case, progress: Progress) -> Iterator[Guard]:
+def nothing_happened(case: Case, progress: Histograms) -> Iterator[Guard]:
     """No probe did anything, so nothing was tested."""
     for probe in case.plan.probes:
         if not any(worker.probe == probe for worker in case.workers):
             yield Guard(guard="probe_not_started", what=f"the probe {probe} never got ready")
-    if not sum(progress.rows.values()):
+    if not sum(progress.processes.values()):
         yield Guard(guard="nothing_happened", what="not one record was sent or read, so nothing was tested")
 
 
-def no_progress(case: Case, progress: Progress) -> Iterator[Guard]:
+def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
     """A probe did nothing in a phase in which it ran: no success before, no attempt during a fault, none after it."""
     kinds = {worker.probe: worker.kind for worker in case.workers}
     for probe, kind in sorted(kinds.items()):
@@ -173,8 +173,8 @@ def no_progress(case: Case, progress: Progress) -> Iterator[Guard]:
             if not _ran_through(case, probe, window):
                 continue
             during = window.name not in ("baseline", "after_heal")
-            counts, missing = (progress.tries, attempt) if during else (progress.done, success)
-            if not counts[probe, window.name]:
+            missing = attempt if during else success
+            if not total(progress, _TELLING[kind, during], probe, window.name):
                 yield Guard(guard="no_progress", what=f"{probe}: not one {missing} in the window {window.name}")
 
 
@@ -195,7 +195,15 @@ def _ran_through(case: Case, probe: str, window: Span) -> bool:
     return any((w.probe, w.incarnation) not in ended and w.started < window.ended for w in mine)
 
 
-_ABOUT_PROGRESS: tuple[Callable[[Case, Progress], Iterator[Guard]], ...] = (
+_TELLING = {
+    ("produce", False): ("ok",),
+    ("produce", True): ("ok", "fail", "info"),
+    ("consume", False): ("read",),
+    ("consume", True): ("poll",),
+}
+"""By kind of probe, and whether in the middle of a fault, what counts as progress."""
+
+_ABOUT_PROGRESS: tuple[Callable[[Case, Histograms], Iterator[Guard]], ...] = (
     log_truncated,
     nothing_happened,
     no_progress,

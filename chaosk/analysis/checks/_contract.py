@@ -18,29 +18,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.verdict import Measure
 
 MEANING = ("severity", "reason", "began", "ended")
 """Columns that every check's rows have."""
-SEVERITIES = ("violation", "allowed", "unproven", "information")
-"""What a row can mean, worst first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a check's rows came to, for the figures it gives."""
-
-    rows: DataFrame | None
-    """Its rows; None if it has none."""
-    counts: dict[str, int]
-    """By severity how many."""
 
 
 class Check(ABC):
@@ -51,11 +39,13 @@ class Check(ABC):
     title: ClassVar[str]
     """What it looks for, in a few words."""
     counted: ClassVar[tuple[str, str]]
-    """What its rows are, for one and for many, like ``("acknowledged record lost", "acknowledged records lost")``."""
+    """What its rows are, for one and for many, like ``("record lost", "records lost")``."""
     tables: ClassVar[tuple[str, ...]]
     """The event tables it asks."""
     order: ClassVar[tuple[str, ...]] = ()
     """Columns that put its rows into an order without ties."""
+    screens: ClassVar[tuple[str, ...]] = ()
+    """Names of ``chaosk.analysis.screens``: where none of them found anything, the check has no rows."""
     suspects: ClassVar[tuple[str, ...]] = ()
     """Known defects of clients that look the same."""
     clock_error: ClassVar[float | None] = None
@@ -70,14 +60,28 @@ class Check(ABC):
         return ()
 
 
-def meaning(*cases: tuple[Column, str, str | None], otherwise: tuple[str, str | None]) -> tuple[Column, Column]:
-    """The columns ``severity`` and ``reason`` from (condition, severity, reason), the first that holds counting."""
+def meaning(*cases: tuple[Column, str, str | None], otherwise: tuple[str, str | None]) -> dict[str, Column]:
+    """The columns severity and reason from (condition, severity, reason), the first that holds counting."""
     severity, reason = F.lit(otherwise[0]), F.lit(otherwise[1]).cast("string")
     for condition, word, why in reversed(cases):
         holds = F.coalesce(condition, F.lit(False))
         severity = F.when(holds, F.lit(word)).otherwise(severity)
         reason = F.when(holds, F.lit(why).cast("string")).otherwise(reason)
-    return severity.alias("severity"), reason.alias("reason")
+    return {"severity": severity, "reason": reason}
+
+
+def during(began: str | Column | None, ended: str | Column | None) -> dict[str, Column]:
+    """The columns began and ended; None where nobody knows."""
+    unknown = F.lit(None).cast("long")
+    times = {"began": began, "ended": ended}
+    return {
+        name: unknown if time is None else F.col(time) if isinstance(time, str) else time
+        for name, time in times.items()
+    }
+
+
+INFORMATION = ("information", None)
+"""For ``meaning``: rows that are worth knowing and never wrong by themselves."""
 
 
 def among(column: Column, names: Iterable[str]) -> Column:

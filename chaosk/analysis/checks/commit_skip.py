@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.deliveries import deliveries
@@ -29,6 +29,7 @@ class CommitSkip(Check):
     counted = ("record committed past", "records committed past")
     tables = ("audit", "reads", "commits", "groups", "fetched", "seeks", "assignments")
     order = (*OWNED, "offset")
+    screens = ("lacking",)
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of visible records below a group's committed offset that the group lacks."""
@@ -36,27 +37,24 @@ class CommitSkip(Check):
         below = (
             events.table("audit")
             .filter(F.col("isolation") == "read_committed")
-            .join(F.broadcast(done), on=list(PLACE), how="inner")
+            .join(events.near(done), on=list(PLACE), how="inner")
             .filter((F.col("offset") >= F.col("start")) & (F.col("offset") < F.col("committed")))
         )
         had = events.frame(deliveries).select(*OWNED, "offset")
         lacking = below.join(had, on=[*OWNED, "offset"], how="left_anti").select(
             *OWNED, "offset", *VALUE, "committed", "sought", "automatic"
         )
-        killed = F.lit(bool(events.case.unended))
-        severity, reason = meaning(
-            (F.col("sought"), "unproven", "a member sought in this partition"),
-            (
-                F.col("automatic") & killed & F.col("blind"),
-                "allowed",
-                "automatic commits may run ahead of a process that is killed",
-            ),
-            (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
-            otherwise=("violation", None),
-        )
-        unknown = F.lit(None).cast("long")
+        ahead = "automatic commits may run ahead of a process that is killed"
         return (
             in_blind(events, lacking)
-            .withColumns({"severity": severity, "reason": reason, "began": unknown, "ended": unknown})
+            .withColumns(
+                meaning(
+                    (F.col("sought"), "unproven", "a member sought in this partition"),
+                    (F.col("automatic") & F.col("blind"), "allowed", ahead),
+                    (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumns(during(None, None))
             .select(*MEANING, *OWNED, "offset", *VALUE, "committed")
         )

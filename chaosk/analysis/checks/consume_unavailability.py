@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, Found
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import consume_outages
 from chaosk.analysis.outages import Outage, unavailability
@@ -34,15 +35,15 @@ class ConsumeUnavailability(Check):
     def violations(self, events: Events) -> DataFrame:
         """Rows of outages; they are information, an objective decides whether they are too long."""
         return (
-            events.frame(consume_outages)
-            .withColumns({"severity": F.lit("information"), "reason": F.lit(None).cast("string")})
+            consume_outages(events)
+            .withColumns(meaning(otherwise=INFORMATION))
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
             .select(*MEANING, "reader", *PLACE, "seconds", "censored")
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``unavailability`` and ``unavailable_total`` of each consumer and window."""
-        rows = [] if found.rows is None else found.rows.select("reader", "began", "ended", "censored").collect()
+        rows = found.rows("reader", "began", "ended", "censored")
         readers = sorted({(worker.probe, worker.reader) for worker in events.case.workers if worker.kind == "consume"})
         outages = [
             Outage(probe, row["began"], row["ended"], row["censored"])
@@ -50,4 +51,4 @@ class ConsumeUnavailability(Check):
             for row in rows
             if row["reader"] == reader
         ]
-        return unavailability(outages, sorted({probe for probe, _ in readers}), events.case.windows)
+        return unavailability(outages, events.case.probes("consume"), events.case.windows)

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, Found, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.packed import offset_of, partition_of, topic_of
+from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
 from chaosk.verdict import Measure
 
@@ -33,30 +36,36 @@ class DuplicateInLog(Check):
     counted = ("record duplicated", "records duplicated")
     tables = ("sends", "reads", "audit", "incarnations")
     order = (*PLACE, "offset", *VALUE)
+    screens = ("doubled",)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of values with two places or more."""
-        low, high = F.least("first", "acked"), F.greatest("last", "acked")
-        severity, reason = meaning(
-            (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
-            (~F.col("idempotent"), "allowed", "enable.idempotence is off: a retry may write a record twice"),
-            otherwise=("violation", None),
-        )
+        low = F.least("first", "acked")  # both pass over what is unknown
+        high = F.greatest("last", "acked")
+        doubled = events.frame(values).filter(F.col("first").isNotNull() & (low != high))
+        others = {
+            "other_topic": topic_of(events.case, high),
+            "other_partition": partition_of(high),
+            "other_offset": offset_of(high),
+        }
         return (
-            events.frame(values)
-            .filter(F.col("first").isNotNull() & (low != high))
-            .select(
-                severity, reason, F.col("invoked").alias("began"), F.col("completed").alias("ended"), *VALUE,
-                *(low[name].alias(name) for name in (*PLACE, "offset")),
-                *(high[name].alias(f"other_{name}") for name in (*PLACE, "offset")), "outcome", "idempotent",
+            with_settings(events, doubled)
+            .withColumns(
+                {"topic": topic_of(events.case, low), "partition": partition_of(low), "offset": offset_of(low)}
             )
-            .select(
-                *MEANING, *VALUE, *PLACE, "offset", "other_topic", "other_partition", "other_offset", "outcome",
-                "idempotent",
+            .withColumns(others)
+            .withColumns(
+                meaning(
+                    (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
+                    (~F.col("idempotent"), "allowed", "enable.idempotence is off: a retry may write a record twice"),
+                    otherwise=("violation", None),
+                )
             )
-        )  # fmt: skip
+            .withColumns(during("invoked", "completed"))
+            .select(*MEANING, *VALUE, *PLACE, "offset", *others, "outcome", "idempotent")
+        )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``duplicate_records`` of each topic, allowed or not."""
-        return counted(events, found.rows, "duplicate_records", "topic", tuple(events.case.topics))
+        return counted(events.case, found, "duplicate_records", "topic", tuple(events.case.topics))

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, Found
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.windows import windows_and_all
 from chaosk.verdict import Measure
 
 
@@ -46,7 +46,7 @@ class Election(Check):
         )
         leads = events.table("offsets").filter("leader").select(*PLACE, F.col("asked").alias("from_leader"), "at")
         seen = (
-            leads.join(F.broadcast(epochs), on=[*PLACE, "from_leader"], how="inner")
+            leads.join(events.near(epochs), on=[*PLACE, "from_leader"], how="inner")
             .filter(F.col("at") < F.col("named"))
             .groupBy(*PLACE, "epoch")
             .agg(F.max("at").alias("led"))
@@ -54,7 +54,7 @@ class Election(Check):
         began = F.least("named", F.coalesce("led", "named_last"))
         return (
             epochs.join(seen, on=[*PLACE, "epoch"], how="left")
-            .withColumns({"severity": F.lit("information"), "reason": F.lit(None).cast("string")})
+            .withColumns(meaning(otherwise=INFORMATION))
             .withColumns({"began": began, "ended": F.col("named"), "to_leader": F.col("leader")})
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
             .select(*MEANING, *PLACE, "from_leader", "to_leader", "epoch", "seconds")
@@ -62,12 +62,10 @@ class Election(Check):
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``election``: the longest of each topic, by the window in which the new leader came; None without any."""
-        whole, *rest = events.case.windows
-        longest: dict[tuple[str, str], float] = {}
-        if found.rows is not None:
-            named = found.rows.withColumn("window", F.explode(windows_and_all(rest, F.col("ended"), whole.name)))
-            rows = named.groupBy("topic", "window").agg(F.max("seconds").alias("seconds")).collect()
-            longest = {(row["topic"], row["window"]): row["seconds"] for row in rows}
+        rows = found.rows("topic", "ended", "seconds")
         for topic in sorted(events.case.topics):
+            mine = [row for row in rows if row["topic"] == topic]
             for window in events.case.windows:
-                yield measured("election", topic, window.name, longest.get((topic, window.name)))
+                whole = window.name == "run"
+                inside = [row["seconds"] for row in mine if whole or window.began <= row["ended"] <= window.ended]
+                yield measured("election", topic, window.name, max(inside, default=None))

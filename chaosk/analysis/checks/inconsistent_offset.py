@@ -5,10 +5,11 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.placements import placements
+from chaosk.analysis.frames.sends import with_settings
 
 
 class InconsistentOffset(Check):
@@ -33,30 +34,35 @@ class InconsistentOffset(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of offsets at which more than one value was seen."""
-        value, seen = F.struct(*VALUE), F.col("seen_by") != "send"
-        firm = F.when(seen | (F.col("acks") == -1), value)
-        at_offset = (
-            placements(events)
-            .groupBy(*PLACE, "offset")
-            .agg(
-                F.min(value).alias("low"), F.max(value).alias("high"),
-                F.min(firm).alias("firm_low"), F.max(firm).alias("firm_high"),
-                F.count_if(seen).alias("read"), F.count_if(~seen).alias("acknowledged"),
-            )
+        where = [*PLACE, "offset"]
+        crowded = _differ(placements(events), F.xxhash64(*VALUE)).select(*where)
+        sightings = with_settings(events, placements(events).join(crowded, on=where, how="left_semi"))
+        value = F.struct(*VALUE)
+        firm = F.when(F.col("seen") | (F.col("acks") == -1), value)
+        at_offset = sightings.groupBy(*where).agg(
+            F.min(value).alias("low"), F.max(value).alias("high"),
+            F.min(firm).alias("firm_low"), F.max(firm).alias("firm_high"),
+            F.count_if("seen").alias("read"), F.count_if(~F.col("seen")).alias("acknowledged"),
         )  # fmt: skip
         unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
-        severity, reason = meaning(
-            (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
-            (F.col("firm_low") != F.col("firm_high"), "violation", None),
-            otherwise=("allowed", "acks is not all: the log was cut back after the acknowledgement"),
-        )
-        unknown = F.lit(None).cast("long")
         return (
-            at_offset.filter(F.col("low") != F.col("high"))
-            .withColumns({"one": _named("low"), "other": _named("high")})
-            .withColumns({"severity": severity, "reason": reason, "began": unknown, "ended": unknown})
-            .select(*MEANING, *PLACE, "offset", "one", "other", "read", "acknowledged")
+            at_offset.withColumns({"one": _named("low"), "other": _named("high")})
+            .withColumns(
+                meaning(
+                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (F.col("firm_low") != F.col("firm_high"), "violation", None),
+                    otherwise=("allowed", "acks is not all: the log was cut back after the acknowledgement"),
+                )
+            )
+            .withColumns(during(None, None))
+            .select(*MEANING, *where, "one", "other", "read", "acknowledged")
         )
+
+
+def _differ(rows: DataFrame, value: Column) -> DataFrame:
+    """The places at which values differ, by a hash of 64 bits: longs aggregate without sorting."""
+    spread = rows.groupBy(*PLACE, "offset").agg(F.min(value).alias("low"), F.max(value).alias("high"))
+    return spread.filter(F.col("low") != F.col("high"))
 
 
 def _named(column: str) -> Column:

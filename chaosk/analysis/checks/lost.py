@@ -7,10 +7,14 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, Found, among, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.packed import offset_of
+from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
 from chaosk.verdict import Measure
 
@@ -36,43 +40,42 @@ class Lost(Check):
     counted = ("record lost", "records lost")
     tables = ("sends", "reads", "audit", "audit_ranges", "offsets", "incarnations", "transactions")
     order = (*PLACE, "offset", *VALUE)
+    screens = ("missing",)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of values that are missing from a log that was audited completely."""
-        place = F.coalesce("read_place", "acked")
-        offset, start = place["offset"], F.col("log_start")
-        missing = (F.col("written") | F.col("read")) & F.col("complete") & ~F.col("audited")
-        kept = F.coalesce(offset >= start, F.lit(True))  # without an offset it cannot lie below the start
-        below_end = ~F.col("read") | (offset < F.col("end"))  # a read beyond the audit's end is no proof
-        severity, reason = meaning(
-            (among(F.col("topic"), _compacted(events)), "unproven", "compaction removes records of a key"),
-            (offset.isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and retention deleted records"),
-            (among(F.col("topic"), _unclean(events)), "allowed", "an unclean election was allowed for the topic"),
-            (~F.col("read") & (F.col("acks") != -1), "allowed", "acks is not all: the leader alone acknowledged it"),
-            otherwise=("violation", None),
+        case = events.case
+        missing = events.frame(values).filter((F.col("written") | F.col("read")) & ~F.col("audited"))
+        placed = (
+            with_settings(events, missing)
+            .join(events.near(retained(events)), on=list(PLACE), how="inner")
+            .filter("complete")
+            .withColumn("offset", offset_of(F.coalesce("read_place", "acked")))
         )
+        kept = F.coalesce(F.col("offset") >= F.col("log_start"), F.lit(True))  # without an offset: who knows
+        below_end = ~F.col("read") | (F.col("offset") < F.col("end"))  # a read beyond the audit's end is no proof
+        unclean = [topic for topic in case.topics if case.unclean(topic)]
+        compacted = [topic for topic in case.topics if case.compacted(topic)]
+        nowhere = F.col("offset").isNull() & F.col("trimmed")
         return (
-            events.frame(values)
-            .filter(missing & kept & below_end)
-            .select(
-                severity, reason, F.col("invoked").alias("began"),
-                F.coalesce("completed", "read_at").alias("ended"),
-                F.when(F.col("read"), "truncated_after_read").otherwise("lost").alias("kind"),
-                F.col("written").alias("acknowledged"), *VALUE, *PLACE, offset.alias("offset"), "acks", "scheduled",
+            placed.filter(kept & below_end)
+            .withColumns(
+                meaning(
+                    (among(F.col("topic"), compacted), "unproven", "compaction removes records of a key"),
+                    (nowhere, "unproven", "its offset is unknown, and retention deleted records"),
+                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (~F.col("read") & (F.col("acks") != -1), "allowed", "acks is not all: the leader alone had it"),
+                    otherwise=("violation", None),
+                )
             )
+            .withColumns(during("invoked", F.coalesce("completed", "read_at")))
+            .withColumn("kind", F.when(F.col("read"), "truncated_after_read").otherwise("lost"))
+            .withColumn("acknowledged", F.col("written"))
             .select(*MEANING, "kind", "acknowledged", *VALUE, *PLACE, "offset", "acks", "scheduled")
-        )  # fmt: skip
+        )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``lost_records`` of each topic: the acknowledged ones, allowed or not."""
-        gone = None if found.rows is None else found.rows.filter("acknowledged AND severity != 'unproven'")
-        return counted(events, gone, "lost_records", "topic", tuple(events.case.topics))
-
-
-def _compacted(events: Events) -> list[str]:
-    return [topic for topic in events.case.topics if events.case.compacted(topic)]
-
-
-def _unclean(events: Events) -> list[str]:
-    return [topic for topic in events.case.topics if events.case.unclean(topic)]
+        gone = found.where(("violation", "allowed"), "acknowledged")
+        return counted(events.case, gone, "lost_records", "topic", tuple(events.case.topics))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
-from pyspark.sql import functions as F
-
-from chaosk.analysis.checks._contract import Check, Found
+from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.figures import delivered, sent
+from chaosk.analysis.found import Found
+from chaosk.analysis.histograms import Key, histograms
 from chaosk.analysis.windows import ALL
 from chaosk.verdict import Measure
 
@@ -29,21 +27,18 @@ class Outcomes(Check):
     counted = ("record", "records")
     tables = ("sends", "reads")
 
-    def violations(self, events: Events) -> None:  # noqa: ARG002 - it only measures
+    def violations(self, events: Events) -> None:
         """None: it only measures."""
-        return
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Counts by outcome of each producer, ``rate`` of each probe, in each window."""
-        sends = events.frame(sent).groupBy("probe", "window", "outcome").agg(F.sum("count").alias("count")).collect()
-        reads = events.frame(delivered).groupBy("probe", "window").agg(F.sum("count").alias("count")).collect()
-        counts = Counter({(row["probe"], row["window"], row["outcome"]): int(row["count"]) for row in sends})
-        counts.update({(row["probe"], row["window"], "read"): int(row["count"]) for row in reads})
-        for probe, kind in sorted({(worker.probe, worker.kind) for worker in events.case.workers}):
-            for window in events.case.windows:
-                at = ALL if window.name == "run" else window.name
-                for metric, outcome in _METRICS.items() if kind == "produce" else ():
-                    yield measured(metric, probe, window.name, float(counts[probe, at, outcome]))
-                done = counts[probe, window.name, "ok" if kind == "produce" else "read"]
-                seconds = (window.ended - window.began) / 1e9
-                yield measured("rate", probe, window.name, round(done / seconds, 3) if seconds > 0 else None)
+        counts = events.once(histograms).counts
+        for window in events.case.windows:
+            at, seconds = ALL if window.name == "run" else window.name, (window.ended - window.began) / 1e9
+            for probe in events.case.probes("produce"):
+                for metric, outcome in _METRICS.items():
+                    yield measured(metric, probe, window.name, float(counts[Key(outcome, probe, at)]))
+            for kind, what in (("produce", "ok"), ("consume", "read")):
+                for probe in events.case.probes(kind):
+                    done = counts[Key(what, probe, window.name)]
+                    yield measured("rate", probe, window.name, round(done / seconds, 3) if seconds > 0 else None)

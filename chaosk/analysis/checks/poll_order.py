@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, deliveries, without_seek
@@ -26,13 +26,14 @@ class PollOrder(Check):
     counted = ("delivery out of order", "deliveries out of order")
     tables = ("reads", "seeks", "incarnations")
     order = (*MEMBER, "n")
+    screens = ("backward",)
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of deliveries that do not lie after the one before."""
         back = events.frame(deliveries).filter(F.col("offset") <= F.col("before"))
         return (
             without_seek(events, back)
-            .withColumns({"severity": F.lit("violation"), "reason": F.lit(None).cast("string")})
-            .withColumns({"began": F.col("before_at"), "ended": F.col("at")})
+            .withColumns(meaning(otherwise=("violation", None)))
+            .withColumns(during("before_at", "at"))
             .select(*MEANING, *MEMBER, "group", "assignment", *PLACE, "before", "offset", "before_poll", "poll", "n")
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import MEMBER, deliveries, without_seek
+from chaosk.analysis.frames.deliveries import MEMBER, deliveries, with_isolation, without_seek
 from chaosk.analysis.frames.visible import visible
 
 
@@ -28,20 +28,23 @@ class PollSkip(Check):
     counted = ("jump over records", "jumps over records")
     tables = ("reads", "seeks", "audit", "sends", "incarnations")
     order = (*MEMBER, *PLACE, "assignment", "offset", "poll")
+    screens = ("jumped",)
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of deliveries beyond the next visible record."""
-        steps = events.frame(deliveries).filter(F.col("before").isNotNull() & (F.col("offset") > F.col("before") + 1))
-        known = events.frame(visible).select(
+        steps = events.frame(deliveries).filter(F.col("offset") > F.col("before") + 1)
+        known = visible(events).select(
             "isolation", *PLACE, F.col("offset").alias("before"), F.col("following").alias("skipped")
         )
-        jumps = steps.join(known, on=["isolation", *PLACE, "before"], how="inner").filter(
-            F.col("skipped") < F.col("offset")
+        jumps = (
+            with_isolation(events, steps)
+            .join(known, on=["isolation", *PLACE, "before"], how="inner")
+            .filter(F.col("skipped") < F.col("offset"))
         )
         return (
             without_seek(events, jumps)
-            .withColumns({"severity": F.lit("violation"), "reason": F.lit(None).cast("string")})
-            .withColumns({"began": F.col("before_at"), "ended": F.col("at")})
+            .withColumns(meaning(otherwise=("violation", None)))
+            .withColumns(during("before_at", "at"))
             .select(
                 *MEANING, *MEMBER, "group", "assignment", *PLACE, "before", "skipped", "offset", "before_poll", "poll"
             )

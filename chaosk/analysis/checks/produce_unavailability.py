@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, Found
-from chaosk.analysis.checks.latency import producers
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import produce_outages
 from chaosk.analysis.outages import Outage, unavailability
@@ -37,8 +37,8 @@ class ProduceUnavailability(Check):
     def violations(self, events: Events) -> DataFrame:
         """Rows of outages; they are information, an objective decides whether they are too long."""
         return (
-            events.frame(produce_outages)
-            .withColumns({"severity": F.lit("information"), "reason": F.lit(None).cast("string")})
+            produce_outages(events)
+            .withColumns(meaning(otherwise=INFORMATION))
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
             .select(
                 *MEANING, "producer", "producer_incarnation", *PLACE, "seconds", "censored", "failed", "uncertain",
@@ -48,5 +48,6 @@ class ProduceUnavailability(Check):
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``unavailability`` and ``unavailable_total`` of each producer and window."""
-        rows = [] if found.rows is None else found.rows.select("producer", "began", "ended", "censored").collect()
-        return unavailability([Outage(*row) for row in rows], producers(events), events.case.windows)
+        rows = found.rows("producer", "began", "ended", "censored")
+        outages = [Outage(row["producer"], row["began"], row["ended"], row["censored"]) for row in rows]
+        return unavailability(outages, events.case.probes("produce"), events.case.windows)

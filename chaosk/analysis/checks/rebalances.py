@@ -8,9 +8,10 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Span
-from chaosk.analysis.checks._contract import MEANING, Check, Found
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.verdict import Measure
 
 
@@ -43,14 +44,14 @@ class Rebalances(Check):
                 F.sum("given").alias("given"), F.count_distinct("probe", "incarnation").alias("members"),
             )
             .filter((F.col("number") > 1) & F.col("began").between(events.case.run.began, events.case.run.ended))
-            .withColumns({"severity": F.lit("information"), "reason": F.lit(None).cast("string")})
+            .withColumns(meaning(otherwise=INFORMATION))
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
             .select(*MEANING, "group", "seconds", "members", "taken", "given")
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``rebalances`` and ``rebalance_time`` (the longest) of each group and window."""
-        rows = [] if found.rows is None else found.rows.select("group", "began", "ended").collect()
+        rows = found.rows("group", "began", "ended")
         spans = [Span(row["group"], row["began"], row["ended"]) for row in rows]
         return (
             measure

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import Check, Found
+from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.figures import received, sent
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames.health import CELL, prompt_deliveries, prompt_sends, under_replicated
-from chaosk.analysis.frames.quantiles import quantiles
+from chaosk.analysis.histograms import Key, histograms
 from chaosk.analysis.recovered import Cells, first_well, grouped
 from chaosk.verdict import Measure
 
 _FACTOR = 3
-_FLOOR = 100_000_000
-"""Nanoseconds by which latency may exceed the baseline's in any case: a quiet cluster's 2 ms may become 20."""
+_FLOOR = 0.1
+"""Seconds by which latency may exceed the baseline's in any case: a quiet cluster's 2 ms may become 20."""
 
 
 class Recovery(Check):
@@ -35,9 +35,8 @@ class Recovery(Check):
     counted = ("fault", "faults")
     tables = ("sends", "reads", "partitions", "faults")
 
-    def violations(self, events: Events) -> None:  # noqa: ARG002 - it only measures
+    def violations(self, events: Events) -> None:
         """None: it only measures."""
-        return
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """``recovery`` and ``recovery_from_fault`` of each fault; None without a baseline, or where it never took."""
@@ -58,30 +57,27 @@ def _figure(metric: str, fault: str, since: int | None, until: int, cells: Cells
 
 def _cells(events: Events) -> Cells:
     """Promptness of all streams that worked in the baseline, collected: four cells a second and stream."""
-    senders = _bounds(events, "produce")
-    readers = _bounds(events, "consume")
-    sending = prompt_sends(events, senders).withColumn("kind", F.lit("produce"))
-    reading = prompt_deliveries(events, readers).withColumn("kind", F.lit("consume"))
-    rows = sending.unionByName(reading).collect()
-    known = {"produce": senders, "consume": readers}
-    cells = [
-        (f"{r['kind']} {r['stream']}", r["cell"], r["wanted"], r["prompt"])
-        for r in rows
-        if r["stream"] in known[r["kind"]]
+    known = {kind: _bounds(events, kind) for kind in ("produce", "consume")}
+    sending = prompt_sends(events, known["produce"]).withColumn("kind", F.lit("produce"))
+    reading = prompt_deliveries(events, known["consume"]).withColumn("kind", F.lit("consume"))
+    short = under_replicated(events).withColumn("kind", F.lit("short"))
+    rows = events.gathered(sending.unionByName(reading).unionByName(short, allowMissingColumns=True)).collect()
+    streams = [
+        (f"{row['kind']} {row['stream']}", row["cell"], row["wanted"], row["prompt"])
+        for row in rows
+        if row["stream"] in known.get(row["kind"], ())
     ]
-    short = {int(row["cell"]) for row in under_replicated(events).collect()}
-    return Cells(CELL, grouped(cells), short)
+    return Cells(CELL, grouped(streams), {int(row["cell"]) for row in rows if row["kind"] == "short"})
 
 
 def _bounds(events: Events, kind: str) -> dict[str, int]:
-    """By stream how late, in nanoseconds, a record may be: from the 99th percentile of its baseline."""
-    histogram = events.frame(sent if kind == "produce" else received).filter(F.col("window") == "baseline")
-    if kind == "produce":
-        histogram = histogram.filter(F.col("outcome") == "ok")
-    rows = quantiles(histogram, ("probe",), {"p99": 0.99}).collect()
-    streams = {w.probe: w.probe if kind == "produce" else w.reader for w in events.case.workers if w.kind == kind}
+    """By stream (producer or reader) how late, in nanoseconds, a record may be: by its baseline's 99th percentile."""
+    what = "ok" if kind == "produce" else "received"
+    streams = {(w.probe, w.probe if kind == "produce" else w.reader) for w in events.case.workers if w.kind == kind}
     bounds: dict[str, int] = {}
-    for row in rows:
-        stream = streams.get(row["probe"], row["probe"])
-        bounds[stream] = max(bounds.get(stream, 0), _FACTOR * row["p99"], row["p99"] + _FLOOR)
+    for probe, stream in sorted(streams):
+        usual = events.once(histograms).quantile(Key(what, probe, "baseline"), 0.99)
+        if usual is not None:
+            bound = round(max(_FACTOR * usual, usual + _FLOOR) * 1e9)
+            bounds[stream] = max(bounds.get(stream, 0), bound)
     return bounds

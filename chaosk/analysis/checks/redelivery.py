@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, Found, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames.deliveries import MEMBER, deliveries
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.verdict import Measure
@@ -31,6 +32,7 @@ class Redelivery(Check):
     counted = ("record delivered again", "records delivered again")
     tables = ("reads", "commits", "fetched", "assignments", "seeks")
     order = (*OWNED, "offset")
+    screens = ("repeated",)
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of offsets with more than one delivery to a group."""
@@ -46,23 +48,22 @@ class Redelivery(Check):
         known = (
             again.withColumn("term", F.explode("terms"))
             .select(*OWNED, "offset", "deliveries", "began", "ended", "term.*")
-            .join(F.broadcast(terms(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
+            .join(events.near(terms(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
             .groupBy(*OWNED, "offset", "deliveries", "began", "ended")
             .agg(F.max("committed").alias("committed"))
-            .join(F.broadcast(events.frame(holdings).select(*OWNED, "sought")), on=list(OWNED), how="left")
+            .join(events.near(events.frame(holdings).select(*OWNED, "sought")), on=list(OWNED), how="left")
         )
-        severity, reason = meaning(
-            (F.coalesce("sought", F.lit(False)), "information", "a member sought in this partition"),
-            (F.col("offset") < F.col("committed"), "violation", None),
-            otherwise=("information", "it was not committed yet when a member took over"),
-        )
-        return known.withColumns({"severity": severity, "reason": reason}).select(
-            *MEANING, *OWNED, "offset", "deliveries", "committed"
-        )
+        return known.withColumns(
+            meaning(
+                (F.coalesce("sought", F.lit(False)), "information", "a member sought in this partition"),
+                (F.col("offset") < F.col("committed"), "violation", None),
+                otherwise=("information", "it was not committed yet when a member took over"),
+            )
+        ).select(*MEANING, *OWNED, "offset", "deliveries", "committed")
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``redelivered_records`` of each group."""
-        return counted(events, found.rows, "redelivered_records", "group", events.case.groups, time="ended")
+        return counted(events.case, found, "redelivered_records", "group", events.case.groups, time="ended")
 
 
 def terms(events: Events) -> DataFrame:
@@ -81,7 +82,7 @@ def terms(events: Events) -> DataFrame:
     )
     done = events.table("commits").filter(F.col("outcome") == "ok").select(*OWNED, "offset", "completed")
     return (
-        done.join(F.broadcast(when), on=list(OWNED), how="inner")
+        done.join(events.near(when), on=list(OWNED), how="inner")
         .filter(F.col("completed") < F.col("asked"))
         .groupBy(*MEMBER, *OWNED, "assignment")
         .agg(F.max("offset").alias("committed"))

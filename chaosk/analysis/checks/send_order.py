@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, Found, meaning
+from chaosk.analysis.case import Case
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.packed import offset_of
+from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
 from chaosk.verdict import Measure
 
@@ -38,29 +42,29 @@ class SendOrder(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of values whose place is not after that of the value sent before."""
-        unproven_place = ~F.col("complete") | (F.col("acked")["offset"] < F.col("log_start"))
-        place = F.coalesce("first", F.when(unproven_place, F.col("acked")))
+        place = F.coalesce("first", F.when(_beyond_audit(events.case), F.col("acked")))
         sent = Window.partitionBy("producer", "producer_incarnation", *PLACE).orderBy("seq")
-        severity, reason = meaning(
-            (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
-            (
-                ~F.col("idempotent") & (F.col("max_in_flight") != 1),
-                "allowed",
-                "enable.idempotence is off and several requests were in flight: a retry may overtake",
-            ),
-            (F.col("earlier_outcome") != "ok", "information", "the earlier record was not acknowledged"),
-            otherwise=("violation", None),
-        )
-        return (
+        turned = (
             events.frame(values)
-            .withColumn("offset", place["offset"])
+            .withColumn("offset", offset_of(place))
             .filter(F.col("offset").isNotNull())
             .withColumn("earlier_seq", F.lag("seq").over(sent))
             .withColumn("earlier_offset", F.lag("offset").over(sent))
             .withColumn("earlier_outcome", F.lag(F.coalesce("outcome", F.lit("unknown"))).over(sent))
             .filter(F.col("offset") <= F.col("earlier_offset"))
-            .withColumns({"severity": severity, "reason": reason})
-            .withColumns({"began": F.col("invoked"), "ended": F.col("completed")})
+        )
+        overtaking = "enable.idempotence is off and several requests were in flight: a retry may overtake"
+        return (
+            with_settings(events, turned)
+            .withColumns(
+                meaning(
+                    (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
+                    (~F.col("idempotent") & (F.col("max_in_flight") != 1), "allowed", overtaking),
+                    (F.col("earlier_outcome") != "ok", "information", "the earlier record was not acknowledged"),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumns(during("invoked", "completed"))
             .select(
                 *MEANING, *VALUE, *PLACE, "offset", "earlier_seq", "earlier_offset", "outcome", "earlier_outcome",
                 "idempotent", "max_in_flight",
@@ -69,5 +73,17 @@ class SendOrder(Check):
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``reordered_records`` of each topic, allowed or not."""
-        wrong = None if found.rows is None else found.rows.filter("severity != 'information'")
-        return counted(events, wrong, "reordered_records", "topic", tuple(events.case.topics))
+        wrong = found.where(("violation", "allowed"))
+        return counted(events.case, wrong, "reordered_records", "topic", tuple(events.case.topics))
+
+
+def _beyond_audit(case: Case) -> Column:
+    """Whether no audit can contradict an acknowledgement: it was incomplete there, or the record was deleted since."""
+    log = F.concat_ws("/", *PLACE)
+    audited = F.array(*(F.lit(f"{topic}/{partition}") for topic, partition in sorted(case.complete)))
+    beyond = ~F.array_contains(audited.cast("array<string>"), log)
+    starts = {f"{row['topic']}/{row['partition']}": row["log_start"] for row in case.ranges if row["log_start"] > 0}
+    if not starts:
+        return beyond
+    start = F.create_map(*(F.lit(each) for pair in sorted(starts.items()) for each in pair))[log]
+    return beyond | F.coalesce(offset_of(F.col("acked")) < start, F.lit(False))

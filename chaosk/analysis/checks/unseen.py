@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, Found, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
-from chaosk.analysis.frames.values import values
+from chaosk.analysis.frames.values import given_to, values
 from chaosk.verdict import Measure
 
 
@@ -33,32 +34,37 @@ class Unseen(Check):
     counted = ("record never given to a group", "records never given to a group")
     tables = ("sends", "reads", "assignments", "fetched", "audit", "seeks", "incarnations")
     order = (*OWNED, "offset", *VALUE)
+    screens = ("lacking",)
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of written values by group that held their partition and lacks them."""
         held = events.frame(holdings).filter("held").select(*OWNED, "since", "start", "reached", "sought")
         owed = events.frame(values).filter(F.col("written") & F.col("audited"))
         lacking = (
-            owed.join(F.broadcast(held), on=list(PLACE), how="inner")
-            .filter((F.col("invoked") >= F.col("since")) & ~F.array_contains("readers", F.col("group")))
+            owed.join(events.near(held), on=list(PLACE), how="inner")
+            .filter((F.col("invoked") >= F.col("since")) & ~given_to(F.col("group")))
             .filter(F.col("start").isNull() | (F.col("offset") >= F.col("start")))
             .select(*OWNED, *VALUE, "offset", "reached", "sought", "invoked", "completed")
         )
-        severity, reason = meaning(
-            (F.col("reached").isNull(), "unproven", "the group was given nothing of this partition"),
-            (F.col("offset") > F.col("reached"), "unproven", "the group had not come so far when the run ended"),
-            (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
-            (F.col("sought"), "unproven", "a member sought in this partition"),
-            otherwise=("violation", None),
-        )
         return (
             in_blind(events, lacking)
-            .withColumns({"severity": severity, "reason": reason})
-            .withColumns({"began": F.col("invoked"), "ended": F.col("completed")})
+            .withColumns(
+                meaning(
+                    (F.col("reached").isNull(), "unproven", "the group was given nothing of this partition"),
+                    (
+                        F.col("offset") > F.col("reached"),
+                        "unproven",
+                        "the group had not come so far when the run ended",
+                    ),
+                    (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
+                    (F.col("sought"), "unproven", "a member sought in this partition"),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumns(during("invoked", "completed"))
             .select(*MEANING, "group", *VALUE, *PLACE, "offset", "reached")
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``unseen_records`` of each group: the proven ones."""
-        proven = None if found.rows is None else found.rows.filter("severity = 'violation'")
-        return counted(events, proven, "unseen_records", "group", events.case.groups)
+        return counted(events.case, found.where(("violation",)), "unseen_records", "group", events.case.groups)

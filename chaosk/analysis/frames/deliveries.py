@@ -13,26 +13,31 @@ MEMBER = ("probe", "incarnation")
 
 
 def deliveries(events: Events) -> DataFrame:
-    """One row per delivered record: member, reader, isolation, assignment, poll, n, place, offset, value, at.
+    """One row per delivered record: member, group, reader, assignment, poll, n, place, offset, value, intact, at.
 
     ``before``, ``before_at`` and ``before_poll`` are offset, time and poll of the delivery before it of the same
     partition and assignment (None for the first).
     """
-    workers = events.table("incarnations").select(*MEMBER, "isolation", "commit")
     in_turn = Window.partitionBy(*MEMBER, *PLACE, "assignment").orderBy("n")
     return (
         events.table("reads")
-        .join(F.broadcast(workers), on=list(MEMBER), how="left")
-        .withColumn("isolation", F.coalesce("isolation", F.lit("read_committed")))
         .withColumn("reader", F.coalesce("group", "probe"))
         .withColumn("before", F.lag("offset").over(in_turn))
         .withColumn("before_at", F.lag("at").over(in_turn))
         .withColumn("before_poll", F.lag("poll").over(in_turn))
         .select(
-            *MEMBER, "group", "reader", "isolation", "commit", "assignment", "poll", "n", *PLACE, "offset", *VALUE,
-            "intact", "at", "before", "before_at", "before_poll",
+            *MEMBER, "group", "reader", "assignment", "poll", "n", *PLACE, "offset", *VALUE, "intact", "at", "before",
+            "before_at", "before_poll",
         )
     )  # fmt: skip
+
+
+def with_isolation(events: Events, rows: DataFrame) -> DataFrame:
+    """Rows that name a member, with its isolation level."""
+    workers = events.table("incarnations").select(*MEMBER, "isolation")
+    return rows.join(events.near(workers), on=list(MEMBER), how="left").withColumn(
+        "isolation", F.coalesce("isolation", F.lit("read_committed"))
+    )
 
 
 def without_seek(events: Events, rows: DataFrame) -> DataFrame:

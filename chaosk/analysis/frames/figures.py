@@ -2,81 +2,71 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.deliveries import MEMBER, deliveries
-from chaosk.analysis.frames.quantiles import bucket
 from chaosk.analysis.frames.sends import sends
+from chaosk.analysis.frames.values import values
 from chaosk.analysis.windows import windows_and_all
 
+BITS = 11
+"""Significant bits that a bucket of latency keeps: figures are right to 0.1 %."""
 
-def sent(events: Events) -> DataFrame:
-    """Sends by probe, incarnation, window they were due in (and ``ALL``), outcome and bucket of latency.
 
-    Columns ``count``, ``bucket`` (nanoseconds from the intended time to the outcome; None while open) and ``longest``.
+def figures(events: Events) -> DataFrame:
+    """Counts by what, probe, incarnation, window (and ``ALL``) and bucket, with the longest of the bucket.
+
+    ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``read`` and ``poll``,
+    by when; ``received``, first deliveries to a reader by the window their record was due in, latency from then on.
     """
-    windows = windows_and_all(events.case.windows, F.col("scheduled"))
-    latency = F.col("completed") - F.col("scheduled")
-    return (
-        events.frame(sends)
-        .select(
-            F.col("producer").alias("probe"), F.col("producer_incarnation").alias("incarnation"), "outcome",
-            latency.alias("latency"), F.explode(windows).alias("window"),
-        )
-        .groupBy("probe", "incarnation", "window", "outcome", bucket(F.col("latency")).alias("bucket"))
-        .agg(F.count("*").alias("count"), F.max("latency").alias("longest"))
+    sent = events.frame(sends).select(
+        F.col("outcome").alias("what"), F.col("producer").alias("probe"),
+        F.col("producer_incarnation").alias("incarnation"), F.col("scheduled").alias("when"),
+        (F.col("completed") - F.col("scheduled")).alias("latency"),
     )  # fmt: skip
-
-
-def delivered(events: Events) -> DataFrame:
-    """Records delivered by probe, incarnation and window they were delivered in (and ``ALL``): column ``count``."""
-    windows = windows_and_all(events.case.windows, F.col("at"))
+    polled = events.table("polls").select(F.lit("poll").alias("what"), *MEMBER, F.col("invoked").alias("when"))
+    read = events.frame(deliveries).select(F.lit("read").alias("what"), *MEMBER, F.col("at").alias("when"))
+    received = first_deliveries(events).select(
+        F.lit("received").alias("what"), "probe", F.col("scheduled").alias("when"),
+        (F.col("at") - F.col("scheduled")).alias("latency"),
+    )  # fmt: skip
+    rows = sent
+    for more in (polled, read, received):
+        rows = rows.unionByName(more, allowMissingColumns=True)
+    windows = windows_and_all(events.case.windows, F.col("when"))
     return (
-        events.table("reads")
-        .select(*MEMBER, F.explode(windows).alias("window"))
-        .groupBy(*MEMBER, "window")
-        .agg(F.count("*").alias("count"))
-    )
-
-
-def polled(events: Events) -> DataFrame:
-    """Polls by probe, incarnation and window they were made in (and ``ALL``), the empty ones too: column ``count``."""
-    windows = windows_and_all(events.case.windows, F.col("invoked"))
-    return (
-        events.table("polls")
-        .select(*MEMBER, F.explode(windows).alias("window"))
-        .groupBy(*MEMBER, "window")
-        .agg(F.count("*").alias("count"))
+        events.gathered(rows)
+        .select("what", *MEMBER, "latency", F.explode(windows).alias("window"))
+        .groupBy("what", *MEMBER, "window", bucket(F.col("latency")).alias("bucket"))
+        .agg(F.count("*").alias("count"), F.max("latency").alias("longest"))
     )
 
 
 def first_deliveries(events: Events) -> DataFrame:
-    """One row per reader and value, its first delivery: ``probe`` (that got it), ``at``, ``scheduled``, ``completed``.
+    """One row per reader and value, its first delivery: ``reader``, ``probe`` (that got it), ``at``, ``scheduled``.
 
     Values whose send nobody wrote down (its probe was killed) are left out: nobody knows when they were due.
     """
-    due = events.frame(sends).select(*VALUE, "scheduled", "completed")
-    first = F.min(F.struct("at", "probe"))
-    return (
-        events.frame(deliveries)
-        .filter("intact")
-        .groupBy("reader", *VALUE)
-        .agg(first.alias("first"))
-        .join(due, on=list(VALUE), how="inner")
-        .select("reader", *VALUE, "first.probe", "first.at", "scheduled", "completed")
+    given = events.frame(values).filter(F.col("scheduled").isNotNull())
+    each = given.select(*VALUE, "scheduled", "completed", "deliveries", F.explode("deliveries").alias("given"))
+    earlier = F.exists(
+        "deliveries",
+        lambda other: (
+            (other["reader"] == F.col("given.reader"))
+            & (
+                (other["at"] < F.col("given.at"))
+                | ((other["at"] == F.col("given.at")) & (other["probe"] < F.col("given.probe")))
+            )
+        ),
     )
+    return each.filter(~earlier).select(*VALUE, "given.reader", "given.probe", "given.at", "scheduled", "completed")
 
 
-def received(events: Events) -> DataFrame:
-    """First deliveries by probe, window their record was due in (and ``ALL``) and bucket of end-to-end latency."""
-    windows = windows_and_all(events.case.windows, F.col("scheduled"))
-    latency = F.col("at") - F.col("scheduled")
-    return (
-        events.frame(first_deliveries)
-        .select("probe", latency.alias("latency"), F.explode(windows).alias("window"))
-        .groupBy("probe", "window", bucket(F.col("latency")).alias("bucket"))
-        .agg(F.count("*").alias("count"), F.max("latency").alias("longest"))
-    )
+def bucket(value: Column) -> Column:
+    """A long as the lower bound of its bucket: its first ``BITS`` bits, the rest zero; negative ones as 0."""
+    whole = F.greatest(value, F.lit(0).cast("long"))
+    cut = F.greatest(F.floor(F.log2(F.greatest(whole, F.lit(1).cast("long")))).cast("int") - (BITS - 1), F.lit(0))
+    return F.when(value.isNotNull(), F.call_function("shiftleft", F.call_function("shiftright", whole, cut), cut))

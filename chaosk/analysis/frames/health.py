@@ -45,12 +45,12 @@ def prompt_deliveries(events: Events, within: Mapping[str, int]) -> DataFrame:
     wanted = (
         events.frame(values)
         .filter("written")
-        .join(F.broadcast(reads), on="topic", how="inner")
+        .join(events.near(reads), on="topic", how="inner")
         .groupBy("stream", cell("scheduled").alias("cell"))
         .agg(F.count("*").alias("wanted"))
     )
     prompt = (
-        events.frame(first_deliveries)
+        first_deliveries(events)
         .withColumn("stream", F.col("reader"))
         .filter(F.col("at") - F.col("scheduled") <= _bound("stream", within))
         .select("stream", *VALUE, "scheduled")

@@ -70,7 +70,7 @@ def _sought(events: Events) -> DataFrame:
     members = events.table("incarnations").select(*MEMBER, "group").filter(F.col("group").isNotNull())
     return (
         events.table("seeks")
-        .join(F.broadcast(members), on=list(MEMBER), how="inner")
+        .join(events.near(members), on=list(MEMBER), how="inner")
         .groupBy(*OWNED)
         .agg(F.max("at").alias("last_sought"), F.min("at").alias("begun_by_seek"))
     )
@@ -116,6 +116,6 @@ def in_blind(events: Events, rows: DataFrame) -> DataFrame:
     same = [F.col(name).eqNullSafe(F.col(f"_{name}")) for name in OWNED]
     before_end = F.col("blind_to").isNull() | (F.col("offset") < F.col("blind_to"))
     hidden = (F.col("offset") >= F.col("blind_from")) & before_end
-    marked = rows.join(F.broadcast(spots), on=[*same, hidden], how="left")
+    marked = rows.join(events.near(spots), on=[*same, hidden], how="left")
     columns = rows.columns
     return marked.groupBy(*columns).agg(F.bool_or(F.col("blind_from").isNotNull()).alias("blind"))

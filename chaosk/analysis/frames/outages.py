@@ -9,13 +9,13 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.deliveries import deliveries
 from chaosk.analysis.frames.gaps import SHORTEST, gaps
-from chaosk.analysis.frames.quantiles import bucket, quantiles
 from chaosk.analysis.frames.sends import sends
-from chaosk.analysis.frames.values import values
+from chaosk.analysis.frames.values import given_to, values
 
 _WRITER = ("producer", "producer_incarnation", *PLACE)
 _READER = ("reader", *PLACE)
 _TIMES_BASELINE = 10
+_SHARE = 0.99
 
 
 def produce_outages(events: Events) -> DataFrame:
@@ -32,7 +32,7 @@ def produce_outages(events: Events) -> DataFrame:
     marks = ok.select(*_WRITER, "completed").unionByName(starts)
     closed = gaps(marks, _WRITER, "completed").withColumn("censored", F.lit(False))
     candidates = closed.unionByName(_unclosed(attempts, marks)).join(_ordinary(events, ok), on="producer", how="left")
-    waiting = _waiting(candidates, attempts)
+    waiting = _waiting(events, candidates, attempts)
     threshold = F.greatest(F.lit(SHORTEST), F.coalesce("ordinary", F.lit(0)) * _TIMES_BASELINE)
     return waiting.filter(F.col("ended") - F.col("began") >= threshold).select(
         *_WRITER, "began", "ended", "censored", "failed", "uncertain", "errors"
@@ -61,17 +61,19 @@ def _ordinary(events: Events, ok: DataFrame) -> DataFrame:
     baseline = events.case.baseline
     low, high = (baseline.began, baseline.ended) if baseline else (0, 0)
     before = F.lag("completed").over(Window.partitionBy(*_WRITER).orderBy("completed"))
-    between = (
+    by_length = Window.partitionBy("producer").orderBy("gap")
+    return (
         ok.filter(F.col("completed").between(low, high))
         .withColumn("gap", F.col("completed") - before)
         .filter(F.col("gap").isNotNull())
-        .groupBy("producer", bucket(F.col("gap")).alias("bucket"))
-        .count()
+        .withColumn("share", F.cume_dist().over(by_length))
+        .filter(F.col("share") >= _SHARE)
+        .groupBy("producer")
+        .agg(F.min("gap").alias("ordinary"))
     )
-    return quantiles(between, ("producer",), {"ordinary": 0.99}).select("producer", "ordinary")
 
 
-def _waiting(candidates: DataFrame, attempts: DataFrame) -> DataFrame:
+def _waiting(events: Events, candidates: DataFrame, attempts: DataFrame) -> DataFrame:
     """Gaps cut down to when the first send that waited in them was due, with what became of the sends meanwhile."""
     same = [F.col(f"gap.{name}") == F.col(f"send.{name}") for name in _WRITER[:3]]
     here = F.col("send.partition").isNull() | (F.col("send.partition") == F.col("gap.partition"))
@@ -79,7 +81,7 @@ def _waiting(candidates: DataFrame, attempts: DataFrame) -> DataFrame:
     meanwhile = (over > F.col("gap.opened")) & (F.col("send.scheduled") < F.col("gap.closed"))
     names = [F.col(f"gap.{name}") for name in (*_WRITER, "opened", "closed", "censored", "ordinary")]
     return (
-        F.broadcast(candidates).alias("gap")
+        events.near(candidates).alias("gap")
         .join(attempts.alias("send"), on=[*same, here, meanwhile], how="inner")
         .groupBy(*names)
         .agg(
@@ -103,7 +105,7 @@ def consume_outages(events: Events) -> DataFrame:
     due = events.frame(values).filter("written").select(*VALUE, "completed")
     closing = rows.select(*_READER, F.col("at").alias("closed"), *VALUE)
     closed = (
-        F.broadcast(gaps(rows, _READER, "at"))
+        events.near(gaps(rows, _READER, "at"))
         .join(closing, on=[*_READER, "closed"], how="inner")
         .join(due, on=list(VALUE), how="inner")
         .groupBy(*_READER, "opened", "closed")
@@ -128,8 +130,8 @@ def _starving(events: Events) -> DataFrame:
     waiting = events.frame(values).filter(F.col("written") & F.col("audited"))
     last = max((span.ended for span in events.case.phases if span.name == "drain"), default=events.case.run.ended)
     return (
-        waiting.join(F.broadcast(reached), on=list(PLACE), how="inner")
-        .filter((F.col("offset") > F.col("reached")) & ~F.array_contains("readers", F.col("reader")))
+        waiting.join(events.near(reached), on=list(PLACE), how="inner")
+        .filter((F.col("offset") > F.col("reached")) & ~given_to(F.col("reader")))
         .groupBy(*_READER, "opened")
         .agg(F.min("completed").alias("due"))
         .withColumns({"closed": F.lit(last), "censored": F.lit(True)})

@@ -1,8 +1,8 @@
-"""Attempts to write, with the settings they were made under and whether they count as written."""
+"""Attempts to write, and whether they count as written."""
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
@@ -12,24 +12,25 @@ SETTINGS = ("acks", "idempotent", "max_in_flight")
 
 
 def sends(events: Events) -> DataFrame:
-    """One row per attempt: the value, its place, times, outcome, ``offset`` (None unless it names a place), settings.
+    """One row per attempt: the value, its place, times, outcome, error, ``offset`` (None unless it names a place).
 
     ``written`` is "W": acknowledged, and outside of a transaction or in one that committed, or that a reader at
     read_committed was given a record of, which proves that it did.
     """
-    workers = events.table("incarnations").select("probe", "incarnation", *SETTINGS)
-    attempts = events.table("sends")
-    offset = F.when(F.col("offset") >= 0, F.col("offset"))
-    return (
-        _with_fate(events, attempts)
-        .join(F.broadcast(workers), on=["probe", "incarnation"], how="left")
-        .select(
-            F.col("probe").alias("producer"),
-            F.col("incarnation").alias("producer_incarnation"),
-            "seq", *PLACE, "scheduled", "invoked", "completed", "outcome", "error",
-            offset.alias("offset"), *SETTINGS, ((F.col("outcome") == "ok") & F.col("fate")).alias("written"),
-        )
+    attempts = events.table("sends").withColumnsRenamed({"probe": "producer", "incarnation": "producer_incarnation"})
+    return _with_fate(events, attempts).select(
+        *VALUE, *PLACE, "scheduled", "invoked", "completed", "outcome", "error",
+        F.when(F.col("offset") >= 0, F.col("offset")).alias("offset"),
+        ((F.col("outcome") == "ok") & F.col("fate")).alias("written"),
     )  # fmt: skip
+
+
+def with_settings(events: Events, rows: DataFrame) -> DataFrame:
+    """Rows that name a value, with the settings of the process that wrote it: acks, idempotent, max_in_flight."""
+    workers = events.table("incarnations").select(
+        F.col("probe").alias("producer"), F.col("incarnation").alias("producer_incarnation"), *SETTINGS
+    )
+    return rows.join(events.near(workers), on=["producer", "producer_incarnation"], how="left")
 
 
 def _with_fate(events: Events, attempts: DataFrame) -> DataFrame:
@@ -38,7 +39,7 @@ def _with_fate(events: Events, attempts: DataFrame) -> DataFrame:
         return attempts.withColumn("fate", F.lit(True))
     committed = events.table("transactions").filter(F.col("outcome") == "committed").select("txn")
     seen = (
-        attempts.select("txn", *_value_of_send())
+        attempts.select("txn", *VALUE)
         .filter(F.col("txn").isNotNull())
         .join(committed_reads(events), on=list(VALUE), how="left_semi")
         .select("txn")
@@ -52,11 +53,7 @@ def committed_reads(events: Events) -> DataFrame:
     """The values that anyone was given at read_committed, the tail audit included."""
     careful = events.table("incarnations").filter(F.col("isolation") == "read_committed").select("probe", "incarnation")
     read = (
-        events.table("reads").filter("intact").join(F.broadcast(careful), on=["probe", "incarnation"], how="left_semi")
+        events.table("reads").filter("intact").join(events.near(careful), on=["probe", "incarnation"], how="left_semi")
     )
     audited = events.table("audit").filter("intact").filter(F.col("isolation") == "read_committed")
     return read.select(*VALUE).unionByName(audited.select(*VALUE)).distinct()
-
-
-def _value_of_send() -> tuple[Column, ...]:
-    return F.col("probe").alias("producer"), F.col("incarnation").alias("producer_incarnation"), F.col("seq")

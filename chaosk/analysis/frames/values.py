@@ -2,66 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.placements import in_log
-from chaosk.analysis.frames.retained import retained
-from chaosk.analysis.frames.sends import SETTINGS, sends
+from chaosk.analysis.frames import VALUE
+from chaosk.analysis.frames.packed import offset_of, packed, partition_of, topic_of
+from chaosk.analysis.frames.sends import sends
 
-_SENT = ("scheduled", "invoked", "completed", "outcome", "written", *SETTINGS)
+_OUTCOMES = ("ok", "fail", "info")
 
 
 def values(events: Events) -> DataFrame:
-    """One row per value, with what its producer knew, where it was seen, and what its partition's log still holds.
+    """One row per value: what its producer knew, where it was seen, and who was given it.
 
     From its send: ``scheduled``, ``invoked``, ``completed``, ``outcome`` (None where a killed probe left no row),
-    ``written``, ``acks``, ``idempotent``, ``max_in_flight``, ``acked`` (the place the acknowledgement named).
-    From the log: ``first`` and ``last`` (lowest and highest place it was seen at, None if never), ``audited``,
-    ``read``, ``read_place`` (the highest a reader got it at), ``read_at``, ``readers``. ``topic``, ``partition`` and
-    ``offset``: its place, the log's word first. ``log_start``, ``end``, ``complete``, ``trimmed``: see ``retained``.
+    ``written``, ``acked`` (the place the acknowledgement named). From the log: ``first`` and ``last`` (lowest and
+    highest place it was seen at, None if never), ``audited``, ``read``, ``read_place`` (the highest a reader got it
+    at), ``read_at`` (when first). Places are packed (``frames.packed``). ``topic``, ``partition`` and ``offset``: its
+    place, the log's word first. ``deliveries``: an array with reader, probe, ``at`` (when first) and ``times`` of each
+    consumer that was given it.
     """
     merged = _sent(events).unionByName(_seen(events), allowMissingColumns=True)
-    seen = F.col("place").isNotNull()
-    read = F.col("seen_by") == "read"
-    per_value = merged.groupBy(*VALUE).agg(
-        *(F.max(name).alias(name) for name in _SENT),
-        F.max("acked").alias("acked"),
-        F.max("tried").alias("tried"),
-        F.min(F.when(seen, F.col("place"))).alias("first"),
-        F.max(F.when(seen, F.col("place"))).alias("last"),
-        F.max(F.when(read, F.col("place"))).alias("read_place"),
-        F.min(F.when(read, F.col("at"))).alias("read_at"),
-        F.coalesce(F.bool_or(F.col("seen_by") == "audit"), F.lit(False)).alias("audited"),
-        F.coalesce(F.bool_or(read), F.lit(False)).alias("read"),
-        F.array_sort(F.collect_set("reader")).alias("readers"),
-    )
+    read = F.col("consumer").isNotNull()
+    consumers = sorted({(w.probe, w.reader) for w in events.case.workers if w.kind == "consume"})
+    per_value = events.gathered(merged).groupBy(*VALUE).agg(
+        F.max("scheduled").alias("scheduled"), F.max("invoked").alias("invoked"), F.max("completed").alias("completed"),
+        F.max("verdict").alias("verdict"), F.max("written").alias("written"), F.max("acked").alias("acked"),
+        F.max("tried").alias("tried"), F.min("place").alias("first"), F.max("place").alias("last"),
+        F.max(F.when(read, F.col("place"))).alias("read_place"), F.min("at").alias("read_at"),
+        F.max("audited").alias("audited"), *_per_consumer(consumers),
+    )  # fmt: skip
     place = F.coalesce("first", "acked", "tried")
-    return (
-        per_value.withColumn("topic", place["topic"])
-        .withColumn("partition", place["partition"])
-        .withColumn("offset", place["offset"])
-        .join(F.broadcast(events.frame(retained)), on=list(PLACE), how="left")
-        .withColumn("complete", F.coalesce("complete", F.lit(False)))
-        .withColumn("written", F.coalesce("written", F.lit(False)))
-        .select(
-            *VALUE, *PLACE, "offset", *_SENT, "acked", "first", "last", "read_place", "read_at", "audited", "read",
-            "readers", "log_start", "end", "complete", "trimmed",
-        )
+    flags = {name: F.coalesce(name, F.lit(False)) for name in ("written", "audited")}
+    return per_value.withColumns(flags).select(
+        *VALUE, topic_of(events.case, place).alias("topic"), partition_of(place).alias("partition"),
+        offset_of(place).alias("offset"), "scheduled", "invoked", "completed", _outcome().alias("outcome"), "written",
+        "acked", "first", "last", "audited", F.col("read_at").isNotNull().alias("read"), "read_place", "read_at",
+        _deliveries(consumers).alias("deliveries"),
     )  # fmt: skip
 
 
+def given_to(group: Column) -> Column:
+    """Whether a value (of ``values``) was given to a reader."""
+    return F.exists("deliveries", lambda each: each["reader"] == group)
+
+
+def times_given(reader: str) -> Column:
+    """How often a value (of ``values``) was given to a reader."""
+    mine = F.filter("deliveries", lambda each: each["reader"] == reader)
+    return F.aggregate(mine, F.lit(0).cast("long"), lambda total, each: total + each["times"])
+
+
 def _sent(events: Events) -> DataFrame:
-    rows = events.frame(sends)
-    acked = F.when((F.col("outcome") == "ok") & F.col("offset").isNotNull(), _place(F.col("offset")))
-    return rows.select(*VALUE, *_SENT, acked.alias("acked"), _place(F.lit(None).cast("long")).alias("tried"))
+    rows, case = events.frame(sends), events.case
+    acked = F.when((F.col("outcome") == "ok") & F.col("offset").isNotNull(), packed(case, F.col("offset")))
+    verdict = F.lit(None).cast("int")
+    for code, outcome in enumerate(_OUTCOMES):
+        verdict = F.when(F.col("outcome") == outcome, F.lit(code)).otherwise(verdict)
+    tried = packed(case, F.lit(None).cast("long"))
+    return rows.select(
+        *VALUE, "scheduled", "invoked", "completed", verdict.alias("verdict"), "written", acked.alias("acked"),
+        tried.alias("tried"), F.lit(False).alias("audited"),
+    )  # fmt: skip
 
 
 def _seen(events: Events) -> DataFrame:
-    return in_log(events).select(*VALUE, _place(F.col("offset")).alias("place"), "seen_by", "reader", "at")
+    """Sightings in the log. Records whose payload is not of this run have no value, and are no sightings of one."""
+    place = packed(events.case, F.col("offset")).alias("place")
+    read = events.table("reads").filter("intact")
+    audited = events.table("audit").filter("intact")
+    return read.select(
+        *VALUE, place, "at", F.col("probe").alias("consumer"), F.lit(False).alias("audited")
+    ).unionByName(audited.select(*VALUE, place, F.lit(True).alias("audited")), allowMissingColumns=True)
 
 
-def _place(offset: Column) -> Column:
-    return F.struct("topic", "partition", offset.alias("offset"))
+def _per_consumer(consumers: Sequence[tuple[str, str]]) -> list[Column]:
+    """By consumer, when it was first given the value and how often: plain longs, which aggregate without sorting."""
+    columns = []
+    for number, (probe, _) in enumerate(consumers):
+        mine = F.col("consumer") == probe
+        columns.append(F.min(F.when(mine, F.col("at"))).alias(f"at_{number}"))
+        columns.append(F.count_if(mine).alias(f"times_{number}"))
+    return columns
+
+
+def _deliveries(consumers: Sequence[tuple[str, str]]) -> Column:
+    kind = "array<struct<reader:string,probe:string,at:bigint,times:bigint>>"
+    each = [
+        F.struct(
+            F.lit(reader).alias("reader"), F.lit(probe).alias("probe"), F.col(f"at_{number}").alias("at"),
+            F.col(f"times_{number}").alias("times"),
+        )
+        for number, (probe, reader) in enumerate(consumers)
+    ]  # fmt: skip
+    if not each:
+        return F.array().cast(kind)
+    return F.filter(F.array(*each), lambda one: one["at"].isNotNull()).cast(kind)
+
+
+def _outcome() -> Column:
+    names = F.array(*(F.lit(outcome) for outcome in _OUTCOMES))
+    return F.when(F.col("verdict").isNotNull(), F.element_at(names, F.col("verdict") + 1))

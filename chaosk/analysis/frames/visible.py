@@ -7,9 +7,9 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import deliveries
+from chaosk.analysis.frames.deliveries import deliveries, with_isolation
 from chaosk.analysis.frames.retained import retained
-from chaosk.analysis.frames.sends import sends
+from chaosk.analysis.frames.sends import sends, with_settings
 
 
 def visible(events: Events) -> DataFrame:
@@ -20,14 +20,14 @@ def visible(events: Events) -> DataFrame:
     of a transaction that may have been aborted). Offsets are never taken to be contiguous: control records, aborted
     and compacted records leave holes. Offsets below the log start are left out.
     """
-    seen = events.frame(deliveries).select("isolation", *PLACE, "offset")
+    seen = with_isolation(events, events.frame(deliveries)).select("isolation", *PLACE, "offset")
     audited = events.table("audit").select("isolation", *PLACE, "offset")
     shown = seen.unionByName(audited).unionByName(_acknowledged(events))
     wider = shown.filter(F.col("isolation") == "read_committed").withColumn("isolation", F.lit("read_uncommitted"))
     offsets = shown.unionByName(wider).distinct()
     in_order = Window.partitionBy("isolation", *PLACE).orderBy("offset")
     return (
-        offsets.join(F.broadcast(events.frame(retained)), on=list(PLACE), how="left")
+        offsets.join(events.near(retained(events)), on=list(PLACE), how="left")
         .filter(F.col("log_start").isNull() | (F.col("offset") >= F.col("log_start")))
         .withColumn("following", F.lead("offset").over(in_order))
         .select("isolation", *PLACE, "offset", "following")
@@ -36,10 +36,10 @@ def visible(events: Events) -> DataFrame:
 
 def _acknowledged(events: Events) -> DataFrame:
     """Acknowledged offsets, as read_committed and so as both, of partitions whose audit is not complete."""
-    audited = events.frame(retained).filter("complete").select(*PLACE)
+    audited = retained(events).filter("complete").select(*PLACE)
     return (
-        events.frame(sends)
+        with_settings(events, events.frame(sends))
         .filter(F.col("written") & F.col("offset").isNotNull() & (F.col("acks") == -1))
-        .join(F.broadcast(audited), on=list(PLACE), how="left_anti")
+        .join(events.near(audited), on=list(PLACE), how="left_anti")
         .select(F.lit("read_committed").alias("isolation"), *PLACE, "offset")
     )

@@ -1,0 +1,70 @@
+"""Screens: cheap questions that must find something before a check can find anything, all asked in one job.
+
+Most checks find nothing on most runs. A screen looks at rows one by one, without joins, and finds every row that any
+check that names it could complain of, and some more; where it finds none, the check is clean without being asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames.deliveries import deliveries
+from chaosk.analysis.frames.values import given_to, times_given, values
+
+NAMES = ("missing", "doubled", "lacking", "repeated", "jumped", "backward")
+"""Every screen.
+
+missing: a value that was acknowledged or read, and not audited. doubled: a value seen at two places. lacking: an
+audited value that a group which was given partitions of its topic was not given. repeated: a value given to a reader
+more than once. jumped, backward: a delivery that does not follow the one before it.
+"""
+
+
+def screened(events: Events) -> dict[str, int]:
+    """By screen, how many rows it found.
+
+    Records of others have no value; where there are any, ``lacking`` and ``repeated`` count as having found something.
+    """
+    rows = _counts(events.frame(values), _of_values(events))
+    rows = rows.unionByName(_counts(events.frame(deliveries), _of_deliveries()))
+    found = {str(row["name"]): int(row["count"]) for row in events.gathered(rows).collect()}
+    if events.case.foreign:
+        found["lacking"] += 1
+        found["repeated"] += 1
+    return found
+
+
+def _counts(frame: DataFrame, screens: dict[str, Column]) -> DataFrame:
+    counts = frame.agg(*(F.count_if(F.coalesce(holds, F.lit(False))).alias(name) for name, holds in screens.items()))
+    pairs = F.array(*(F.struct(F.lit(name).alias("name"), F.col(name).alias("count")) for name in screens))
+    return counts.select(F.explode(pairs).alias("pair")).select("pair.name", "pair.count")
+
+
+def _of_values(events: Events) -> dict[str, Column]:
+    doubled = (F.col("first") != F.col("last")) | (F.col("first") != F.col("acked"))
+    readers = sorted({worker.reader for worker in events.case.workers if worker.kind == "consume"})
+    repeated = (times_given(reader) > 1 for reader in readers)
+    lacking = (
+        F.col("topic").isin(sorted(topics)) & ~given_to(F.lit(group)) for group, topics in events.case.held.items()
+    )
+    return {
+        "missing": (F.col("written") | F.col("read")) & ~F.col("audited"),
+        "doubled": doubled,
+        "lacking": F.col("audited") & _any(lacking),
+        "repeated": _any(repeated),
+    }
+
+
+def _of_deliveries() -> dict[str, Column]:
+    return {"jumped": F.col("offset") > F.col("before") + 1, "backward": F.col("offset") <= F.col("before")}
+
+
+def _any(conditions: Iterable[Column]) -> Column:
+    whole = F.lit(False)
+    for condition in conditions:
+        whole = whole | condition
+    return whole

@@ -1,0 +1,28 @@
+"""Short ways to look at a verdict."""
+
+from __future__ import annotations
+
+from chaosk.verdict import Finding, Severity, Verdict
+
+
+def told(verdict: Verdict, severity: str | None = None) -> dict[str, int]:
+    """By check the count of what it found, information left out unless asked for."""
+    wanted = [Severity(severity)] if severity else [Severity.VIOLATION, Severity.ALLOWED]
+    return {finding.check: finding.count for finding in verdict.findings if finding.severity in wanted}
+
+
+def finding(verdict: Verdict, check: str) -> Finding:
+    """The one finding of a check."""
+    (found,) = [each for each in verdict.findings if each.check == check]
+    return found
+
+
+def guards(verdict: Verdict) -> set[str]:
+    """Names of the guards that were not met."""
+    return {guard.guard for guard in verdict.guards}
+
+
+def measure(verdict: Verdict, metric: str, subject: str, window: str = "run") -> float | None:
+    """One measured figure."""
+    (found,) = [m for m in verdict.measures if (m.metric, m.subject, m.window) == (metric, subject, window)]
+    return found.value

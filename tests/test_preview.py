@@ -13,7 +13,8 @@ from sample_documents import SCENARIO, written
 from chaosk.document import load_scenario
 from chaosk.errors import UsageError
 from chaosk.preview import Row, describe
-from chaosk.scenario import Scenario
+from chaosk.reference import page
+from chaosk.scenario import Scenario, steps
 
 HEAD = """\
 name: x
@@ -130,3 +131,26 @@ def test_no_socket_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(socket, "socket", refuse)
     assert rows(tmp_path, '- cut_network: {between: ["host(leader(orders, 0))", everyone else]}\n')[0].does
+
+
+@pytest.mark.parametrize("name", steps())
+def test_every_step_can_be_told(tmp_path: Path, name: str) -> None:
+    """The example of each step has a row with words and deeds, and an undo if it lasts."""
+    entry = "".join(f"    {line}\n" for line in page("steps", name).example.splitlines())
+    kind = steps()[name]
+    head = HEAD.replace("{writer:", "{reader: {consume: {topic: orders, group: readers}}, writer:")
+    (row,) = describe(load_scenario(written(tmp_path, f"{head}  -\n{entry}")), inventory())
+    assert row.step == name
+    assert row.says
+    assert row.does
+    assert bool(row.undoes) or not kind.lasting
+
+
+def test_shipped_scenarios_can_be_told() -> None:
+    """Each of them, on three brokers or on the one it asks for: no target that an inventory of that shape lacks."""
+    for path in sorted((Path(__file__).parents[1] / "scenarios").glob("*.yaml")):
+        loaded = load_scenario(path)
+        count = loaded.cluster.brokers.min
+        rows = describe(loaded, inventory(brokers=count))
+        assert len(rows) == len(loaded.timeline)
+        assert all(row.does for row in rows), path

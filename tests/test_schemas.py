@@ -9,10 +9,13 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from malformed_documents import CORPUS, Malformed
-from sample_documents import INVENTORY, SCENARIO
+from sample_documents import INVENTORY, SCENARIO, written
 
 from chaosk import schemas
+from chaosk.document import DocumentError, load_inventory, load_scenario
 from chaosk.document.nodes import plain
 from chaosk.document.parse import parse
 from chaosk.scenario import probes, steps
@@ -132,3 +135,51 @@ def test_a_verdict_fits_its_schema() -> None:
     del document["healed"]
     assert not validator("verdict").is_valid(document)
     assert not validator("verdict").is_valid({**document, "healed": True, "found": "great"})
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_what_the_loader_accepts_the_schema_accepts(tmp_path: Path, data_: st.DataObject) -> None:
+    """An editor never complains about a file that runs: over mutations of the samples, lines and words exchanged."""
+    name, sample = data_.draw(st.sampled_from([("scenario", SCENARIO), ("inventory", INVENTORY)]))
+    lines = sample.splitlines()
+    place = data_.draw(st.integers(0, len(lines) - 1))
+    words = lines[place].split(" ")
+    changed = data_.draw(st.integers(0, len(words) - 1))
+    words[changed] = data_.draw(
+        st.sampled_from(sample.split()) | st.sampled_from(["5", "2s", "true", "x", "[a]", "{}"])
+    )
+    lines[place] = " ".join(words)
+    text = "\n".join(lines)
+    try:
+        (load_scenario if name == "scenario" else load_inventory)(written(tmp_path, text))
+    except DocumentError:
+        return
+    validator(name).validate(data(text.encode()))
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        {"unavailability": "20s"}, {"unavailability": {"max": "20s", "during": "kill"}},
+        {"unavailability": ["1s", "2s"]},
+        {"unavailability": {"writer": "20s"}}, {"unavailability": {"writer": [{"min": "1s"}, "20s"]}},
+        {"lost_records": 0}, {"lost_records": {"min": 1}}, {"rate": "400/s"}, {"verdict": "fail"}, {},
+    ],
+)  # fmt: skip
+def test_every_spelling_of_bounds_fits(expect: dict[str, object]) -> None:
+    """Bare, with ends, with a window, several, by subject."""
+    assert validator("scenario").is_valid({**data(SCENARIO.encode()), "expect": expect})
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        {"unavailability": 20}, {"unavailability": {"during": "kill"}}, {"unavailability": []}, {"unavailability": {}},
+        {"unavailability": {"writer": 20}}, {"lost_records": "0"}, {"lost_records": -1}, {"rate": 400},
+        {"verdict": "great"}, {"nothing": 1}, {"unavailability": {"min": "1s", "durign": "kill"}}, 5, [],
+    ],
+)  # fmt: skip
+def test_what_bounds_nothing_does_not_fit(expect: object) -> None:
+    """The same mistakes that the loader names."""
+    assert not validator("scenario").is_valid({**data(SCENARIO.encode()), "expect": expect})

@@ -120,7 +120,8 @@ class _Composer:
         return mapping
 
     def _key(self, event: yaml.Event, events: Iterator[yaml.Event], path: Path) -> str:
-        node = self._node(event, events, (*path, "?"))  # longer, so that keys inside keys count as depth
+        name = event.value if isinstance(event, yaml.ScalarEvent) else "?"
+        node = self._node(event, events, (*path, name))  # a longer path, so that keys inside keys count as depth
         if not isinstance(node, Scalar):
             self._complain(event, path, "a list or mapping cannot be a key; write a word")
             return "?"

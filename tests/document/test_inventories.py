@@ -49,6 +49,47 @@ MISTAKES = [
     ("{env: KAFKA_PASSWORD}", "{env: A, file: b}", "client.sasl.password", "write exactly one of env and file"),
     ("{env: KAFKA_PASSWORD}", "{evn: A}", "client.sasl.password.evn", "did you mean 'env'?"),
     ("  security.protocol: SASL_SSL", "  security.protocol: [SASL_SSL]", "client.security.protocol", "not a list"),
+    ("name: staging\n", "name: staging\nnetwork_namespace: ../etc\n", "network_namespace", "a name of lower-case"),
+    ("hosts:\n", "host: x\nhosts:\n", "host", "did you mean 'hosts'?"),
+    (
+        "user: chaosk, key_file: keys/id, known_hosts: keys/known}\n  node2",
+        "user: 5, key_file: a}\n  node2",
+        "hosts.node1.user",
+        "write it in quotes",
+    ),
+    (
+        "{systemd: zookeeper.service}}",
+        "{systemd: zookeeper.service}, client_port: 0}",
+        "zookeepers.1.client_port",
+        "write at least 1",
+    ),
+    (
+        "{systemd: zookeeper.service}}",
+        "{systemd: zookeeper.service}, peer_ports: 2888}",
+        "zookeepers.1.peer_ports",
+        "write [2888]",
+    ),
+    (
+        "{systemd: zookeeper.service}}",
+        "{systemd: zookeeper.service}, config: zoo.cfg}",
+        "zookeepers.1.config",
+        "an absolute path",
+    ),
+    ("clients: false}", "clients: no}", "brokers.1.listeners.INNER.clients", "write true or false"),
+    (
+        "    listeners:\n      CLIENT: {address: kafka1.example.com, port: 9092}\n",
+        "    listeners: {}\n",
+        "brokers.0.listeners",
+        "too short",
+    ),
+    (
+        "    listeners:\n      CLIENT: {address: kafka1.example.com, port: 9092}\n",
+        "",
+        "brokers.0",
+        "'listeners' is missing",
+    ),
+    ("  sasl.password: {env: KAFKA_PASSWORD}", "  sasl.password:", "client.sasl.password", "has no value"),
+    ("  1: {host: node1", "  01: {host: node1", "zookeepers.01", "different"),
     ("zookeeper.service}", "kafka.service}", "zookeepers.1.service.systemd", "is the service of brokers.0"),
 ]
 

@@ -93,7 +93,7 @@ def test_only_a_signal_may_not_be_repeated(process: ServerProcess) -> None:
 def test_start_and_stop(process: ServerProcess, pid: int) -> None:
     """Started it runs, stopped it is gone; both are safe to do twice."""
     assert f"process {pid}" in run(service.is_running(process)).stdout
-    assert run(service.start(process)).stdout == f"runs already: process {pid}\n"
+    assert run(service.start(process)).stdout == f"process {pid}, started 0 times\n"
     assert run(service.stop(process)).returncode == 0
     wait(service.is_gone(process))
     assert run(service.is_running(process)).returncode == 1
@@ -126,7 +126,7 @@ def test_a_process_that_ends_at_once_is_started_again(process: ServerProcess, tm
     stubborn = process.service.model_copy(update={"start": ("sh", "-c", begin, "sh", *words)})
     server = broker(process.model_copy(update={"service": stubborn}), port)
     done = run(service.start(server))
-    assert done.stdout == f"process {pid_file(process).read_text().strip()}, after 3 tries\n"
+    assert done.stdout == f"process {pid_file(process).read_text().strip()}, started 3 times\n"
     with socket.create_connection(("127.0.0.1", port)):
         pass
     run(service.signal(server, "KILL"))
@@ -277,6 +277,6 @@ def test_systemd_starts_and_stops(unit: tuple[ServerProcess, dict[str, str], Pat
     """The unit is stopped even without a process (systemd may be about to restart it), and its failures forgotten."""
     process, env, calls = unit
     run(service.stop(process), **env)
-    assert "after 1 tries" in run(service.start(process), **env).stdout
+    assert "started 1 times" in run(service.start(process), **env).stdout
     asked = [call for call in calls.read_text().splitlines() if not call.startswith("show")]
     assert asked == ["stop -- kafka.service", "reset-failed -- kafka.service", "start -- kafka.service"]

@@ -77,7 +77,6 @@ start_once() {
 stays() {
     looks=0 seen=
     while [ $looks -lt 40 ]; do
-        sleep 0.5
         looks=$((looks + 1))
         find_process
         if [ -n "$pid" ]; then
@@ -86,6 +85,7 @@ stays() {
         elif [ -n "$seen" ] || [ $looks -gt 6 ]; then
             return 1
         fi
+        sleep 0.5
     done
 }
 
@@ -96,16 +96,19 @@ listens_on_all() {
 }
 
 # A broker that was killed ends at once when it is started before its old session with ZooKeeper has expired: the start
-# is then tried again.
+# is then tried again. What runs already is not started, unless it ends the same way.
 start_until_it_stays() {
     ports=$1 tries=0
     shift
     end=$(($(date +%s) + 90))
     while [ "$(date +%s)" -lt $end ]; do
-        tries=$((tries + 1))
-        start_once "$@" || fail "the start failed with $?"
+        find_process
+        if [ -z "$pid" ]; then
+            tries=$((tries + 1))
+            start_once "$@" || fail "the start failed with $?"
+        fi
         if stays "$ports"; then
-            echo "process $pid, after $tries tries"
+            echo "process $pid, started $tries times"
             return
         fi
         sleep 1
@@ -145,7 +148,6 @@ case $action in
         kill -s "$1" "$pid" && echo "process $pid got $1"
         ;;
     start)
-        [ -z "$pid" ] || { echo "runs already: process $pid" && exit 0; }
         start_until_it_stays "$@"
         ;;
     stop)

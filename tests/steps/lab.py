@@ -70,6 +70,12 @@ class Ground:
             r"^#.*\n|\[\d+:\d+\]", "", self.said(host, "sh", "-c", "iptables-save; ip6tables-save"), flags=re.MULTILINE
         )
 
+    def foreign_rules(self, host: str, rules: str) -> None:
+        """Give a host rules of its own, for both families."""
+        six = rules.replace("192.0.2.1/32", "2001:db8::1/128").replace("icmp-port", "icmp6-port")
+        for tool, text in (("iptables-restore", rules), ("ip6tables-restore", six)):
+            assert self.ssh.run(Command(host=host, argv=(tool,), sudo=True, stdin=text)).ok
+
     def connects(self, host: str, address: str, port: int) -> bool:
         """Whether a TCP connection from a host to a port comes about within a second."""
         return self.run(host, "timeout", "1", "bash", "-c", f"</dev/tcp/{address}/{port}", sudo=False).ok

@@ -14,9 +14,7 @@ from chaosk.document import load_inventory
 from chaosk.errors import HostError, StepError
 from chaosk.inventory import Inventory, LabLayout
 from chaosk.scenario import Topic
-from chaosk.transport.command import Command
 from chaosk.transport.preflight import check
-from chaosk.transport.ssh import Ssh
 
 from .lab import Ground, ground
 
@@ -166,12 +164,10 @@ def test_a_started_service_outlives_the_session(lab: Ground) -> None:
     life = lab.inject("kill_broker: {target: broker 1}")
     lab.end(life)
     started = lab.pid("node2", "kafka")
-    lab.ssh.close()
-    own_ssh = Ssh(lab.inventory.hosts)
-    sessions = "for p in $(pgrep -f 'sshd: ops'); do [ $p = $PPID ] || kill -HUP $p; done"
-    own_ssh.run(Command(host="node2", argv=("true",)))
-    lab.run("node2", "sh", "-c", sessions)
-    own_ssh.close()
+    end_all = "(sleep 0.5; pkill -HUP -u ops sshd) </dev/null >/dev/null 2>&1 &"
+    session = lab.said("node2", "sh", "-c", f"echo $SSH_CONNECTION; {end_all}")
+    time.sleep(2)
+    assert lab.said("node2", "sh", "-c", "echo $SSH_CONNECTION") != session
     assert lab.pid("node2", "kafka") == started
     assert lab.run("node2", "kill", "-0", str(started)).ok
 
@@ -199,7 +195,8 @@ def test_a_preferred_election_without_the_preferred_leader(lab: Ground) -> None:
 
 def test_a_host_cut_from_everyone_else(lab: Ground) -> None:
     """Nobody connects to it, it connects to nobody, SSH works; afterwards all is as it was, rules byte for byte."""
-    lab.ssh.run(Command(host="node2", argv=("iptables-restore",), sudo=True, stdin=FOREIGN))
+    for host in lab.inventory.hosts:
+        lab.foreign_rules(host, FOREIGN)
     before = [lab.firewall(f"node{n}") for n in (1, 2, 3)]
     life = lab.inject("cut_network: {between: [host node2, everyone else]}")
     assert not lab.connects("node1", "198.18.0.12", 9092)
@@ -217,7 +214,7 @@ def test_a_host_cut_from_everyone_else(lab: Ground) -> None:
 @pytest.mark.parametrize("action", ["drop", "reject"])
 def test_established_connections_die(lab: Ground, action: str) -> None:
     """Although a rule of the host's own accepts what is established, nothing passes any more."""
-    lab.ssh.run(Command(host="node1", argv=("iptables-restore",), sudo=True, stdin=FOREIGN))
+    lab.foreign_rules("node1", FOREIGN)
     talk = "exec 3<>/dev/tcp/198.18.0.11/2181 && sleep 2 && echo srvr >&3 && timeout 2 head -c 9 <&3"
     serve = f'(bash -c "{talk}" >{TALK} 2>&1; echo "ended $?" >>{TALK}) </dev/null >/dev/null 2>&1 &'
     lab.said("node2", "sh", "-c", serve)
@@ -310,12 +307,13 @@ def test_hosts_of_the_lab_are_fit(lab: Ground) -> None:
 
 def test_a_user_without_sudo(lab: Ground) -> None:
     """One clear message, and what to write where."""
-    lab.said("node1", "useradd", "-m", "-p", "*", "-s", "/bin/sh", "plain")
-    lab.said("node1", "sh", "-c", "cp -r /home/ops/.ssh /home/plain/ && chown -R plain /home/plain/.ssh")
-    plain = lab.inventory.hosts["node1"].model_copy(update={"user": "plain"})
-    inventory = lab.inventory.model_copy(update={"hosts": {**lab.inventory.hosts, "node1": plain}})
-    with pytest.raises(HostError, match=r"node1: plain cannot become root there without a password"):
-        check(Ssh(inventory.hosts), inventory, "node1")
+    away = "mv /etc/sudoers /etc/sudoers.away; grep -v NOPASSWD /etc/sudoers.away >/etc/sudoers; chmod 440 /etc/sudoers"
+    back = "(sleep 4; mv /etc/sudoers.away /etc/sudoers) </dev/null >/dev/null 2>&1 &"
+    lab.said("node1", "setsid", "sh", "-c", f"{away}; {back}")
+    with pytest.raises(HostError, match=r"node1: ops cannot become root there without a password \(sudo: "):
+        check(lab.ssh, lab.inventory, "node1")
+    time.sleep(6)
+    check(lab.ssh, lab.inventory, "node1")
 
 
 def test_a_missing_tool(lab: Ground) -> None:

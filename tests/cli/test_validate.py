@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,22 @@ def test_everything_shipped_is_valid() -> None:
     files = sorted(str(path) for folder in ("scenarios", "inventory") for path in (ROOT / folder).glob("*.yaml"))
     assert len(files) >= 11
     assert main(["validate", *files]) == ExitCode.PASS
+
+
+def test_it_is_light() -> None:
+    """Checking a file needs neither Spark nor SSH nor plots: none of them is even loaded."""
+    code = (
+        "import sys; from chaosk.cli.main import main; main(['validate', 'scenarios/kill-the-leader.yaml']);"
+        "print(sorted({'pyspark', 'paramiko', 'matplotlib', 'pyarrow', 'kafka'} & sys.modules.keys()))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert shown == "scenarios/kill-the-leader.yaml: ok\n[]\n"
+
+
+def test_wrong_client_settings_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Librdkafka itself judges a probe's settings, without a broker: a typing mistake is found before a run."""
+    for old, new in (("acks: all", "akcs: all"), ("acks: all", "acks: many"), ("acks: all", "bootstrap.servers: x")):
+        assert main(["validate", str(written(tmp_path, SCENARIO.replace(old, new)))]) == ExitCode.USAGE
+        shown = capsys.readouterr().err
+        assert "probes.writer.produce" in shown
+        assert new.split(":")[0] in shown

@@ -11,6 +11,8 @@ from chaosk.report.stalls import Stall
 from chaosk.report.turning import turning_point
 from chaosk.report.words import seconds
 
+_NOTHING = "the leader and its ISR stayed the same"
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -60,18 +62,21 @@ def _parts(outage: Outage, around: Surroundings) -> tuple[Part, ...]:
     """Until the turning point, and from then until a record got through."""
     turn = turning_point(outage, around)
     if turn is None:
-        return (Part("the leader and its ISR stayed the same", outage.seconds),)
+        return (Part(_NOTHING, outage.seconds),)
     at = min(max(turn.at, outage.began), outage.ended)
     rest = "from then until the end of the run" if outage.censored else "from then until a record got through"
-    return Part(turn.until, (at - outage.began) / 1e9), Part(rest, (outage.ended - at) / 1e9)
+    parts = (Part(turn.until, (at - outage.began) / 1e9), Part(rest, (outage.ended - at) / 1e9))
+    return tuple(part for part in parts if part.seconds > 0)
 
 
 def _because(outage: Outage, parts: tuple[Part, ...]) -> str:
     length = seconds(outage.seconds)
     if outage.censored:
         length = f"{length} or more, it had not ended when the run did"
-    if len(parts) == 1:
+    if parts[0].label == _NOTHING:
         return (
             f"{length}. Leader and ISR stayed the same: the way to the leader, or the client itself, was what waited."
         )
+    if len(parts) == 1:
+        return f"{length}, all of it {parts[0].label}."
     return f"{length}: " + ", ".join(f"{seconds(part.seconds)} {part.label}" for part in parts) + "."

@@ -80,7 +80,7 @@ def draw(timeline: Timeline) -> str:
 
 def _panels(t: Timeline) -> Iterator[_Panel]:
     if t.faults:
-        yield _Panel("Faults", 0.2 * len(t.faults) + 0.06, lambda axes: panels.fault_rows(axes, t.faults, t.axis))
+        yield _Panel("Faults", 0.22 * len(t.faults) + 0.06, lambda axes: panels.fault_rows(axes, t.faults, t.axis))
     for flow in t.traffic:
         yield from _traffic_panels(flow, t.axis)
     if t.errors:

@@ -12,6 +12,8 @@ from chaosk.report.stalls import Stall, named
 from chaosk.report.tables import NONE
 from chaosk.verdict import Fault
 
+SAMPLED = 500_000_000
+"""Nanoseconds after a stall in which what ended it may have been seen: the watcher looks some times a second."""
 MOST = 16
 """Happenings listed for one stall."""
 BEFORE = 2_000_000_000
@@ -68,7 +70,7 @@ class Surroundings:
 
 def happenings(stall: Stall, around: Surroundings) -> tuple[Happening, ...]:
     """What happened from shortly before a stall until its end, by time; of too many the most telling."""
-    begin, end = stall.longest.began - BEFORE, stall.longest.ended
+    begin, end = stall.longest.began - BEFORE, stall.longest.ended + SAMPLED
     lived = [happening for happening in _all(stall, around) if begin <= happening.at <= end]
     kept = sorted(lived, key=lambda happening: (happening.rank, *_order(happening)))[:MOST]
     return tuple(sorted(kept, key=_order))

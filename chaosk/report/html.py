@@ -12,7 +12,7 @@ from chaosk.report.content import Content
 from chaosk.report.glossary import meaning
 from chaosk.report.measures import window_name
 from chaosk.report.stalls import LATE, named
-from chaosk.report.words import printable, seconds, since
+from chaosk.report.words import listed, printable, seconds, since
 
 
 def html(content: Content) -> str:
@@ -33,6 +33,7 @@ def _environment() -> Environment:
     )
     environment.globals["late"] = LATE
     environment.filters |= {
+        "listed": listed,
         "meaning": meaning,
         "named": named,
         "seconds": seconds,

@@ -89,6 +89,7 @@ def _stalls(content: Content) -> Iterator[str]:
         yield from _title("Why it stalled")
     for e in content.explanations:
         counts = [f"{number(count)} {name}" for name, count in (*e.outcomes, *e.errors)]
+        counts += [] if e.errors else ["no client error"]
         told = f" ({escaped('; '.join(counts))})" if counts else ""
         at = since(content.axis.seconds(e.stall.longest.began))
         where = f"**{escaped(e.stall.longest.who)}** at {at}, {escaped(named(e.stall.places))}"

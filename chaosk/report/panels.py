@@ -53,6 +53,7 @@ def margin(axes: Axes, y: float, text: str, **style: Any) -> None:  # noqa: ANN4
 def fault_rows(axes: Axes, faults: Sequence[Fault], axis: Axis) -> None:
     """One bar a fault: thin while it is injected and undone, thick while in place, hollow if it did not take."""
     axes.set_ylim(len(faults) - 0.4, -0.6)
+    axes.set_xlim(*axis.limits)
     for row, fault in enumerate(faults):
         margin(axes, row, fault.name, color=Tone.FAULT, fontweight="bold")
         _fault_row(axes, row, fault, axis)
@@ -63,23 +64,27 @@ def _fault_row(axes: Axes, row: int, fault: Fault, axis: Axis) -> None:
     begin, end = span(fault, axis)
     steady = axis.seconds(fault.applied) if fault.applied is not None else begin
     undoing = axis.seconds(fault.heal_invoked) if fault.heal_invoked is not None else end
+    long = max(undoing - steady, (high - low) / 400)
     axes.barh(row, end - begin, left=begin, height=0.14, color=Tone.FAULT, linewidth=0)
-    hollow = (
-        {"color": Tone.FAULT, "linewidth": 0}
-        if fault.took
-        else {"facecolor": "none", "edgecolor": Tone.FAULT, "hatch": "////"}
-    )
-    axes.barh(row, max(undoing - steady, (high - low) / 400), left=steady, height=0.6, **hollow)
+    solid: dict[str, Any] = {"color": Tone.FAULT, "linewidth": 0}
+    hollow: dict[str, Any] = {"facecolor": "none", "edgecolor": Tone.FAULT, "hatch": "////"}
+    axes.barh(row, long, left=steady, height=0.7, **(solid if fault.took else hollow))
     said = fault.targets if fault.took else f"did not take: {fault.targets}"
-    right = end < low + 0.7 * (high - low)
-    write(
-        axes,
-        end + (high - low) * 0.006 if right else begin - (high - low) * 0.006,
-        row,
-        said,
-        ha="left" if right else "right",
-        color=Tone.MUTED,
-    )
+    _beside(axes, row, said, (steady, steady + long, end), inside=fault.took)
+
+
+def _beside(axes: Axes, row: int, said: str, bar: tuple[float, float, float], *, inside: bool) -> None:
+    """What a fault aimed at: inside of its bar if it fits, else where there is room beside it."""
+    low, high = axes.get_xlim()
+    steady, until, end = bar
+    needs = (len(label(said)) + 2) * (high - low) * 0.0075  # a letter is less than that
+    gap = (high - low) * 0.006
+    if inside and until - steady > needs:
+        write(axes, steady + gap, row, said, color=Tone.PAPER)
+    elif high - end > needs:
+        write(axes, end + gap, row, said, color=Tone.MUTED)
+    else:
+        write(axes, steady - gap, row, said, ha="right", color=Tone.MUTED)
 
 
 def span(fault: Fault, axis: Axis) -> tuple[float, float]:

@@ -52,6 +52,13 @@ class States:
     rows: tuple[StateRow, ...]
     rest: int
 
+    @property
+    def still_different(self) -> tuple[str, ...]:
+        """What was not as before when the run was over; empty if nothing, or if it was not looked at."""
+        if self.columns[:1] != ("before",) or self.columns[-1:] != ("after",):
+            return ()
+        return tuple(row.name for row in self.rows if row.cells[-1].changed)
+
 
 def state_table(states: Mapping[str, Mapping[str, Any]]) -> States:
     """All states that a run kept, side by side."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chaosk.report.changes import PartitionChange
-from chaosk.report.happenings import BEFORE, Surroundings
+from chaosk.report.happenings import BEFORE, SAMPLED, Surroundings
 from chaosk.report.outages import Outage
 from chaosk.report.tables import NONE
 from chaosk.report.words import listed
@@ -25,11 +25,12 @@ def turning_point(outage: Outage, around: Surroundings) -> Turn | None:
     """The last change that can have ended an outage; None if there was none.
 
     A partition that got a new leader has one to write to. A leader whose ISR shrank no longer waits for a replica that
-    is gone: with acks=all every partition that the dead broker follows stands still until then. A group that was
-    given its partitions reads again.
+    is gone: with acks=all every partition that the dead broker follows stands still until then, and readers see what
+    is below the high watermark only. A group that was given its partitions reads again. The cluster is sampled, so a
+    change may be seen a little after the record that it let through.
     """
     turns = [*_partition_turns(outage, around.partitions), *_given_anew(outage, around)]
-    inside = [turn for turn in turns if outage.began - BEFORE <= turn.at <= outage.ended]
+    inside = [turn for turn in turns if outage.began - BEFORE <= turn.at <= outage.ended + SAMPLED]
     return max(inside, key=lambda turn: turn.at, default=None)
 
 
@@ -40,7 +41,7 @@ def _partition_turns(outage: Outage, changes: tuple[PartitionChange, ...]) -> It
         gone = sorted(before.isr - after.isr)
         if after.leader != before.leader:
             yield Turn(after.at, f"until broker {after.leader} led {where}")
-        elif gone and outage.kind == "produce":
+        elif gone:
             names = listed([str(broker) for broker in gone])
             yield Turn(after.at, f"until broker {names} was out of the ISR of {where}")
 

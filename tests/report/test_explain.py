@@ -85,11 +85,24 @@ def test_a_leader_that_waits_for_a_dead_follower_says_so(axis: Axis) -> None:
 
 
 def test_an_isr_that_grows_is_no_turning_point(axis: Axis) -> None:
-    """Nor is one that shrinks for a reader, who waits for no follower."""
+    """A follower that comes back lets nothing through that did not get through before."""
     grown = (leads(0, 2, 4, isr=(2,)), leads(19, 2, 4, isr=(2, 3)))
-    assert len(explained(axis, outage(), partitions=grown).parts) == 1
+    assert explained(axis, outage(), partitions=grown).because.startswith("11.0 s. Leader and ISR stayed")
+
+
+def test_readers_wait_for_the_isr_too(axis: Axis) -> None:
+    """They see what is below the high watermark, and that stands still meanwhile."""
     shrunk = (leads(0, 2, 4, isr=(2, 3)), leads(19, 2, 4, isr=(2,)))
-    assert len(explained(axis, outage(who="readers"), partitions=shrunk).parts) == 1
+    found = explained(axis, outage(who="readers"), partitions=shrunk)
+    assert found.parts[0].label == "until broker 3 was out of the ISR of orders 0"
+
+
+def test_a_change_seen_just_after_the_end_is_what_ended_it(axis: Axis) -> None:
+    """The cluster is sampled: the record may be through before the sample that shows why."""
+    changes = (leads(0, 2, 4, isr=(1, 2, 3)), leads(21.2, 2, 4))
+    found = explained(axis, outage(), partitions=changes)
+    assert found.because == "11.0 s, all of it until broker 1 was out of the ISR of orders 0."
+    assert any("ISR 2, 3" in happening.what for happening in found.happenings)
 
 
 def test_the_last_change_counts(axis: Axis) -> None:

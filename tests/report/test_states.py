@@ -40,6 +40,21 @@ def test_what_differs_from_before_is_marked() -> None:
     assert not rows["ZooKeeper 2"].changed
 
 
+def test_what_did_not_come_back_is_named() -> None:
+    """The controller that stayed where it went, a node that does not serve: an operator must not have to search."""
+    shape = Shape()
+    after = {**snapshot(59, shape), "zookeepers": {"1": None, "2": "leader", "3": "follower"}}
+    found = state_table({"before": snapshot(-3, shape), "during": snapshot(30, shape), "after": after})
+    assert found.still_different == ("controller", "ZooKeeper 1")
+
+
+def test_without_a_look_afterwards_nothing_is_claimed() -> None:
+    """Neither that all is as before nor that it is not."""
+    shape = Shape()
+    assert state_table({"before": snapshot(-3, shape), "during": snapshot(30, shape)}).still_different == ()
+    assert state_table({"after": snapshot(30, shape)}).still_different == ()
+
+
 def test_brokers_that_answer_are_told_from_those_that_are_listed() -> None:
     """The cluster may hold a broker to be alive that does not answer."""
     shape = Shape()

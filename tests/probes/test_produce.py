@@ -238,7 +238,7 @@ def test_settings_that_decide_outcomes_are_on_record(work: Work) -> None:
 def test_a_ramp_speeds_up(work: Work) -> None:
     """More records are due in the second half of a ramp than in the first."""
     working = work(produce(topic="ramp", rate="10/s", ramp={"to": "2000/s", "over": "1s"}))
-    working.until(lambda state: state.scheduled > 900)
+    working.until(lambda state: state.scheduled > 1100)
     working.end()
     started = working.rows("incarnations")[0]["started"]
     due = [row["scheduled"] - started for row in working.rows("sends")]

@@ -8,11 +8,16 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
+from chaosk.worker import lifeline
 from chaosk.worker.lifeline import ORPHANED, watch_parent
 
 
-def test_the_end_of_the_pipe_is_the_end_of_the_parent() -> None:
+def test_the_end_of_the_pipe_is_the_end_of_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the parent holds the pipe nothing happens; when it is closed the callback comes."""
+    # the last call would end this process, which is pytest's
+    monkeypatch.setattr(lifeline, "LAST_CALL", threading.TIMEOUT_MAX)
     reading, writing = os.pipe()
     gone = threading.Event()
     watch_parent(gone.set, reading)

@@ -20,7 +20,7 @@ from chaosk.verdict import Row
 
 SHOWN = 20
 """Rows of each severity that go into the verdict."""
-AT_ONCE = 2_000
+AT_ONCE = 20_000
 """Rows that are fetched at once; more are written by Spark and merged from its files."""
 
 

@@ -1,0 +1,288 @@
+"""Every guard, one by one: it fires where its evidence is missing, and only then. No Spark: guards are plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from analysis.history import WALL, History, ns
+
+from chaosk.analysis.case import Case, read_case
+from chaosk.analysis.guards import guards
+from chaosk.analysis.histograms import Histograms, Key
+from chaosk.analysis.windows import ALL
+from chaosk.verdict import Guard
+
+
+def progress_of(case: Case, history: History) -> Histograms:
+    """What Spark would count, counted by hand from the rows."""
+    found = Histograms(Counter(), Counter(), {}, {})
+    rows = [(row["outcome"], row, row["scheduled"]) for row in history.rows["sends"]]
+    rows += [("read", row, row["at"]) for row in history.rows["reads"]]
+    rows += [("poll", row, row["invoked"]) for row in history.rows["polls"]]
+    for what, row, when in rows:
+        inside = [window.name for window in case.windows if window.began <= when < window.ended]
+        found.counts.update(Key(what, row["probe"], window) for window in (*inside, ALL))
+        if what != "poll":
+            found.processes[row["probe"], row["incarnation"]] += 1
+    return found
+
+
+@pytest.fixture
+def met(tmp_path: Path) -> Any:
+    """The guards that a history does not meet, by name."""
+
+    def guarded(history: History) -> dict[str, Guard]:
+        case = read_case(history.write(tmp_path / "run"))
+        return {guard.guard: guard for guard in guards(case, progress_of(case, history))}
+
+    return guarded
+
+
+def test_a_whole_run_meets_every_guard(met: Any) -> None:
+    """Nothing is missing, so nothing is said."""
+    assert met(History(records=50)) == {}
+
+
+def test_a_fault_that_did_not_take(met: Any) -> None:
+    """Not seen to take effect, or gone before it was undone: what was seen is told."""
+    history = History(records=50)
+    history.change("faults", {"fault": "kill"}, took=False, why="did not last: before undoing it, broker 1 ran")
+    found = met(history)
+    assert set(found) == {"fault_not_verified"}
+    assert "broker 1 ran" in found["fault_not_verified"].what
+
+
+@pytest.mark.parametrize("status", ["failed", "skipped"])
+def test_an_entry_that_was_not_carried_out(met: Any, status: str) -> None:
+    """A condition that timed out, or a target that was nothing."""
+    history = History(records=50)
+    history.record["entries"] = [
+        {"entry": "kill", "status": status, "why": "the target 'leader(orders, 0)' is nothing"}
+    ]
+    found = met(history)
+    assert set(found) == {"entry_not_done"}
+    assert "is nothing" in found["entry_not_done"].what
+
+
+def test_an_entry_that_nobody_speaks_of(met: Any) -> None:
+    """Neither run.json nor the faults know the entry that was planned."""
+    history = History(records=50)
+    history.record["entries"] = []
+    history.rows["faults"].clear()
+    assert "entry_not_done" in met(history)
+
+
+def test_a_run_without_faults_needs_none(met: Any) -> None:
+    """A plan with an empty timeline misses no fault, and has no time after the last heal."""
+    history = History(records=50)
+    history.entry = None
+    history.record["entries"] = []
+    history.rows["faults"].clear()
+    assert met(history) == {}
+
+
+def test_a_fault_that_was_not_undone(met: Any) -> None:
+    """The undo was not verified."""
+    history = History(records=50)
+    history.record |= {"healed": False, "not_healed": ["kill: broker 1 does not answer"]}
+    history.change("faults", {"fault": "kill"}, undone=False, healed=None)
+    found = met(history)
+    assert set(found) == {"not_healed"}
+    assert "broker 1 does not answer" in found["not_healed"].what
+
+
+def test_the_faults_table_alone_can_say_that_it_was_not_undone(met: Any) -> None:
+    """run.json claims all is healed, the faults say otherwise: the worse word counts."""
+    history = History(records=50)
+    history.change("faults", {"fault": "kill"}, undone=False, healed=None)
+    assert set(met(history)) == {"not_healed"}
+
+
+def test_run_json_alone_can_say_that_it_was_not_undone(met: Any) -> None:
+    """And the other way round."""
+    history = History(records=50)
+    history.record["healed"] = False
+    assert set(met(history)) == {"not_healed"}
+
+
+def test_an_interrupted_run(met: Any) -> None:
+    """A signal ended the run."""
+    history = History(records=50)
+    history.record["interrupted"] = True
+    assert set(met(history)) == {"run_interrupted"}
+
+
+def test_a_run_that_broke_off(met: Any) -> None:
+    """An error ended the run; a phase has no end."""
+    history = History(records=50)
+    history.record["error"] = "the connection to node1 was lost"
+    history.change("phases", {"phase": "settle"}, ended=None)
+    found = met(history)
+    assert set(found) == {"run_broken_off"}
+
+
+def test_a_run_that_was_killed_has_no_run_json(met: Any, tmp_path: Path) -> None:
+    """Without run.json nobody knows whether all was undone: not healed, and broken off."""
+    history = History(records=50)
+    rundir = history.write(tmp_path / "killed")
+    rundir.run.unlink()
+    case = read_case(rundir)
+    assert not case.record.healed
+    names = {guard.guard for guard in guards(case, progress_of(case, history))}
+    assert {"run_broken_off", "not_healed"} <= names
+
+
+def test_a_probe_that_died(met: Any) -> None:
+    """A probe ended by itself; its last words are told."""
+    history = History(records=50)
+    history.record["probes"][1] |= {"ended_by": "itself", "exit_status": -11, "last_words": "Segmentation fault"}
+    found = met(history)
+    assert set(found) == {"probe_died"}
+    assert "Segmentation fault" in found["probe_died"].what
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_a_missing_audit(met: Any, isolation: str) -> None:
+    """One of the two isolation levels was not audited."""
+    history = History(records=50)
+    history.drop("audit_ranges", isolation=isolation)
+    found = met(history)
+    assert set(found) == {"audit_missing"}
+    assert "orders-0" in found["audit_missing"].what
+
+
+def test_a_partition_that_was_not_audited(met: Any) -> None:
+    """The topic has two partitions, the audit knows one."""
+    history = History(records=50)
+    history.topic["partitions"] = 2
+    assert "orders-1" in met(history)["audit_missing"].what
+
+
+def test_an_incomplete_audit(met: Any) -> None:
+    """The audit did not get to the end; why is told."""
+    history = History(records=50)
+    history.change("audit_ranges", {"isolation": "read_committed"}, complete=False, why="no answer from broker 2")
+    assert "no answer from broker 2" in met(history)["audit_incomplete"].what
+
+
+@pytest.mark.parametrize("process", ["writer", "reader"])
+def test_a_log_without_an_end_marker(met: Any, process: str) -> None:
+    """The process ended without its end marker, and nobody had ended it on purpose."""
+    history = History(records=50)
+    history.drop("ends", probe=process)
+    assert set(met(history)) == {"log_truncated"}
+
+
+def test_a_process_that_an_entry_killed_needs_no_end_marker(met: Any) -> None:
+    """Near miss: it was killed on purpose, and another one went on."""
+    history = History(records=50)
+    history.drop("ends", probe="reader")
+    history.record["probes"][0] |= {"ended_by": "step", "exit_status": -9}
+    history.worker("reader", 1, started=7, kind="consume", group="readers", isolation="read_committed", commit="sync")
+    assert met(history) == {}
+
+
+def test_an_end_marker_that_counts_more_rows_than_there_are(met: Any) -> None:
+    """Rows are missing in the middle of the log."""
+    history = History(records=50)
+    history.change("ends", {"probe": "writer"}, rows=51)
+    assert set(met(history)) == {"log_truncated"}
+
+
+def test_records_that_were_due_and_are_not_accounted_for(met: Any) -> None:
+    """The producer had more records due than it has rows of."""
+    history = History(records=50)
+    history.change("ends", {"probe": "writer"}, scheduled=51)
+    assert set(met(history)) == {"log_truncated"}
+
+
+def test_a_torn_stream(met: Any) -> None:
+    """A stream's end is missing; that of a process killed on purpose is no surprise."""
+    history = History(records=50)
+    history.record["torn"] = ["watcher/partitions: cut off at byte 4096"]
+    assert set(met(history)) == {"events_torn"}
+    history.record["torn"] = ["reader-0/reads"]
+    history.record["probes"][0] |= {"ended_by": "step", "exit_status": -9}
+    assert "events_torn" not in met(history)
+
+
+def test_a_clock_that_jumped(met: Any) -> None:
+    """The wall clock moved by two seconds against the monotonic one."""
+    history = History(records=50)
+    history.each("clocks", lambda row: row | {"wall": row["wall"] + (2_000_000_000 if row["monotonic"] > ns(3) else 0)})
+    found = met(history)
+    assert set(found) == {"clock_jump"}
+    assert "+2.000 s" in found["clock_jump"].what
+
+
+def test_a_machine_that_stood_still(met: Any) -> None:
+    """Seven seconds without a sample of clocks that is taken each second."""
+    history = History(records=50)
+    history.rows["clocks"] = [row for row in history.rows["clocks"] if not ns(3) < row["monotonic"] < ns(10)]
+    assert set(met(history)) == {"clock_silent"}
+    assert WALL
+
+
+def test_a_cluster_that_nobody_watched(met: Any) -> None:
+    """No sample of leaders and replicas."""
+    history = History(records=50)
+    history.rows["partitions"].clear()
+    assert set(met(history)) == {"watcher_silent"}
+
+
+def test_nothing_happened(met: Any) -> None:
+    """No record was sent or read."""
+    assert {"nothing_happened", "no_progress"} <= set(met(History()))
+
+
+def test_a_probe_that_never_got_ready(met: Any) -> None:
+    """A planned probe has no process at all."""
+    history = History(records=50)
+    history.probes["third"] = {"consume": {"topic": "orders", "group": "others"}}
+    assert set(met(history)) == {"probe_not_started"}
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "low", "high", "window"),
+    [
+        ("sends", "scheduled", -5, 0, "baseline"),
+        ("sends", "scheduled", 1.1, 6, "kill"),
+        ("sends", "scheduled", 6, 30, "after_heal"),
+        ("reads", "at", -5, 0, "baseline"),
+        ("reads", "at", 6, 30, "after_heal"),
+        ("polls", "invoked", 1.1, 6, "kill"),
+    ],
+)
+def test_a_phase_without_progress(met: Any, table: str, column: str, low: float, high: float, window: str) -> None:
+    """Nothing succeeded before or after the fault, or nothing was even tried while it was in place."""
+    history = History(records=100)
+    history.rows[table] = [row for row in history.rows[table] if not ns(low) <= row[column] < ns(high)]
+    found = met(history)
+    assert set(found) == {"no_progress"}
+    assert window in found["no_progress"].what
+
+
+def test_attempts_during_a_fault_are_progress_enough(met: Any) -> None:
+    """Near miss: while the fault is in place all sends fail and polls stay empty; that is what faults do."""
+    history = History(records=100)
+    history.each("sends", lambda row: row | ({"outcome": "fail"} if ns(1) <= row["scheduled"] < ns(6) else {}))
+    history.rows["reads"] = [row for row in history.rows["reads"] if not ns(1) <= row["at"] < ns(6)]
+    assert met(history) == {}
+
+
+def test_failures_before_the_fault_are_no_progress(met: Any) -> None:
+    """A producer that never succeeded in the baseline tested nothing."""
+    history = History(records=100)
+    history.each("sends", lambda row: row | ({"outcome": "fail"} if row["scheduled"] < ns(0) else {}))
+    assert set(met(history)) == {"no_progress"}
+
+
+def test_a_probe_that_an_entry_ended_is_not_missed_afterwards(met: Any) -> None:
+    """Near miss: the reader was stopped for good by an entry, so nothing is expected of it later."""
+    history = History(records=100)
+    history.record["probes"][0] |= {"ended_by": "step", "exit_status": 0}
+    history.rows["reads"] = [row for row in history.rows["reads"] if row["at"] < ns(6)]
+    assert met(history) == {}

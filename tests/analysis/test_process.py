@@ -1,0 +1,222 @@
+"""The analysis as a process and as a command: the same bytes however it is run, and clear errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pyspark
+import pytest
+from analysis.history import History, small_run
+from click.testing import CliRunner
+from pyspark.sql import SparkSession
+
+from chaosk.analysis import evidence
+from chaosk.analysis.analyze import analyze
+from chaosk.cli.analyze import command
+from chaosk.errors import AnalysisError, UsageError
+from chaosk.rundir import RunDir
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+
+def lossy(root: Path, rows: int = 60) -> RunDir:
+    """A run with several findings, lost and repeated records among them."""
+    history = History(records=200, acks=1, idempotent=False)
+    for offset in range(20, 20 + rows):
+        history.drop("reads", offset=offset)
+        history.drop("audit", offset=offset)
+    for offset in range(150, 160):
+        history.read(offset, 19.95)
+    history.expect = {"lost_records": {"min": 1}, "unavailability": {"writer": "1s"}}
+    return history.write(root)
+
+
+def judged_bytes(rundir: RunDir) -> dict[str, bytes]:
+    """All that a judgement writes."""
+    written = [rundir.verdict, *sorted(rundir.evidence.iterdir())]
+    return {str(path.relative_to(rundir.root)): path.read_bytes() for path in written}
+
+
+def run_analysis(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    """``python -m chaosk.analysis``."""
+    return subprocess.run(
+        [sys.executable, "-m", "chaosk.analysis", *words],
+        input=stdin, capture_output=True, text=True, timeout=500, check=False, env={**os.environ, **env},
+    )  # fmt: skip
+
+
+def test_judging_twice_gives_the_same_bytes(spark: SparkSession, tmp_path: Path) -> None:
+    """Verdict and evidence, byte by byte."""
+    rundir = lossy(tmp_path / "run")
+    analyze(spark, rundir)
+    first = judged_bytes(rundir)
+    analyze(spark, rundir)
+    assert judged_bytes(rundir) == first
+    assert first["evidence/lost.jsonl"].count(b"\n") == 60
+
+
+def test_many_rows_are_written_as_few_are(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More rows than are fetched at once come from files that Spark writes: same order, same bytes, same figures."""
+    rundir = lossy(tmp_path / "run")
+    analyze(spark, rundir)
+    few = judged_bytes(rundir)
+    monkeypatch.setattr(evidence, "AT_ONCE", 3)
+    analyze(spark, rundir)
+    assert judged_bytes(rundir) == few
+    assert not list(rundir.evidence.glob("*.parts"))
+
+
+def test_a_waiting_process_judges_when_told(tmp_path: Path) -> None:
+    """It starts and warms up without a run to judge, and then gives the bytes that `chaosk analyze` gives."""
+    rundir = small_run(tmp_path / "run")
+    done = run_analysis(str(rundir.root), "--wait", stdin="go\n")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["verdict"] == str(rundir.verdict)
+    assert told["outcome"] == "pass"
+    assert set(told["seconds"]) >= {"session", "warm_up", "waited", "judge"}
+    first = judged_bytes(rundir)
+    again = run_analysis(str(rundir.root))
+    assert again.returncode == 0, again.stderr
+    assert judged_bytes(rundir) == first
+
+
+def test_a_waiting_process_whose_parent_is_gone_ends(tmp_path: Path) -> None:
+    """Its stdin is closed before it was told to judge: it ends, and judges nothing."""
+    rundir = small_run(tmp_path / "run")
+    done = run_analysis(str(rundir.root), "--wait")
+    assert done.returncode == 2
+    assert "stdin" in done.stderr
+    assert not rundir.verdict.exists()
+
+
+def test_a_cluster_of_two_workers_gives_the_same_bytes(tmp_path: Path) -> None:
+    """A Spark standalone cluster on loopback: another master, more workers, not another verdict."""
+    rundir = lossy(tmp_path / "run")
+    assert run_analysis(str(rundir.root)).returncode == 0
+    here = judged_bytes(rundir)
+    with standalone(tmp_path) as master:
+        submit = "--conf spark.executor.memory=512m --conf spark.sql.shuffle.partitions=3 pyspark-shell"
+        done = run_analysis(
+            str(rundir.root), "--master", master, SPARK_LOCAL_IP="127.0.0.1", PYSPARK_SUBMIT_ARGS=submit
+        )
+    assert done.returncode == 0, done.stderr
+    assert judged_bytes(rundir) == here
+
+
+@contextmanager
+def standalone(folder: Path) -> Iterator[str]:
+    """A Spark master and two workers of one core each on loopback; its URL."""
+    port = free_port()
+    master = f"spark://127.0.0.1:{port}"
+    log = folder / "standalone.log"
+    options = ["--host", "127.0.0.1", "--webui-port", "0"]
+    with ExitStack() as stack:
+        stack.enter_context(spark_process(log, "org.apache.spark.deploy.master.Master", *options, "--port", str(port)))
+        for number in range(2):
+            work = ["--work-dir", str(folder / f"worker{number}"), "-c", "1", "-m", "1g", master]
+            stack.enter_context(spark_process(log, "org.apache.spark.deploy.worker.Worker", *options, *work))
+        wait_for(log, "Registering worker", 2)
+        yield master
+
+
+@contextmanager
+def spark_process(log: Path, *words: str) -> Iterator[None]:
+    """A process of Spark's own."""
+    command_file = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
+    with log.open("ab") as out:
+        process = subprocess.Popen([str(command_file), *words], stdout=out, stderr=out, env=environment)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(log: Path, words: str, times: int) -> None:
+    """Until a log says something so many times."""
+    end = time.monotonic() + 120
+    while log.read_text(errors="replace").count(words) < times:
+        assert time.monotonic() < end, log.read_text(errors="replace")
+        time.sleep(0.2)
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def test_a_master_that_does_not_answer_is_one_clear_error(tmp_path: Path) -> None:
+    """No traceback; exit 2, because the run was not judged; nothing written."""
+    rundir = small_run(tmp_path / "run")
+    submit = (
+        "--conf spark.rpc.askTimeout=2s --conf spark.network.timeout=10s --conf spark.executor.heartbeatInterval=2s"
+    )
+    master = f"spark://127.0.0.1:{free_port()}"
+    done = run_analysis(str(rundir.root), "--master", master, PYSPARK_SUBMIT_ARGS=f"{submit} pyspark-shell")
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not rundir.verdict.exists()
+
+
+def test_no_java_is_one_clear_error(tmp_path: Path) -> None:
+    """It says what to install; preflight's exit code."""
+    rundir = small_run(tmp_path / "run")
+    done = run_analysis(str(rundir.root), JAVA_HOME=str(tmp_path), PATH="/nowhere")
+    assert done.returncode == 69
+    assert re.search(r"install a Java 17 runtime", done.stderr)
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_damaged_table_is_one_clear_error(spark: SparkSession, tmp_path: Path) -> None:
+    """Whichever reads it, pyarrow or Spark; the raw log is left alone."""
+    rundir = small_run(tmp_path / "run")
+    path = rundir.events / "sends.parquet"
+    content = bytearray(path.read_bytes())
+    content[4:400] = b"\0" * 396  # pages; the footer stays whole
+    path.write_bytes(bytes(content))
+    with pytest.raises(AnalysisError, match=r"run"):
+        analyze(spark, rundir)
+    assert path.read_bytes() == bytes(content)
+    assert not rundir.verdict.exists()
+
+
+@pytest.mark.parametrize("table", ["sends", "faults", "audit"])
+def test_a_missing_table_is_one_clear_error(spark: SparkSession, tmp_path: Path, table: str) -> None:
+    """Which one, and what to do."""
+    rundir = small_run(tmp_path / "run")
+    (rundir.events / f"{table}.parquet").unlink()
+    with pytest.raises(AnalysisError, match=rf"{table}.parquet: the event table is missing"):
+        analyze(spark, rundir)
+
+
+def test_the_command_prints_the_verdict_and_exits_with_its_code(tmp_path: Path) -> None:
+    """`chaosk analyze`: the sentence, the path, the code; INCONCLUSIVE here, because one guard is not met."""
+    history = History(records=50)
+    history.change("faults", {"fault": "kill"}, took=False, why="broker 1 ran on")
+    rundir = history.write(tmp_path / "run")
+    words = [sys.executable, "-m", "chaosk", "analyze", str(rundir.root)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "INCONCLUSIVE: the fault kill on broker 1 on node1 did not take" in done.stdout
+    assert done.stdout.strip().endswith("verdict.json")
+
+
+def test_what_is_no_run_directory_is_refused(tmp_path: Path) -> None:
+    """Before any JVM is started."""
+    result = CliRunner().invoke(command, [str(tmp_path)])
+    assert isinstance(result.exception, UsageError)
+    assert "not a run directory" in str(result.exception)

@@ -29,6 +29,8 @@ HEAL_WITHIN = 120.0
 """Seconds that undoing one fault is tried for, again and again, before it counts as not healed."""
 RETRY_AFTER = 1.0
 """Seconds between two tries."""
+_NEVER = threading.Event()
+"""Nothing interrupts healing."""
 
 
 @dataclass(slots=True)
@@ -122,21 +124,38 @@ class Faults:
         return life
 
     def end(self, life: Life) -> None:
-        """Verify once more that the fault is still in place, then undo it and verify that; never raises."""
+        """Verify once more that the fault is still in place, then undo it and verify that; never raises.
+
+        A fault that cannot be undone now stays open: :meth:`heal_all` tries again when all others are lifted.
+        """
         with life.lock:
             if life.over:
                 return
             self._look_again(life)
             self._undo(life)
-            self._close(life)
+            if life.undone:
+                self._close(life)
 
     def heal_all(self) -> tuple[str, ...]:
-        """Undo what is still in place, last in, first out; what could not be undone, in words."""
+        """Undo what is still in place, last in, first out; what could not be undone, in words.
+
+        First all deeds, then all facts: a broker does not come back while an older fault keeps its host cut off.
+        """
         with self._lock:
-            lives = list(reversed(self._lives))
-        for life in lives:
-            self.end(life)
+            lives = [life for life in reversed(self._lives) if not life.over]
+        lifted = [self._lift(life) for life in lives]
+        for life, done in zip(lives, lifted, strict=True):
+            with life.lock:
+                self._undo(life, lifted=done)
+                self._close(life)
         return tuple(f"{life.fault.name}: {'; '.join(life.why)}" for life in lives if not life.undone)
+
+    def _lift(self, life: Life) -> bool:
+        """Look at a fault once more and carry out its undo once; whether that went well."""
+        with life.lock:
+            self._look_again(life)
+            life.heal_invoked = life.heal_invoked or now()
+            return self._carry_out(life.fault) is None
 
     def _arm(self, life: Life) -> None:
         """From here on the fault counts as in place: its undo is on the disk."""
@@ -177,33 +196,40 @@ class Faults:
                 life.took = False
                 life.why.append(f"did not last: before undoing it, not seen: {fact.says} ({answer.seen})")
 
-    def _undo(self, life: Life) -> None:
-        """Undo, and verify, until it is healed or the time is over."""
+    def _undo(self, life: Life, *, lifted: bool = False) -> None:
+        """Undo, and verify, until it is healed or the time is over; ``lifted``: the first try's deeds are done."""
         if not life.armed:
             return
-        never = threading.Event()
         life.heal_invoked = life.heal_invoked or now()
         end = now() + int(HEAL_WITHIN * 1e9)
-        while (problem := self._try_undo(life.fault, never)) is not None:
+        while (problem := self._try_undo(life.fault, lifted=lifted)) is not None:
+            lifted = False
             log.warning("undo", fault=life.fault.name, problem=problem)
             if now() >= end:
                 life.why.append(f"not undone: {problem}")
                 return
-            sleep_until(now() + int(RETRY_AFTER * 1e9), never)
+            sleep_until(now() + int(RETRY_AFTER * 1e9), _NEVER)
         life.healed = now()
 
-    def _try_undo(self, fault: Fault, never: threading.Event) -> str | None:
+    def _try_undo(self, fault: Fault, *, lifted: bool) -> str | None:
         """One try: every deed even if one fails, then the facts; the first problem, or None."""
+        problem = None if lifted else self._carry_out(fault)
+        if problem is not None:
+            return problem
+        for fact in fault.healed:
+            answer = self._hands.confirm(fact, _NEVER)
+            if not answer.holds:
+                return f"not seen: {fact.says} ({answer.seen})"
+        return None
+
+    def _carry_out(self, fault: Fault) -> str | None:
+        """Every deed of the undo, even if one fails; the first problem, or None."""
         problems: list[str] = []
         for deed in fault.undo:
             try:
-                self._hands.do(deed, never)
+                self._hands.do(deed, _NEVER)
             except ChaoskError as error:
                 problems.append(str(error))
-        for fact in fault.healed if not problems else ():
-            answer = self._hands.confirm(fact, never)
-            if not answer.holds:
-                return f"not seen: {fact.says} ({answer.seen})"
         return problems[0] if problems else None
 
     def _finish(self, life: Life) -> None:
@@ -211,7 +237,8 @@ class Faults:
         with life.lock:
             if not life.over:
                 self._undo(life)
-                self._close(life)
+                if life.undone:
+                    self._close(life)
 
     def _close(self, life: Life) -> None:
         life.over = True

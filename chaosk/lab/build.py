@@ -49,7 +49,7 @@ def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
     started = time.monotonic()
     if kind.alive():
         _same(wanted)
-        namespace.check(state.namespace)
+        namespace.check(state.namespace_file)
         _hosts(wanted, kind, say)
     else:
         clear(kind, state)

@@ -17,6 +17,7 @@ MARKER = "/var/lib/chaosk-host"
 """Exists on a host that has been set up once: its disk outlives its processes."""
 
 BRIDGE = "br0"
+_PLACES = ("/opt/kafka/libs", "/opt/java", "/home", "/root", "/run", "/tmp", "/var/tmp", "/dev", "/proc", "/sys")  # noqa: S108
 _LAB_NETWORK = "/proc/1/ns/net"
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _WITHOUT = "-sys_time,-sys_module,-sys_rawio,-syslog,-mknod"
@@ -37,6 +38,8 @@ class Machine:
     """The directory with the labs' state, keys among it: hosts see it empty."""
     read_only: tuple[str, ...]
     """What in /proc acts on the whole machine."""
+    propagation: str = "slave"
+    """What the lab's mounts have to do with the machine's; ``unchanged`` in a chroot, where nothing else can be had."""
     separate: tuple[str, ...] = ()
     """Directories of the system that are file systems of their own: an overlay over / does not show them."""
     has_user: bool = False
@@ -49,7 +52,7 @@ def unshare(machine: Machine, plan: Path) -> Argv:
     """The command that becomes a host's process 1."""
     return [
         *("unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--fork", "--kill-child"),
-        *("--propagation", "private", "setpriv", f"--bounding-set={_WITHOUT}"),
+        *("--propagation", machine.propagation, "setpriv", f"--bounding-set={_WITHOUT}"),
         *(machine.python, "-I", "-S", machine.init, "host", str(plan)),
     ]
 
@@ -74,9 +77,11 @@ def plan(seat: Seat, at: Path, machine: Machine) -> dict[str, str | list[Argv]]:
         "populate": [
             ["rm", "-rf", f"{root}/opt/kafka"],
             ["cp", "-a", "--no-preserve=ownership", f"{at}/skeleton/.", root],
-            ["mkdir", "-p", f"{root}/opt/kafka/libs", f"{root}/opt/java", root + machine.hidden],
+            ["mkdir", "-p", *(root + path for path in (*_PLACES, machine.hidden))],
         ],
-        "enter": [*_mounts(root, machine), *_wire(seat), *_pivot(root, machine)],
+        "mount": [*_mounts(root, machine), *_wire(seat)],
+        "new_root": root,
+        "inside": _inside(machine),
         "first": _users(seat, machine),
         "boot": _boot(),
     }
@@ -135,17 +140,11 @@ def _wire(seat: Seat) -> list[Argv]:
     ]
 
 
-def _pivot(root: str, machine: Machine) -> list[Argv]:
-    old = f"{root}/run/old"
+def _inside(machine: Machine) -> list[Argv]:
     return [
-        ["mkdir", old],
-        ["pivot_root", root, old],
-        ["mount", "-t", "proc", "proc", "/proc"],
         *(argv for path in machine.read_only for argv in _read_only(path, path)),
         ["mount", "--bind", "/proc/sys/net", "/proc/sys/net"],
         ["mount", "-o", "remount,bind,rw", "/proc/sys/net"],
-        ["umount", "-l", "/run/old"],
-        ["rmdir", "/run/old"],
         ["hostname", "-F", "/etc/hostname"],
     ]
 

@@ -61,6 +61,25 @@ def carry_out(commands: list[list[str]]) -> None:
             sys.exit(f"{' '.join(argv)}: exit status {done.returncode}: {said}")
 
 
+def change_root(root: str) -> None:
+    """Make the directory ``root``, a mount, the root of this namespace, and let the old one go.
+
+    In a chroot whose root is no mount the kernel refuses that: there, ``root`` becomes the root of this process and
+    its children only, which is as good as long as nobody on the host means harm.
+    """
+    old = Path(root, "run/old")
+    old.mkdir()
+    pivot = ["pivot_root", root, str(old)]
+    pivoted = subprocess.run(pivot, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    if not pivoted:
+        os.chroot(root)
+    os.chdir("/")
+    carry_out([["mount", "-t", "proc", "proc", "/proc"]])
+    if pivoted:
+        carry_out([["umount", "-l", "/run/old"]])
+    Path("/run/old").rmdir()
+
+
 def reap() -> list[tuple[int, int]]:
     """``(pid, status)`` of every child that has ended."""
     ended: list[tuple[int, int]] = []
@@ -85,6 +104,12 @@ def namespace_files() -> list[str]:
     return [words[4] for words in map(str.split, lines) if words[words.index("-") + 1] == "nsfs"]
 
 
+def let_go(mounts: list[str]) -> None:
+    """Unmount what is still mounted of ``mounts``: another lab may be going down, and its mount with it."""
+    for argv in [["umount", "-l", path] for path in mounts]:
+        subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
 def wake_on_child() -> int:
     """A descriptor that can be read whenever a child has ended."""
     reader, writer = os.pipe()
@@ -101,7 +126,7 @@ def keep(file: Path) -> NoReturn:
     ended = wake_on_child()
     control = os.open(plan["control"], os.O_RDWR)
     note_pid(Path(plan["pid"]))
-    carry_out([["umount", "-l", path] for path in namespace_files()])
+    let_go(namespace_files())
     carry_out(plan["commands"])
     keeper = Keeper(Path(plan["hosts"]), plan["start"], plan["disk"])
     pending = b""
@@ -124,8 +149,9 @@ def host(file: Path) -> NoReturn:
     fresh = not Path(plan["marker"]).exists()
     if fresh:
         carry_out(plan["populate"])
-    carry_out(plan["enter"])
-    os.chdir("/")
+    carry_out(plan["mount"])
+    change_root(plan["new_root"])
+    carry_out(plan["inside"])
     if fresh:
         carry_out(plan["first"])
     carry_out(plan["boot"])

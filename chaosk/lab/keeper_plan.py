@@ -15,7 +15,7 @@ def start(state: LabState, machine: Machine) -> Argv:
     """The command that becomes the keeper, inside the lab's network namespace."""
     return [
         *("nsenter", f"--net={state.namespace_file}"),
-        *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "slave"),
+        *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", machine.propagation),
         *(machine.python, "-I", "-S", machine.init, "keeper", str(state.keeper("json"))),
     ]
 

@@ -33,14 +33,15 @@ def make(file: Path) -> None:
     file.touch(mode=0o444)
     # Not `ip netns add`: that mounts /run/netns on itself and leaves the mount behind.
     runner.run(["unshare", f"--net={file}", "true"])
-    check(file.name)
+    check(file)
 
 
-def check(name: str) -> None:
-    """Raise LabError if the network namespace ``name`` has a default route: from a lab nothing can leave."""
+def check(file: Path) -> None:
+    """Raise LabError if the network namespace has a default route: from a lab nothing can leave."""
     for family in ("-4", "-6"):
-        if routes := runner.run(["ip", family, "-n", name, "route", "show", "default"]).strip():
-            raise LabError(f"{name} has a way out ({routes}); do: chaosk lab down, then look who made that route")
+        # Not `ip -n`: it changes the mounts first, which a chroot does not allow
+        if routes := runner.run(["nsenter", f"--net={file}", "ip", family, "route", "show", "default"]).strip():
+            raise LabError(f"{file.name} has a way out ({routes}); do: chaosk lab down, then look who made that route")
 
 
 def remove(file: Path) -> None:

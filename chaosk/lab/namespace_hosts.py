@@ -13,7 +13,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from chaosk.errors import LabError
-from chaosk.lab import host_plan, keeper_plan, namespace, runner
+from chaosk.lab import host_plan, keeper_plan, namespace, preflight, runner
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.kind import HostKind
 from chaosk.lab.seating import Seat
@@ -36,6 +36,19 @@ class NamespaceHosts(HostKind):
         for kind in ("net", "mnt", "pid", "uts", "ipc", "cgroup"):
             if not Path(f"/proc/self/ns/{kind}").exists():
                 raise LabError(f"this kernel has no {kind} namespaces, which lab hosts are made of")
+        if preflight.in_chroot():
+            self._check_chroot()
+
+    def _check_chroot(self) -> None:
+        """In a chroot, mounts cannot be kept to ourselves; see whether they stay with us all the same."""
+        probe = runner.directory(self._state.directory / "probe")
+        runner.run(["unshare", "--mount", "--propagation", "unchanged", "mount", "-t", "tmpfs", "tmpfs", str(probe)])
+        if probe.is_mount():
+            runner.run(["umount", str(probe)])
+            raise LabError(
+                "the lab's mounts would show outside this chroot; before entering it do: "
+                "mount --bind DIR DIR && mount --make-private DIR"
+            )
 
     @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
@@ -117,7 +130,9 @@ class NamespaceHosts(HostKind):
     @override
     def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
         pid = _pid(self._state.host(host) / "pid")
-        return runner.run([*self._in_lab(), "nsenter", "--target", str(pid), "--all", *argv], timeout=timeout)
+        return runner.run(
+            [*self._in_lab(), "nsenter", "--target", str(pid), "--all", "--root", "--wd", *argv], timeout=timeout
+        )
 
     @override
     def fetch(self, host: str, path: str, to: Path) -> None:
@@ -135,7 +150,16 @@ class NamespaceHosts(HostKind):
         return runner.run([*self._in_lab(), "tail", "-n", str(lines), str(self._on_disk(host, path))])
 
     def _in_lab(self) -> list[str]:
-        return ["nsenter", "--target", str(_pid(self._state.keeper("pid"))), "--mount", "--pid", "--net"]
+        return [
+            "nsenter",
+            "--target",
+            str(_pid(self._state.keeper("pid"))),
+            "--mount",
+            "--pid",
+            "--net",
+            "--root",
+            "--wd",
+        ]
 
     @override
     def destroy(self) -> None:

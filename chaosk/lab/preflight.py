@@ -47,10 +47,17 @@ def machine(jars: Path, init: Path) -> Machine:
         jars=str(jars),
         hidden=str(state.state_root()),
         read_only=tuple(path for path in _MACHINE_WIDE if Path(path).exists()),
-        separate=tuple(path for path in ("/usr", "/opt", "/etc") if os.path.ismount(path)),
+        propagation="unchanged" if in_chroot() else "slave",
+        separate=("/usr",) if os.path.ismount("/usr") else (),
         has_user="ops" in users,
         has_kafka="kafka" in users,
     )
+
+
+def in_chroot() -> bool:
+    """Whether the root of this process is a directory like any other: the kernel lists every mount but that one."""
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return not any(line.split()[4] == "/" for line in lines)
 
 
 def _python() -> str:

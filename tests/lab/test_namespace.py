@@ -101,7 +101,7 @@ def test_a_way_out_is_refused(made: Path) -> None:
     runner.run(["ip", "-n", NAME, "link", "set", "lo", "up"])
     runner.run(["ip", "-n", NAME, "route", "add", "default", "dev", "lo"])
     with pytest.raises(LabError, match=f"{NAME} has a way out"):
-        namespace.check(made.name)
+        namespace.check(made)
 
 
 @pytest.mark.lab

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from chaosk.expression import parse_condition
+from chaosk.expression import parse_condition, render
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Elect, Fact
 
@@ -36,7 +36,7 @@ def test_one_request_and_what_must_be_seen(inventory: Inventory, written: str, d
     (fact,) = elect.verify(here)
     assert isinstance(fact, Fact)
     assert fact.query == condition
-    assert parse_condition(condition)
+    assert render(parse_condition(condition)) == condition
     assert not elect.lasting
     assert elect.targets() == ()
     assert list(elect.undo(here)) == []

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ FREEZE_OWN_SSHD = KILL_OWN_SSHD.replace(
 )
 
 
-def command(*argv: str, **more: object) -> Command:
+def command(*argv: str, **more: Any) -> Command:
     """A command for the one host there is."""
     return Command(host="node1", argv=argv, **more)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -15,7 +16,7 @@ from chaosk.transport.command import Command
 
 Done = subprocess.CompletedProcess[bytes]
 NONCE = "0123456789abcdef"
-WORD = st.text(st.characters(blacklist_characters="\x00", blacklist_categories=("Cs",)), min_size=0, max_size=30)
+WORD = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)), max_size=30)
 NASTY = [
     "$(touch /tmp/canary)",
     "`id`",
@@ -40,7 +41,7 @@ def shell(line: str, stdin: str = "", shell: str = "sh", env: dict[str, str] | N
     )
 
 
-def answer(command: Command, **more: object) -> wrap.Answer:
+def answer(command: Command, **more: Any) -> wrap.Answer:
     """The answer of a command run through its line."""
     done = shell(wrap.line(command, NONCE, sudo=False), **more)
     assert wrap.complete(done.stdout, done.stderr, NONCE), done
@@ -49,7 +50,7 @@ def answer(command: Command, **more: object) -> wrap.Answer:
     return found
 
 
-def run(*argv: str, **more: object) -> Command:
+def run(*argv: str, **more: Any) -> Command:
     """A command on a host that does not matter here."""
     return Command(host="node1", argv=argv, **more)
 
@@ -156,6 +157,6 @@ def test_a_whole_answer_is_read_back(out: str, err: str, status: int) -> None:
     """Any text between the marks comes back as it was."""
     stdout = f"noise\n{NONCE} 17\n{out}{NONCE} {status} 23\n".encode(errors="replace")
     stderr = f"{err}{NONCE}".encode(errors="replace")
-    expected = tuple(text.encode(errors="replace").decode() for text in (out, err))
+    said, complained = (text.encode(errors="replace").decode() for text in (out, err))
     got = wrap.unwrap(stdout, stderr, NONCE)
-    assert got == wrap.Answer(status, *expected, started=17, ended=23)
+    assert got == wrap.Answer(status, said, complained, started=17, ended=23)

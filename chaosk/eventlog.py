@@ -8,32 +8,23 @@ own machine is not one that it breaks. A stream that was closed ends with Arrow'
 
 from __future__ import annotations
 
-import io
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
 from chaosk.arrow import SCHEMAS, Values, column_batch, record_batch
+from chaosk.arrowstream import ArrowStream
 from chaosk.errors import EventLogError
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 FLUSH_AFTER = 0.08
 """Seconds after which a row that waits in memory makes the log due; with a look every 20 ms it waits 0.1 s at most."""
 
 SUFFIX = ".arrows"
-
-_OPTIONS = pa.ipc.IpcWriteOptions(
-    compression="lz4",  # repeated names and near-equal times shrink to a third
-    use_threads=False,  # a thread pool waits for its turn on a busy machine, and the probe with it
-)
 
 
 class LiveLog:
@@ -53,7 +44,7 @@ class LiveLog:
         self._lock = Lock()
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
         self._batches: list[tuple[str, pa.RecordBatch]] = []
-        self._streams: dict[str, _Stream] = {}
+        self._streams: dict[str, ArrowStream] = {}
         self._since: float | None = None
         self._failed: EventLogError | None = None
 
@@ -119,79 +110,10 @@ class LiveLog:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _stream(self, table: str) -> _Stream:
+    def _stream(self, table: str) -> ArrowStream:
         if table not in self._streams:
-            self._streams[table] = _Stream(self._folder / f"{table}{SUFFIX}", SCHEMAS[table])
+            self._streams[table] = ArrowStream(self._folder / f"{table}{SUFFIX}", SCHEMAS[table])
         return self._streams[table]
-
-
-class _Stream:
-    """One file: Arrow encodes into memory, and each batch goes to the file in one write or not at all."""
-
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._path = path
-        self._encoded = _Chunks()
-        try:
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise self._failed(error) from error
-        self._end = 0
-        self._writer = pa.ipc.new_stream(self._encoded, schema, options=_OPTIONS)
-
-    def append(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(batch)
-        self._save()
-
-    def close(self, *, whole: bool) -> None:
-        try:
-            if whole:
-                self._writer.close()
-                self._save()
-                os.fsync(self._file)
-        except OSError as error:
-            raise self._failed(error) from error
-        finally:
-            os.close(self._file)
-
-    def _save(self) -> None:
-        data = self._encoded.take()
-        try:
-            written = 0
-            while written < len(data):
-                written += os.pwrite(self._file, data[written:], self._end + written)
-        except OSError as error:
-            os.ftruncate(self._file, self._end)  # what was there stays readable
-            raise self._failed(error) from error
-        self._end += len(data)
-
-    def _failed(self, error: OSError) -> EventLogError:
-        msg = f"{self._path}: cannot write events: {error.strerror}; the run's events are cut short from here on"
-        return EventLogError(msg)
-
-
-class _Chunks(io.RawIOBase):
-    """A sink that Arrow writes into and whose bytes are taken out batch by batch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._data = bytearray()
-        self._taken = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: ReadableBuffer) -> int:
-        view = memoryview(data)
-        self._data += view
-        return view.nbytes
-
-    def tell(self) -> int:
-        return self._taken + len(self._data)
-
-    def take(self) -> memoryview:
-        data, self._data = self._data, bytearray()
-        self._taken += len(data)
-        return memoryview(data)
 
 
 class LiveTable(NamedTuple):

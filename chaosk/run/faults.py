@@ -137,7 +137,7 @@ class Faults:
                 self._close(life)
 
     def heal_all(self) -> tuple[str, ...]:
-        """Undo what is still in place, last in, first out; what could not be undone, in words.
+        """Undo what is still in place, last in, first out; what could not be undone, in words, however often asked.
 
         First all deeds, then all facts: a broker does not come back while an older fault keeps its host cut off.
         """
@@ -148,7 +148,9 @@ class Faults:
             with life.lock:
                 self._undo(life, lifted=done)
                 self._close(life)
-        return tuple(f"{life.fault.name}: {'; '.join(life.why)}" for life in lives if not life.undone)
+        with self._lock:
+            left = [life for life in reversed(self._lives) if not life.undone]
+        return tuple(f"{life.fault.name}: {'; '.join(life.why)}" for life in left)
 
     def _lift(self, life: Life) -> bool:
         """Look at a fault once more and carry out its undo once; whether that went well."""

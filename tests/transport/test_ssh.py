@@ -91,8 +91,10 @@ def test_nagle_is_off(ssh: Ssh) -> None:
     """Without TCP_NODELAY each command would wait 40 ms for nothing."""
     ssh.run(command("true"))
     client = ssh._links["node1"]._client
-    assert client is not None
-    assert client.get_transport().sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+    transport = client.get_transport() if client else None
+    assert transport is not None
+    assert isinstance(transport.sock, socket.socket)
+    assert transport.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
 
 
 def test_much_output_on_both_streams(ssh: Ssh) -> None:

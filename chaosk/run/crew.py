@@ -28,12 +28,12 @@ class Crew:
         self._lock = threading.RLock()
 
     def start(self, probe: str) -> None:
-        """Start a probe; raises StepError if it runs."""
+        """Start a probe if it does not run: an undo may come twice."""
         with self._lock:
             old = self._running.get(probe)
             if old is not None:
                 if old.state().running:
-                    raise StepError(f"{probe}: it runs already; stop or kill it first")
+                    return
                 self._note(probe, "itself")
             incarnation = self._incarnations.get(probe, -1) + 1
             self._incarnations[probe] = incarnation

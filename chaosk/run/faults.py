@@ -194,6 +194,7 @@ class Faults:
             return
         for fact in life.fault.verify:
             answer = self._hands.ask(fact)
+            log.info("still", says=fact.says, holds=answer.holds, seen=answer.seen)
             if not answer.holds:
                 life.took = False
                 life.why.append(f"did not last: before undoing it, not seen: {fact.says} ({answer.seen})")

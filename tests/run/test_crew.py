@@ -112,10 +112,10 @@ def test_a_probe_that_died_can_be_started_again_and_its_death_stays_on_record(cr
     assert accounts(crew) == [("writer", 0, "itself", -11)]
 
 
-def test_what_runs_is_not_started_twice(crew: Crew) -> None:
-    """Two processes of one probe would write one history."""
-    with pytest.raises(StepError, match="writer: it runs already"):
-        crew.signal(Signal(probe="writer", action="start"))
+def test_what_runs_is_not_started_twice(crew: Crew, yard: Yard) -> None:
+    """The undo of a kill may come after a step has started the probe: two processes would write one history."""
+    crew.signal(Signal(probe="writer", action="start"))
+    assert sorted(yard.processes) == [("reader", 0), ("writer", 0)]
 
 
 @pytest.mark.parametrize("action", ["stop", "kill"])

@@ -38,10 +38,6 @@ class Frame:
         """A column of numbers; an empty one is ``NONE``."""
         return _numbers(self.batch.column(name))
 
-    def flags(self, name: str) -> NDArray[np.bool_]:
-        """A column of yes and no."""
-        return np.asarray(self.batch.column(name).to_numpy(zero_copy_only=False), dtype=np.bool_)
-
     def names(self, name: str) -> tuple[list[str], Longs]:
         """The different texts of a column, and for each row which one it is (``NONE`` for empty)."""
         column = self.batch.column(name)

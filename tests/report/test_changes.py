@@ -72,6 +72,11 @@ def test_the_isr_changes_within_an_epoch(frame: Make) -> None:
     assert [sorted(change.isr) for change in changes] == [[1, 2], [2], [1, 2]]
 
 
+def test_an_empty_batch_has_no_changes(frame: Make) -> None:
+    """A table may be there without a row."""
+    assert partition_changes([frame("partitions", [])]) == ()
+
+
 def test_the_order_of_the_isr_says_nothing(frame: Make) -> None:
     """The same brokers in another order are the same ISR."""
     rows = [sample(0, 2, 2, 5, [1, 2]), sample(1, 2, 2, 5, [2, 1])]

@@ -117,6 +117,13 @@ def test_the_library_is_loaded_only_to_write() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
+def test_it_can_be_loaded_beforehand() -> None:
+    """What `warm_up` loads is all that writing needs: nothing of matplotlib comes later."""
+    drawing = "matplotlib.backends.backend_svg"
+    code = f"import sys, chaosk.report; chaosk.report.warm_up(); sys.exit({drawing!r} not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
 def test_the_committed_schema_knows_the_verdict() -> None:
     """Who reads verdict.json by its schema can read this one, and the schema refuses what is none."""
     validator = Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))

@@ -12,8 +12,9 @@ from chaosk.conditions._contract import Answer
 from chaosk.errors import ChaoskError
 from chaosk.expression import parse_condition
 from chaosk.plan import Plan
+from chaosk.run.aiming import aim
 from chaosk.run.display import Display
-from chaosk.run.faults import Faults, aim
+from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.scenario import Entry
 

@@ -10,7 +10,7 @@ import pytest
 from chaosk.cluster.live import Live, PartitionState
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
-from chaosk.run.faults import aim
+from chaosk.run.aiming import aim
 from chaosk.scenario import Entry
 from chaosk.scenario import steps as all_steps
 

@@ -1,0 +1,40 @@
+"""Aiming: an entry's symbolic targets become nodes, and its step becomes a fault with nothing symbolic left."""
+
+from __future__ import annotations
+
+from random import Random
+
+from chaosk.cluster.live import Live
+from chaosk.errors import StepError
+from chaosk.expression import parse_target
+from chaosk.inventory import Inventory
+from chaosk.scenario import Entry
+from chaosk.steps._contract import Fault, Site
+from chaosk.targets._contract import Node, Scene
+
+
+def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) -> Fault:
+    """Resolve an entry's targets as the cluster is now and freeze what its step will do.
+
+    The draw of ``random`` targets depends on the seed and the entry's name alone. Raises StepError where a target is
+    nothing at the moment: a fault without a target must not pass for one that did no harm.
+    """
+    scene = Scene(inventory, live, Random(f"{seed}/{entry.name}"))  # noqa: S311 - repeatable, not secret
+    aims: dict[str, tuple[Node, ...]] = {}
+    for text in entry.step.targets():
+        nodes = parse_target(text).resolve(scene)
+        if not nodes:
+            raise StepError(f"{entry.name}: the target {text!r} is nothing at the moment")
+        aims[text] = nodes
+    site = Site(inventory=inventory, run_id=run_id, entry=entry.name, aims=aims)
+    step = entry.step
+    return Fault(
+        name=entry.name,
+        step=entry.kind,
+        targets=site.nodes(*aims),
+        before=tuple(step.before(site)),
+        inject=tuple(step.inject(site)),
+        verify=tuple(step.verify(site)),
+        undo=tuple(step.undo(site)),
+        healed=tuple(step.healed(site)),
+    )

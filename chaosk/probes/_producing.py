@@ -16,7 +16,7 @@ from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import FAIL, INFO, OK, sends_once
 from chaosk.probes._priority import go_first
 from chaosk.probes._schedule import Schedule
-from chaosk.probes._sends import Report, Sends
+from chaosk.probes._sends import Sends
 
 if TYPE_CHECKING:
     from chaosk.probes.produce import Produce
@@ -52,9 +52,9 @@ class Producing:
         who = (place.probe, place.incarnation, probe.topic)
         once = sends_once(facts.retries, facts.acks)
         self._sends = Sends(place.log, who, self._encoder.body_at, sent_once=once)
-        self._reports: list[Report] = []
+        self._reports: list[Message] = []
+        self._polls: list[tuple[int, int]] = []
         self._errors = _client.Errors(place)
-        self._next = 0
         self._flushed = self._told = self._start = _now()
         self._producer = Producer(_client.settings(place, probe.config, self._errors))
 
@@ -73,6 +73,10 @@ class Producing:
         self._give_up(schedule)
         self._end()
 
+    @property
+    def _next(self) -> int:
+        return self._sends.outstanding.next
+
     # --- sending --------------------------------------------------------------------------------------------------
 
     def _open_loop(self, schedule: Schedule) -> None:
@@ -82,24 +86,24 @@ class Producing:
             while self._next < due:
                 seqs = range(self._next, min(due, self._next + _AT_ONCE))
                 for seq, scheduled, error in self._send([(seq, self._start + schedule.due(seq)) for seq in seqs]):
-                    self._sends.refused((seq, scheduled), self._probe.partition, _now(), error)
+                    self._sends.refused((seq, scheduled), self._probe.partition, error)
                 self._serve()
             self._serve()
             time.sleep(TICK)
 
     def _full_speed(self) -> None:
-        """A record is due when it is sent; one that does not fit into the client's queue is due again later."""
+        """A record is due when it is sent; those that do not fit into the client's queue are due again later."""
         while not self._place.stopping():
             now = _now()
-            refused = self._send([(seq, now) for seq in range(self._next, self._next + _AT_ONCE)])
+            records = [(seq, now) for seq in range(self._next, self._next + _AT_ONCE)]
+            refused = self._send(records)
+            full = _tail([seq for seq, _, error in refused if error == "_QUEUE_FULL"], self._next)
             for seq, scheduled, error in refused:
-                if error != "_QUEUE_FULL":
-                    self._sends.refused((seq, scheduled), self._probe.partition, _now(), error)
-            full = [seq for seq, _, error in refused if error == "_QUEUE_FULL"]
-            for seq in full:
-                del self._sends.pending[seq]
-            self._next = min(full, default=self._next)
-            self._serve(TICK if full else 0)
+                if seq < full:
+                    self._sends.refused((seq, scheduled), self._probe.partition, error)
+            if full < self._next:
+                self._sends.outstanding.take_back(full)
+            self._serve(TICK if refused else 0)
 
     def _send(self, records: list[tuple[int, int]]) -> list[tuple[int, int, str]]:
         """Hand records, as (seq, scheduled), to the client; those it did not take, with the error's name."""
@@ -108,9 +112,7 @@ class Producing:
             messages: list[dict[str, Any]] = [{"value": encode(*record)} for record in records]
         else:
             messages = [{"value": encode(*record), "key": key(record[0])} for record in records]
-        invoked = _now()
-        self._sends.pending.update(dict.fromkeys([seq for seq, _ in records], invoked))
-        self._next = records[-1][0] + 1
+        self._sends.outstanding.sent(len(records), _now())
         taken = self._producer.produce_batch(self._probe.topic, messages, self._partition, self._report)
         if taken == len(records):
             return []
@@ -118,8 +120,11 @@ class Producing:
         return [(*record, message["_error"].name()) for record, message in pairs if "_error" in message]
 
     def _serve(self, wait: float = 0) -> None:
+        before = len(self._reports)
         self._producer.poll(wait)
         now = _now()
+        if len(self._reports) > before:
+            self._polls.append((now, len(self._reports) - before))
         if now - self._flushed > FLUSH_EVERY * 1e9:
             self._written()
             self._flushed = now
@@ -127,12 +132,12 @@ class Producing:
             self._place.tell(self._state())
             self._told = now
 
-    def _report(self, error: KafkaError | None, message: Message) -> None:
-        self._reports.append((_now(), error, message))
+    def _report(self, _error: KafkaError | None, message: Message) -> None:
+        self._reports.append(message)  # which knows the error as well
 
     def _written(self) -> None:
-        reports, self._reports = self._reports, []
-        self._sends.reported(reports)
+        (reports, self._reports), (polls, self._polls) = (self._reports, []), (self._polls, [])
+        self._sends.reported(reports, polls)
         self._place.log.flush()
 
     def _state(self) -> ProbeState:
@@ -171,12 +176,24 @@ class Producing:
         while len(self._producer) and _now() < deadline:
             self._serve(0.01)
         self._written()
-        for seq, invoked in list(self._sends.pending.items()):  # a row all the same: the record was due
+        for seq, invoked in self._sends.outstanding.left():  # a row all the same: the record was due
             scheduled = self._start + schedule.due(seq) if schedule else invoked
-            self._sends.never_reported((seq, scheduled), self._probe.partition)
+            self._sends.never_reported((seq, scheduled), self._probe.partition, invoked)
 
     def _end(self) -> None:
         place = self._place
         place.log.write("ends", (place.probe, place.incarnation, _now(), self._next, self._sends.rows))
         place.log.flush()
         place.tell(self._state())
+
+
+def _tail(seqs: list[int], end: int) -> int:
+    """Where the run of consecutive numbers begins that reaches up to ``end``; ``end`` if there is none.
+
+    Only the last records of a batch can be sent again under their numbers: behind a gap others were taken.
+    """
+    for seq in reversed(seqs):
+        if seq != end - 1:
+            break
+        end = seq
+    return end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -12,11 +13,9 @@ from confluent_kafka import KafkaError, Message
 from chaosk.payload import BODY
 from chaosk.probes._contract import EventLog
 from chaosk.probes._outcomes import FAIL, INFO, OK, Outcome, delivered
+from chaosk.probes._outstanding import Outstanding
 
-Report = tuple[int, KafkaError | None, Message]
-"""When a delivery report came, its error, and the message."""
-
-_BODY = np.dtype({"names": ["seq", "scheduled"], "formats": ["<i8", "<i8"], "offsets": [0, 8], "itemsize": BODY.size})
+_BODY = np.dtype([("seq", "<i8"), ("scheduled", "<i8")])
 
 
 class Sends:
@@ -28,35 +27,36 @@ class Sends:
         self._who = who
         self._body = slice(body_at, body_at + BODY.size)
         self._once = sent_once
-        self.pending: dict[int, int] = {}
-        """By seq of every record without an outcome, when it was handed to the client."""
+        self.outstanding = Outstanding()
+        """The records without an outcome."""
         self.counts: Counter[Outcome] = Counter()
         self.last_error: str | None = None
         self.rows = 0
 
-    def reported(self, reports: Sequence[Report]) -> None:
-        """Write what delivery reports say."""
-        if not reports:
+    def reported(self, messages: Sequence[Message], polls: Sequence[tuple[int, int]]) -> None:
+        """Write what delivery reports say; ``polls`` says when they came: times, and how many at each."""
+        if not messages:
             return
-        completed, errors, messages = zip(*reports, strict=True)
-        body = np.frombuffer(b"".join([message.value()[self._body] for message in messages]), _BODY)
-        seqs = body["seq"].tolist()
+        count = len(messages)
+        body = np.frombuffer(b"".join([message.value()[self._body] for message in messages]), _BODY)  # type: ignore[index]
+        seqs = body["seq"].copy()
         columns = {
             **dict(zip(("probe", "incarnation", "topic"), self._who, strict=True)),
             "seq": seqs,
             "scheduled": body["scheduled"].copy(),
-            "invoked": [self.pending.pop(seq) for seq in seqs],
-            "completed": list(completed),
+            "invoked": self.outstanding.reported(seqs),
+            "completed": np.repeat([at for at, _ in polls], [many for _, many in polls]),
             "partition": [message.partition() for message in messages],
             "offset": [message.offset() for message in messages],
             "outcome": OK,
         }
-        troubled = len(errors) - sum(error is None for error in errors)  # KafkaError does not compare with None
+        errors = [message.error() for message in messages]
+        troubled = count - sum([error is None for error in errors])  # KafkaError does not compare with None
         if troubled:
             columns |= self._troubles(errors)
-        self._log.write_columns("sends", len(seqs), columns)
-        self.counts[OK] += len(seqs) - troubled
-        self.rows += len(seqs)
+        self._log.write_columns("sends", count, columns)
+        self.counts[OK] += count - troubled
+        self.rows += count
 
     def _troubles(self, errors: Sequence[KafkaError | None]) -> dict[str, Any]:
         outcomes = [delivered(error, sent_once=self._once) for error in errors]
@@ -65,21 +65,26 @@ class Sends:
         self.last_error = next(name for name in reversed(names) if name)
         return {"outcome": outcomes, "error": names}
 
-    def refused(self, record: tuple[int, int], partition: int | None, completed: int, error: str) -> None:
+    def refused(self, record: tuple[int, int], partition: int | None, error: str) -> None:
         """Write that the client did not take a record, given as (seq, scheduled): it was never sent."""
         self.last_error = error
-        self._row(record, partition, completed, (FAIL, error))
+        (invoked,) = self.outstanding.reported(np.array(record[:1])).tolist()
+        self._row(record, partition, (invoked, time.monotonic_ns()), (FAIL, error))
 
-    def never_reported(self, record: tuple[int, int], partition: int | None) -> None:
+    def never_reported(self, record: tuple[int, int], partition: int | None, invoked: int) -> None:
         """Write that the outcome of a record never became known."""
-        self._row(record, partition, None, (INFO, None))
+        self._row(record, partition, (invoked, None), (INFO, None))
 
     def _row(
-        self, record: tuple[int, int], partition: int | None, completed: int | None, result: tuple[Outcome, str | None]
+        self,
+        record: tuple[int, int],
+        partition: int | None,
+        times: tuple[int, int | None],
+        result: tuple[Outcome, str | None],
     ) -> None:
         probe, incarnation, topic = self._who
         seq, scheduled = record
-        times = (scheduled, self.pending.pop(seq), completed)
-        self._log.write("sends", (probe, incarnation, seq, topic, partition, *times, *result, None, None, None, None))
+        known = (probe, incarnation, seq, topic, partition, scheduled, *times, *result)
+        self._log.write("sends", (*known, None, None, None, None))
         self.counts[result[0]] += 1
         self.rows += 1

@@ -197,7 +197,10 @@ def test_it_outlives_the_thread_that_started_it_and_not_the_process(tmp_path: Pa
     with subprocess.Popen([sys.executable, "-c", PARENT, str(path)], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
-        time.sleep(2)
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "writer-0" / "sends.arrows").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
         assert alive(child), "it runs on after the thread that started it ended"
         parent.kill()
     deadline = time.monotonic() + 20

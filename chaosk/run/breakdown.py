@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-OWN = ("baseline", "timeline", "heal", "settle")
-"""The phases that the scenario asks for; everything else is added."""
+OWN = ("baseline", "timeline", "heal", "settle", "whole")
+"""The phases that the scenario asks for, and the time the cluster takes to recover; everything else is added."""
 
 
 def added(durations: Mapping[str, float]) -> float:

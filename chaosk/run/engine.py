@@ -8,6 +8,7 @@
     heal       what is still in place is undone, last in, first out
     settle     the probes go on
     drain      producers end, consumers catch up and end
+    whole      the cluster is as healthy as preflight demands, or the run says that it is not
     audit      a fresh reader reads every topic
     close      events become Parquet, run.json is written
 """
@@ -39,6 +40,8 @@ from chaosk.runrecord import RunRecord
 
 log = structlog.get_logger()
 
+WHOLE_WITHIN = 120.0
+"""Seconds that the cluster may take to be healthy again once everything is undone."""
 WARM_WITHIN = 60.0
 """Seconds until every probe must have made progress."""
 CATCH_UP_WITHIN = 60.0
@@ -63,6 +66,7 @@ class Engine:
         self._began = now()
         self._wall = time.time_ns()
         self._not_healed: tuple[str, ...] = ()
+        self._unwell: tuple[str, ...] = ()
         self._analyst: Analyst | None = None
 
     def run(self) -> tuple[RunRecord, Analyst | None]:
@@ -105,6 +109,8 @@ class Engine:
             self._pass(scenario.settle)
         with self._enter("drain"):
             self._drain()
+        with self._enter("whole"):
+            self._become_whole()
         self._field.snapshot(self._rundir.cluster / "after.json")
         self._field.measure_clocks(self._recorder)
         with self._enter("audit"):
@@ -142,6 +148,19 @@ class Engine:
             self._display.say(f"consumers did not catch up within {CATCH_UP_WITHIN:g} s")
         crew.end_all(tuple(probes))
 
+    def _become_whole(self) -> None:
+        """Wait for the health that preflight demands: undoing a cut does not bring back who gave up meanwhile."""
+        problems: tuple[str, ...] = ()
+
+        def healthy() -> bool:
+            nonlocal problems
+            self._look()
+            problems = self._field.unhealthy()
+            return not problems
+
+        if not wait_for(healthy, WHOLE_WITHIN, self._stop):
+            self._unwell = tuple(f"the cluster is not as it was: {problem}" for problem in problems)
+
     def _snapshot_during(self) -> None:
         """The state of the cluster under its first fault, just before that one is undone."""
         path = self._rundir.cluster / "during.json"
@@ -149,7 +168,7 @@ class Engine:
             self._field.snapshot(path)
 
     def _heal(self) -> None:
-        self._not_healed = self._faults.heal_all()
+        self._not_healed = (*self._faults.heal_all(), *self._unwell)
         for problem in self._not_healed:
             self._display.say(f"NOT HEALED: {problem}")
 

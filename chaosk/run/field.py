@@ -74,6 +74,13 @@ class Field:
         for line in topics.prepare(self._brokers, scenario.topics):
             display.say(line)
 
+    def unhealthy(self) -> tuple[str, ...]:
+        """What is wrong with the cluster and the scenario's topics now, in sentences; empty if all is well."""
+        try:
+            return unhealthy(self.live, self._plan.inventory, self._plan.scenario.topics)
+        except ChaoskError as error:
+            return (str(error),)
+
     def open(self, rundir: RunDir) -> None:
         """Start the watcher; probes and audit write into this run directory from now on."""
         self._rundir = rundir

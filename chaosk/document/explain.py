@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, child, descend, plain
-from chaosk.document.parse import Found
+from chaosk.document.parse import MOST_FOUND, Found
 from chaosk.nearest import instead, nearest
 from chaosk.wording import WANTS, wanted, words
 
@@ -25,7 +25,7 @@ KEY = "[key]"
 def explain(root: Node, error: ValidationError, schema: dict[str, Any]) -> list[Found]:
     """What is wrong in ``root``; ``schema`` is the JSON Schema of what was expected, for the names it knows."""
     errors: list[Error] = [dict(each) for each in error.errors(include_url=False)]
-    errors = [each for each in errors if each["type"] != "reference"]  # what is checked elsewhere, with the place
+    errors = [each for each in errors if each["type"] != "reference"][:MOST_FOUND]  # those are checked elsewhere
     not_meant = _not_meant(root, errors, schema)
     likely = [each for each in errors if not any(_below(each["loc"], tried) for tried in not_meant)]
     return _complaints(root, likely, schema) or _complaints(root, errors, schema)

@@ -18,6 +18,13 @@ from chaosk.document.syntax import explained
 DEEPEST = 32
 """Levels of nesting; a scenario needs eight."""
 
+MOST_VALUES = 10_000
+"""Keys and values of a document; nothing that a person writes has more."""
+LONGEST = 10_000
+"""Characters of one value."""
+MOST_FOUND = 200
+"""Mistakes after which reading stops."""
+
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml where PyYAML was built with it: 1 MiB takes 0.2 s in place of 10."""
 
@@ -44,6 +51,7 @@ class _Composer:
 
     def __init__(self) -> None:
         self.found: list[Found] = []
+        self._values = 0
 
     def document(self, events: Iterator[yaml.Event]) -> Node:
         root: Node | None = None
@@ -68,6 +76,9 @@ class _Composer:
                 event, path, f"aliases (*{event.anchor}) are not read; write the value itself, or use a variable"
             )
             return Scalar(_place(event), "", "")
+        self._values += 1
+        if self._values > MOST_VALUES:
+            raise Unreadable(_place(event), f"more than {MOST_VALUES} keys and values; write a smaller document")
         if len(path) > DEEPEST:
             raise Unreadable(_place(event), f"nested deeper than {DEEPEST} levels; write it flatter")
         if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent):
@@ -83,6 +94,9 @@ class _Composer:
         return self._mapping(event, events, path)
 
     def _scalar(self, event: yaml.ScalarEvent, path: Path) -> Scalar:
+        if len(event.value) > LONGEST:
+            self._complain(event, path, f"is longer than {LONGEST} characters; write a shorter value")
+            event.value = event.value[:LONGEST]  # what follows need not look at all of it
         text, place = event.value, _place(event)
         bad = next((sign for sign in text if hidden(sign) and sign not in "\t\n\r"), None)
         if bad is not None:
@@ -133,6 +147,8 @@ class _Composer:
 
     def _complain(self, event: yaml.Event, path: Path, what: str) -> None:
         self.found.append((_place(event), path, what))
+        if len(self.found) > MOST_FOUND:
+            raise Unreadable(_place(event), f"more than {MOST_FOUND} mistakes up to here; mend these first")
 
 
 def _place(event: yaml.Event) -> Place:

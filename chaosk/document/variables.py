@@ -14,6 +14,10 @@ from chaosk.nearest import instead
 
 _USE = re.compile(r"\$(\$?)\{([^}]*)\}")
 BLOCK = "variables"
+LONGEST = 200
+"""Characters of a variable's value: it is inserted many times."""
+MOST_USES = 20
+"""Variables in one value."""
 
 
 def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]]:
@@ -27,7 +31,8 @@ def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]
     block = root.values.get(BLOCK)
     known = block if isinstance(block, Mapping) else Mapping(root.place, {})
     found = [*_defaults(known), *_unknown(known, sets, root.place)]
-    values = {name: _chosen(name, value, sets) for name, value in known.values.items() if isinstance(value, Scalar)}
+    chosen = {name: _chosen(name, value, sets) for name, value in known.values.items() if isinstance(value, Scalar)}
+    values = {name: value for name, value in chosen.items() if len(value.text) <= LONGEST}
     used: set[str] = set()
     replaced: dict[str, Node] = {}
     for key, value in root.values.items():
@@ -55,12 +60,16 @@ def _defaults(known: Mapping) -> Iterator[Found]:
     for path, node in scalars(known, (BLOCK,)):
         if len(path) != 2:
             yield node.place, path, "a variable is a single value; write a word or a number"
+        elif len(node.text) > LONGEST:
+            yield node.place, path, f"is longer than {LONGEST} characters; write a shorter value"
         elif _USE.search(node.text):
             yield node.place, path, "a variable cannot use another; write its value"
 
 
 def _unknown(known: Mapping, sets: MappingOf[str, str], place: Place) -> Iterator[Found]:
     for name, text in sets.items():
+        if len(text) > LONGEST:
+            yield place, (BLOCK,), f"--set {name} is longer than {LONGEST} characters; set a shorter value"
         if name not in known.values:
             advice = instead(name, known.values) if known.values else "the file has no `variables:`"
             yield place, (BLOCK,), f"--set {name}={text}: there is no variable {name!r}; {advice}"
@@ -87,6 +96,8 @@ def _wrong(node: Scalar, known: Mapping) -> Iterator[str]:
         if name not in known.values:
             advice = instead(name, known.values) if known.values else f"declare it: variables: {{{name}: its default}}"
             yield f"there is no variable {name!r}; {advice}"
+    if len(list(_names(node))) > MOST_USES:
+        yield f"uses more than {MOST_USES} variables; write fewer"
 
 
 def _replace(node: Node, values: MappingOf[str, Scalar]) -> Node:
@@ -97,7 +108,7 @@ def _replace(node: Node, values: MappingOf[str, Scalar]) -> Node:
     whole = _USE.fullmatch(node.text)
     if whole and not whole[1] and whole[2] in values:
         return dataclasses.replace(values[whole[2]], place=node.place)
-    if not isinstance(node.value, str) or not _USE.search(node.value):
+    if not isinstance(node.value, str) or not 0 < len(list(_USE.finditer(node.value))) <= MOST_USES:
         return node
     notes = [values[name].note for name in _names(node) if name in values]
     text = _USE.sub(lambda use: _inserted(use, values), node.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.document.nodes import Mapping, Place, Scalar, Sequence, child, descend, plain, scalars, spell
-from chaosk.document.parse import parse
+from chaosk.document.parse import MOST_FOUND, MOST_VALUES, parse
 from chaosk.document.source import LARGEST
 
 TEXT = """\
@@ -95,9 +96,34 @@ def test_python_objects_are_never_built(capfd: pytest.CaptureFixture[str]) -> No
 
 def test_exactly_the_largest_file_is_read() -> None:
     """The limit is the limit: one byte more is too much."""
-    filler = b"a: " + b"x" * (LARGEST - 3)
+    filler = b"a: b\n#" + b"x" * (LARGEST - 6)
     assert parse(filler)[1] == []
     assert "1 MiB" in parse(filler + b"x")[1][0][2]
+
+
+BOMBS = {
+    "many keys": "".join(f"k{number}: 1\n" for number in range(80_000)),
+    "a long list": "[" + "1," * 500_000 + "]",
+    "the same key again and again": "a: 1\n" * 150_000,
+    "many aliases": "x: [" + "*a, " * 200_000 + "]\n",
+    "one long value": "a: " + "x" * 1_000_000,
+    "one long quoted value": 'a: "' + "\\n" * 500_000 + '"',
+    "one long key": "x" * 1_000 + ": 1\n",
+    "many short values deep inside": "{a: " * 30 + "[" + "1," * 400_000 + "]" + "}" * 30,
+    "many empty documents": "---\n" * 200_000,
+    "many tags": "a: [" + "!t x, " * 150_000 + "]",
+}
+
+
+@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
+def test_bombs_go_out_at_once(text: str) -> None:
+    """However much there is in a file of a mebibyte: reading stops after what a person could have written."""
+    began = time.process_time()
+    root, found = parse(text.encode())
+    assert time.process_time() - began < 2
+    assert len(found) <= MOST_FOUND + 2
+    assert root is None or len(list(scalars(root))) <= MOST_VALUES
+    assert found or text.startswith("xxx")
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))

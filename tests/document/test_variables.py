@@ -99,6 +99,19 @@ def test_mistakes(document: str, sets: dict[str, str], said: str) -> None:
     assert complaints(document, **sets) == [said]
 
 
+def test_values_cannot_grow_without_bound() -> None:
+    """Inserted values are short and few, so a small file cannot become a large one."""
+    long = "x" * 201
+    assert complaints(f"variables: {{x: {long}}}\na: ${{x}}\n") == [
+        "variables.x: is longer than 200 characters; write a shorter value"
+    ]
+    assert complaints("variables: {x: 1}\na: ${x}\n", x=long) == [
+        "variables: --set x is longer than 200 characters; set a shorter value"
+    ]
+    assert complaints(f"variables: {{x: 1}}\na: {'${x}' * 21}\n") == ["a: uses more than 20 variables; write fewer"]
+    assert replaced(f"variables: {{x: ab}}\na: {'${x}' * 20}\n")["a"] == "ab" * 20
+
+
 def test_where_a_value_came_from_is_remembered() -> None:
     """A later complaint about the value can say which variable, default or --set, it came from."""
     document = "variables: {x: 5}\na: ${x}\nb: about ${x}\n"

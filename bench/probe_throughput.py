@@ -58,7 +58,7 @@ def cpu() -> float:
 # --- variants ---------------------------------------------------------------------------------------------------------
 
 
-def produce_loop(servers: str, records: int, **report: Callable[..., None]) -> dict[str, float]:
+def produce_loop(servers: str, records: int, **report: Any) -> dict[str, float]:
     """The loop that anybody would write: a constant value, and ``report`` given to ``produce``."""
     client = Producer({"bootstrap.servers": servers, **CONFIG})
     client.list_topics(TOPIC, timeout=10)
@@ -109,10 +109,8 @@ def produce_schedule(servers: str, records: int) -> dict[str, float]:
         share = (cpu() - used) / (time.perf_counter() - began)
         at.log.flush()
         table = read_live(Path(at.log._folder) / "sends.arrows").table  # type: ignore[attr-defined] # noqa: SLF001
-    late = sorted(
-        (invoked - scheduled) / 1e6
-        for invoked, scheduled in zip(table["invoked"].to_pylist(), table["scheduled"].to_pylist(), strict=True)
-    )
+    times: list[tuple[Any, Any]] = list(zip(table["invoked"].to_pylist(), table["scheduled"].to_pylist(), strict=True))
+    late = sorted((invoked - scheduled) / 1e6 for invoked, scheduled in times)
     missed = working._next - len(set(table["seq"].to_pylist()))  # noqa: SLF001
     return {
         "p50": late[len(late) // 2], "p99": late[len(late) * 99 // 100], "max": late[-1], "share": share,

@@ -72,7 +72,7 @@ def sends(shape: Shape) -> Columns:
     done[stalled] = WRITABLE + random.uniform(0.05, 0.6, stalled.sum())
     lost = stalled & (due < KILLED + 0.06)
     outcome = np.where(lost, "info", "ok").astype(object)
-    error = np.where(lost, "_MSG_TIMED_OUT", None)
+    error = np.array([None, "_MSG_TIMED_OUT"], dtype=object)[lost.astype(int)]
     offset = np.where(lost, np.nan, np.arange(count) // shape.partitions)
     return {
         "probe": shape.writer, "incarnation": 0, "seq": np.arange(count), "topic": shape.topic,

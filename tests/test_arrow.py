@@ -68,7 +68,7 @@ def test_rows_of_different_lengths_are_refused() -> None:
 def test_columns_and_rows_give_the_same_batch() -> None:
     """Arrays, lists, scalars and columns left out stand for what rows would say."""
     rows = [("writer", 0, n, "orders", 1, n, n, n, "ok", None, 5 + n, None, None, None) for n in range(3)]
-    columns = {
+    columns: dict[str, Any] = {
         "probe": "writer", "incarnation": 0, "seq": array("q", range(3)), "topic": "orders",
         "partition": array("i", [1, 1, 1]), "scheduled": array("q", range(3)), "invoked": [0, 1, 2],
         "completed": array("q", range(3)), "outcome": "ok", "offset": [5, 6, 7],
@@ -86,7 +86,9 @@ def test_an_array_is_taken_over_without_copying() -> None:
     """Zero copy is why arrays are quick: the batch sees the array's own memory."""
     values = array("q", [1, 2, 3])
     batch = column_batch("clocks", 3, {"monotonic": values, "wall": values})
-    assert batch.column("monotonic").buffers()[1].address == values.buffer_info()[0]
+    buffer = batch.column("monotonic").buffers()[1]
+    assert buffer is not None
+    assert buffer.address == values.buffer_info()[0]
 
 
 @pytest.mark.parametrize(

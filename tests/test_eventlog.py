@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,7 +27,8 @@ def clocks(log: LiveLog, count: int, start: int = 0) -> None:
 
 def numbers(path: Path) -> list[int]:
     """The numbers of the rows that can be read."""
-    return list(read_live(path).table.column("monotonic").to_pylist())
+    found: list[Any] = read_live(path).table.column("monotonic").to_pylist()
+    return found
 
 
 def test_what_was_flushed_is_read_while_the_writer_goes_on(tmp_path: Path) -> None:
@@ -230,7 +232,8 @@ def test_sigkill_costs_at_most_a_tenth_of_a_second(tmp_path: Path, delay: float)
     assert got == list(range(len(got)))
     assert not stream.closed
     # the process may write for a moment after the clock was read, so only the lower side is a bound
-    assert killed - stream.table.column("wall").to_pylist()[-1] < 0.1e9 + 0.02e9
+    last: Any = stream.table.column("wall").to_pylist()[-1]
+    assert killed - last < 0.1e9 + 0.02e9
 
 
 @pytest.mark.lab

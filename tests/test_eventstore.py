@@ -38,7 +38,8 @@ def log(rundir: RunDir, writer: str, flushes: list[list[int]], *, closed: bool =
 
 def numbers(rundir: RunDir) -> list[int]:
     """What the table has."""
-    return list(read(rundir, "clocks").column("monotonic").to_pylist())
+    found: list[Any] = read(rundir, "clocks").column("monotonic").to_pylist()
+    return found
 
 
 def test_every_table_gets_a_file_even_when_it_is_empty(rundir: RunDir) -> None:

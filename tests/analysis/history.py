@@ -73,7 +73,7 @@ class History:
 
     def add(self, table: str, **values: Any) -> Row:
         """Add a row; what is not given has its usual value, times are seconds."""
-        row = dict.fromkeys(SCHEMAS[table].names) | self._usual(table) | values
+        row: Row = dict.fromkeys(SCHEMAS[table].names) | self._usual(table) | values
         times = _TIMES.get(table, ())
         for column in times:
             if row[column] is not None:

@@ -118,7 +118,7 @@ def test_sends_that_failed_meanwhile_are_named_with_their_errors(judge: Judge) -
         history.change("sends", {"seq": row["seq"]}, outcome=outcome, error=error, offset=None)
     verdict = judge(history, "produce_unavailability")
     row = finding(verdict, "produce_unavailability").evidence[0]
-    assert row["failed"] + row["uncertain"] == 25
+    assert sum(int(str(row[outcome])) for outcome in ("failed", "uncertain")) == 25
     assert row["errors"] == "NOT_LEADER_FOR_PARTITION, _MSG_TIMED_OUT"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +14,7 @@ SECOND = 1_000_000_000
 WINDOWS = (Span("run", 0, 100 * SECOND), Span("kill", 10 * SECOND, 20 * SECOND))
 
 
-def figures(*outages: Outage) -> dict[tuple[str, str], tuple[float | None, bool]]:
+def figures(*outages: Outage) -> dict[tuple[str, str], Any]:
     """By metric and window the value, and whether it is censored."""
     measures = unavailability(outages, ["writer"], WINDOWS)
     return {(m.metric, m.window): (m.value, m.censored) for m in measures}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from analysis.history import History
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-def restarted(history: History, at: float, *, killed: bool = False, found: int | None = None, **settings: str) -> None:
+def restarted(history: History, at: float, *, killed: bool = False, found: int | None = None, **settings: Any) -> None:
     """The reader's first process ends at ``at`` and a second one takes over at the committed offset ``found``."""
     history.worker(
         "reader", 1, started=at + 0.1, kind="consume", group="readers", isolation="read_committed", **settings

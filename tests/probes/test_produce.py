@@ -160,6 +160,7 @@ def test_values_carry_what_the_rows_say(work: Work, mock_cluster: str) -> None:
     reader.assign([TopicPartition("values", 2, row["offset"])])
     message = reader.poll(10)
     reader.close()
+    assert message is not None
     assert message.value() == encode(RUN, Payload("writer", 7, 11, row["scheduled"]), 150)
     assert message.key() == b"11"
     assert {row["partition"] for row in working.rows("sends")} == {2}

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -16,7 +17,7 @@ from sample_run import verdict
 
 from chaosk import report
 from chaosk.errors import UsageError
-from chaosk.report import files
+from chaosk.report.content import content
 from chaosk.report.files import FORMATS, replace, write_all
 from chaosk.rundir import RunDir
 
@@ -105,7 +106,7 @@ def test_every_format_names_a_path() -> None:
 def test_a_report_of_a_minute_is_quick(make_run: MakeRun) -> None:
     """Far below two seconds of work once the libraries are loaded, on a busy machine too: CPU time is what counts."""
     run = make_run()
-    files.content(run)
+    content(run)
     began = time.process_time()
     report.write(run)
     assert time.process_time() - began < 2.0
@@ -129,5 +130,6 @@ def test_the_committed_schema_knows_the_verdict() -> None:
     validator = Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
     told = json.loads(verdict().model_dump_json())
     assert list(validator.iter_errors(told)) == []
-    for change in ({"verdict": "fine"}, {"surprise": 1}, {"began": "noon"}, {"findings": [{}]}):
+    changes: tuple[dict[str, Any], ...] = ({"verdict": "fine"}, {"surprise": 1}, {"began": "noon"}, {"findings": [{}]})
+    for change in changes:
         assert list(validator.iter_errors({**told, **change})), change

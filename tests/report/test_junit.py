@@ -156,6 +156,6 @@ def test_it_is_the_same_every_time_and_has_no_date() -> None:
 
 def test_properties_name_the_run() -> None:
     """Hypothesis, headline, and what identifies the run."""
-    named = {found.name: found.value for found in suite(verdict()).properties()}
+    named = {found.name: found.value for found in suite(verdict()).properties()}  # type: ignore[no-untyped-call]
     assert named["seed"] == "42"
     assert named["verdict"].startswith("PASS — ")

@@ -22,7 +22,8 @@ GITHUB = MarkdownIt("gfm-like", {"linkify": False, "html": True})
 
 def rendered(text: str) -> str:
     """The text as a dialect with tables, strikethrough and HTML shows it."""
-    return GITHUB.render(text)
+    shown: str = GITHUB.render(text)
+    return shown
 
 
 def of(make_run: MakeRun, told: Verdict | None = None) -> str:

@@ -19,8 +19,9 @@ from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
+from chaosk.run.aiming import aim
 from chaosk.run.clock import wait_for
-from chaosk.run.faults import Faults, Life, aim
+from chaosk.run.faults import Faults, Life
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.scenario import Entry

@@ -21,7 +21,7 @@ from chaosk.probes.produce import Produce
 from chaosk.worker.process import ProbeProcess, source
 from chaosk.worker.spec import WorkerSpec
 
-MOCK = {"bootstrap.servers": "mock", "test.mock.num.brokers": 2, "log_level": 5}
+MOCK: dict[str, Any] = {"bootstrap.servers": "mock", "test.mock.num.brokers": 2, "log_level": 5}
 
 
 def spec(folder: Path, rate: str = "1000/s", **client: Any) -> WorkerSpec:
@@ -60,7 +60,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., ProbeProcess]]:
 
 def sends(folder: Path) -> list[int]:
     """The sequence numbers that were logged."""
-    return list(read_live(folder / "writer-0" / "sends.arrows").table.column("seq").to_pylist())
+    found: list[Any] = read_live(folder / "writer-0" / "sends.arrows").table.column("seq").to_pylist()
+    return found
 
 
 def test_it_reports_and_ends_cleanly(start: Callable[..., ProbeProcess], tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from chaosk import lab
 from chaosk.cluster.live import ProbeState
@@ -103,8 +104,10 @@ class Cluster:
                 assert message.error() is None, message.error()
                 payload = decode(message.value(), RUN)
                 assert payload is not None
-                places.setdefault(payload.seq, []).append((partition, message.offset()))
-                position = message.offset() + 1
+                offset = message.offset()
+                assert offset is not None
+                places.setdefault(payload.seq, []).append((partition, offset))
+                position = offset + 1
         client.close()
         return places
 

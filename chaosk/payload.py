@@ -97,6 +97,50 @@ class Encoder:
         return self._head + body + _CRC.pack(crc32(body, self._head_crc))
 
 
+class BulkEncoder:
+    """The values of an :class:`Encoder`, hundreds at a time: several times quicker, and whatever their size.
+
+    A CRC-32 is linear: that of a value is that of the value with an empty body, combined by exclusive or with a
+    contribution of each byte of the body, which depends on that byte and its place alone. So the checksums of many
+    values are sixteen look-ups in tables.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._body_at = encoder.body_at
+        self._empty = np.frombuffer(encoder.encode(0, 0), np.uint8)
+        self._tables = [self._table(place) for place in range(BODY.size)]
+
+    def encode(self, first: int, scheduled: NDArray[np.int64]) -> list[bytes]:
+        """The values of the records from ``first`` on, due at these times."""
+        count, size = len(scheduled), len(self._empty)
+        body = np.empty((count, 2), "<i8")
+        body[:, 0] = np.arange(first, first + count)
+        body[:, 1] = scheduled
+        parts = body.view(np.uint8)
+        checksums = np.full(count, self._checksum(self._empty), "<u4")
+        for place, table in enumerate(self._tables):
+            checksums ^= table[parts[:, place]]
+        values = np.empty((count, size), np.uint8)
+        values[:] = self._empty
+        values[:, self._body_at : self._body_at + BODY.size] = parts
+        values[:, -_CRC.size :] = checksums.view(np.uint8).reshape(count, _CRC.size)
+        joined = values.tobytes()
+        return [joined[at : at + size] for at in range(0, count * size, size)]
+
+    def _table(self, place: int) -> NDArray[np.uint32]:
+        """By value of the body's byte ``place``, its contribution: that of each bit is measured, the rest follows."""
+        table = np.zeros(256, np.uint32)
+        for bit in range(8):
+            value = self._empty.copy()
+            value[self._body_at + place] = 1 << bit
+            alone = self._checksum(value) ^ self._checksum(self._empty)
+            table[1 << bit : 2 << bit] = table[: 1 << bit] ^ np.uint32(alone)
+        return table
+
+    def _checksum(self, value: NDArray[np.uint8]) -> int:
+        return crc32(value[: -_CRC.size].tobytes())
+
+
 class Decoder:
     """Reads the values of one run; quicker than :func:`decode` for many of them."""
 

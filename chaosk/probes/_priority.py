@@ -1,8 +1,9 @@
 """Keeping a schedule on a machine that is busy: the sending thread goes first, where the system lets it.
 
 On two cores with a load of ten, one wake-up in a hundred of an ordinary thread came 4 to 14 ms late; of a real-time
-thread 0.1 ms. Only the thread that sends at a fixed rate asks for that: it works for microseconds and sleeps. A probe
-at full speed, or one that reads, would take the processor from the brokers of a lab on the same machine.
+thread 0.1 ms. Only the thread that sends at a fixed and modest rate asks for that: it works for microseconds and
+sleeps. A probe at full speed, or one that reads, would take the processor from the brokers of a lab on the same
+machine.
 """
 
 from __future__ import annotations

@@ -133,7 +133,21 @@ def _wire(seat: Seat) -> list[Argv]:
     """A cable from the bridge to the host's eth0. No gateway: there is no way out."""
     return [
         ["ip", "link", "set", "lo", "up"],
-        ["ip", "link", "add", "eth0", "type", "veth", "peer", "name", seat.plug, "netns", _LAB_NETWORK],
+        [
+            "ip",
+            "link",
+            "add",
+            "eth0",
+            "address",
+            seat.mac,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            seat.plug,
+            "netns",
+            _LAB_NETWORK,
+        ],
         ["ip", "address", "add", f"{seat.address}/24", "dev", "eth0"],
         ["ip", "link", "set", "eth0", "up"],
         ["nsenter", f"--net={_LAB_NETWORK}", "ip", "link", "set", seat.plug, "master", BRIDGE, "up"],

@@ -6,8 +6,8 @@ import ctypes
 import os
 import shutil
 import sys
-import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -82,22 +82,13 @@ def enter(name: str) -> None:
 
 def inside(name: str, work: Callable[[], T]) -> T:
     """The result of ``work`` done in the namespace, by a thread of its own: the caller stays where it is. As root."""
-    answers: list[T] = []
-    errors: list[BaseException] = []
 
-    def job() -> None:
-        try:
-            _setns(name)
-            answers.append(work())
-        except BaseException as error:  # noqa: BLE001 - handed over to the caller, whatever it is
-            errors.append(error)
+    def job() -> T:
+        _setns(name)
+        return work()
 
-    thread = threading.Thread(target=job, name=f"in-{name}")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return answers[0]
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"in-{name}") as pool:
+        return pool.submit(job).result()
 
 
 def _setns(name: str) -> None:

@@ -29,6 +29,7 @@ class NamespaceHosts(HostKind):
 
     @override
     def check(self) -> None:
+        """Raise LabError if the kernel lacks overlayfs or namespaces, or if mounts would show outside a chroot."""
         if "overlay" not in Path("/proc/filesystems").read_text(encoding="ascii"):
             loaded = runner.attempt(["modprobe", "overlay"]) if Path("/sbin/modprobe").exists() else None
             if loaded is None or loaded.returncode != 0:
@@ -52,6 +53,7 @@ class NamespaceHosts(HostKind):
 
     @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
+        """Write what the hosts need, make the network, and start the keeper; raises LabError."""
         for seat in seats:
             self._write_host(seat, files[seat.host], machine)
         runner.write(self._state.keeper("json"), _json(keeper_plan.plan(self._state, seats, machine)))
@@ -93,6 +95,7 @@ class NamespaceHosts(HostKind):
 
     @override
     def alive(self) -> bool:
+        """Whether the keeper lives: it holds a lock as long as it does."""
         try:
             mark = os.open(self._state.alive, os.O_RDWR)
         except FileNotFoundError:
@@ -104,6 +107,7 @@ class NamespaceHosts(HostKind):
 
     @override
     def start(self, host: str) -> None:
+        """Ask the keeper to start a host; raises LabError when there is no keeper."""
         (self._state.host(host) / "exit").unlink(missing_ok=True)
         try:
             pipe = os.open(self._state.control, os.O_WRONLY | os.O_NONBLOCK)
@@ -116,10 +120,12 @@ class NamespaceHosts(HostKind):
 
     @override
     def runs(self, host: str) -> bool:
+        """Whether the host's process 1 lives."""
         return self.alive() and (self._state.host(host) / "pid").exists()
 
     @override
     def failure(self, host: str) -> str | None:
+        """The last words of a host that has ended, or of the keeper; None while both live."""
         if not self.alive():
             return f"the lab's keeper has ended: {self._last_words()}"
         at = self._state.host(host)
@@ -129,6 +135,7 @@ class NamespaceHosts(HostKind):
 
     @override
     def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
+        """Standard output of ``argv`` in all of the host's namespaces; raises LabError."""
         pid = _pid(self._state.host(host) / "pid")
         return runner.run(
             [*self._in_lab(), "nsenter", "--target", str(pid), "--all", "--root", "--wd", *argv], timeout=timeout
@@ -136,6 +143,7 @@ class NamespaceHosts(HostKind):
 
     @override
     def fetch(self, host: str, path: str, to: Path) -> None:
+        """Move a file that the host has written to ``to``, in one step as seen from there; raises LabError."""
         beside = to.with_name(f".{to.name}.{self._state.name}")
         runner.run([*self._in_lab(), "cp", str(self._on_disk(host, path)), str(beside)])
         beside.replace(to)
@@ -147,6 +155,7 @@ class NamespaceHosts(HostKind):
 
     @override
     def read_log(self, host: str, path: str, lines: int) -> str:
+        """The last lines of a file the host has written, read from its disk; raises LabError."""
         return runner.run([*self._in_lab(), "tail", "-n", str(lines), str(self._on_disk(host, path))])
 
     def _in_lab(self) -> list[str]:
@@ -163,6 +172,7 @@ class NamespaceHosts(HostKind):
 
     @override
     def destroy(self) -> None:
+        """Kill the keeper, wait for the kernel to take the rest, and remove the network's name; raises LabError."""
         deadline = time.monotonic() + 30
         while self.alive():
             for pid in _holders(self._state.alive):

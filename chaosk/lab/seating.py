@@ -34,6 +34,11 @@ class Seat:
         """Where the host's cable is plugged into the bridge: its name may be too long for an interface."""
         return f"host{self.address.rpartition('.')[2]}"
 
+    @property
+    def mac(self) -> str:
+        """The hardware address: made from the other, so that a host started again is found where it was at once."""
+        return ":".join(["02", "00", *(f"{int(part):02x}" for part in self.address.split("."))])
+
 
 def seats(layout: LabLayout) -> tuple[Seat, ...]:
     """The hosts of ``layout`` in order; raises UsageError when it contradicts itself."""

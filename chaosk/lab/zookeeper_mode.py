@@ -31,11 +31,13 @@ class ZooKeeperMode(Mode):
 
     @override
     def check(self, layout: LabLayout) -> None:
+        """Raise UsageError for settings that would make the inventory wrong."""
         for name in sorted(_OWN & layout.broker_config.keys()):
             raise UsageError(f"broker_config.{name}: the lab sets this itself, by host; leave it out")
 
     @override
     def dependencies(self, layout: LabLayout) -> tuple[str, ...]:
+        """Kafka, its tools, and the binding that lets it log through log4j 1."""
         return (
             f"org.apache.kafka:kafka_2.13:{layout.kafka}",
             f"org.apache.kafka:kafka-tools:{layout.kafka}",
@@ -44,12 +46,14 @@ class ZooKeeperMode(Mode):
 
     @override
     def services(self, seats: tuple[Seat, ...]) -> tuple[Service, ...]:
+        """ZooKeeper first: brokers wait for it."""
         nodes = [zookeeper(seat.host, seat.address, seat.zookeeper) for seat in seats if seat.zookeeper is not None]
         brokers = [broker(seat.host, seat.address, seat.broker) for seat in seats if seat.broker is not None]
         return (*nodes, *brokers)
 
     @override
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
+        """Kafka's tools on every host; configuration and control of what has a seat there."""
         files = launchers.tools()
         if seat.zookeeper is not None:
             files += launchers.control("zookeeper", launchers.ZOOKEEPER, "zoo.cfg", "128m", ZOOKEEPER_LOG)
@@ -64,6 +68,7 @@ class ZooKeeperMode(Mode):
 
     @override
     def inventory(self, seats: tuple[Seat, ...], layout: LabLayout, namespace: str) -> Inventory:
+        """Hosts reached as ops, brokers and ZooKeeper nodes controlled by scripts."""
         hosts = {
             seat.host: Host(address=seat.address, key_file="client_key", known_hosts="known_hosts") for seat in seats
         }

@@ -35,6 +35,14 @@ def test_every_process_has_one_seat(brokers: int, zookeepers: int) -> None:
     assert len({seat.address for seat in found}) == len(found) == max(brokers, zookeepers)
 
 
+@given(st.integers(11, 210))
+def test_hardware_addresses(last: int) -> None:
+    """One for each address, locally administered and no multicast: what the standard sets aside for us."""
+    mac = Seat("x", f"198.18.0.{last}").mac
+    assert mac == f"02:00:c6:12:00:{last:02x}"
+    assert int(mac[:2], 16) & 0b11 == 0b10
+
+
 def test_written_layout() -> None:
     """A layout places roles by host name, in its own order, empty hosts included."""
     written: dict[str, tuple[str, ...]] = {

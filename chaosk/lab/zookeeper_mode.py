@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from typing_extensions import override
 
 from chaosk.errors import UsageError
@@ -26,6 +28,7 @@ _OWN = frozenset(
 """Settings the inventory repeats: another value here would make it wrong."""
 
 
+@dataclass(frozen=True, slots=True)
 class ZooKeeperMode(Mode):
     """Brokers that elect their controller through ZooKeeper."""
 

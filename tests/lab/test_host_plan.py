@@ -11,7 +11,6 @@ import pytest
 from chaosk.lab import host_plan, keeper_plan
 from chaosk.lab.host_plan import Argv, Machine
 from chaosk.lab.seating import Seat
-from chaosk.lab.state import LabState
 
 MACHINE = Machine(
     python="/py",
@@ -112,21 +111,3 @@ def test_an_empty_host_owns_nothing_of_kafka() -> None:
     first = cast("list[Argv]", host_plan.plan(Seat("spare", "198.18.0.12"), AT, MACHINE)["first"])
     assert not [argv for argv in first if "/var/lib/kafka" in argv and argv[0] == "chown"]
     assert first[-1] == ["touch", host_plan.MARKER]
-
-
-def test_keeper_plan_has_every_host() -> None:
-    """The keeper can start each host and mount its disk, of the size that makes a full disk real."""
-    state = LabState(Path("/state"), "x")
-    plan = keeper_plan.plan(state, (BOTH, Seat("node2", "198.18.0.12", 1, None)), MACHINE)
-    assert set(cast("dict[str, object]", plan["start"])) == {"node1", "node2"}
-    disk = cast("dict[str, list[Argv]]", plan["disk"])["node2"]
-    assert ["mount", "-t", "tmpfs", "-o", "size=2g,mode=755", "tmpfs", "/state/labs/x/hosts/node2/disk"] in disk
-    assert json.loads(json.dumps(plan)) == plan
-
-
-def test_the_keeper_dies_with_its_parent() -> None:
-    """``unshare`` waits for the keeper; killing either ends both."""
-    argv = keeper_plan.start(LabState(Path("/state"), "x"), MACHINE)
-    assert argv[:2] == ["nsenter", "--net=/run/netns/chaosk-x"]
-    assert {"--pid", "--mount", "--fork", "--kill-child"} <= set(argv)
-    assert argv[-2:] == ["keeper", "/state/labs/x/keeper.json"]

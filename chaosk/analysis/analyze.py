@@ -12,7 +12,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.findings import Answer, ask_all
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import histograms
-from chaosk.analysis.spark import failures_as
+from chaosk.analysis.spark import failures_as, tune
 from chaosk.analysis.summary import summary
 from chaosk.errors import AnalysisError
 from chaosk.judge import rule
@@ -27,6 +27,7 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
     """
     case = read_case(rundir)
     events = Events(spark, case)
+    tune(spark, small=events.small)
     with failures_as(f"{rundir.root}: the events cannot be judged"):
         try:
             answers = ask_all(events, None if kinds is None else dict(kinds))

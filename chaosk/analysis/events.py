@@ -69,8 +69,11 @@ class Events:
         return frame.coalesce(1) if self.small else frame
 
     def near(self, frame: DataFrame) -> DataFrame:
-        """A frame of few rows as one side of a join: sent to all workers, unless all is in one partition anyway."""
-        return frame if self.small else F.broadcast(frame)
+        """A frame of few rows as one side of a join: sent to all workers, or hashed in place in the one partition.
+
+        Without a word Spark would sort both sides.
+        """
+        return frame.hint("shuffle_hash") if self.small else F.broadcast(frame)
 
     def frame(self, make: Callable[[Events], DataFrame]) -> DataFrame:
         """What ``make(events)`` gives, kept: the first job that needs it computes it, later ones read it."""

@@ -13,14 +13,16 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.deliveries import deliveries
+from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.values import given_to, times_given, values
 
-NAMES = ("missing", "doubled", "lacking", "repeated", "jumped", "backward")
+NAMES = ("missing", "doubled", "lacking", "repeated", "jumped", "backward", "crowded")
 """Every screen.
 
 missing: a value that was acknowledged or read, and not audited. doubled: a value seen at two places. lacking: an
 audited value that a group which was given partitions of its topic was not given. repeated: a value given to a reader
-more than once. jumped, backward: a delivery that does not follow the one before it.
+more than once. jumped, backward: a delivery that does not follow the one before it. crowded: an offset at which
+different values were seen.
 """
 
 
@@ -31,6 +33,7 @@ def screened(events: Events) -> dict[str, int]:
     """
     rows = _counts(events.frame(values), _of_values(events))
     rows = rows.unionByName(_counts(events.frame(deliveries), _of_deliveries()))
+    rows = rows.unionByName(_counts(events.frame(crowded), {"crowded": F.lit(True)}))
     found = {str(row["name"]): int(row["count"]) for row in events.gathered(rows).collect()}
     if events.case.foreign:
         found["lacking"] += 1

@@ -35,29 +35,40 @@ _COMMON = {
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "1000",
     "spark.sql.debug.maxToStringFields": "3",
-    # A verdict must not depend on which of two equal rows came first, nor hide an overflow.
+    # A verdict must not hide an overflow.
     "spark.sql.ansi.enabled": "true",
 }
-_SMALL = {
+_JVM_SMALL = {
     "spark.driver.memory": "1g",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.default.parallelism": "2",
-    # In one partition a join needs no broadcast, which is a job of its own.
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.join.preferSortMergeJoin": "false",
-    # Compiling Java for each query takes longer than interpreting it on a short log.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Re-planning after each stage costs more than a stage of a small log takes.
-    "spark.sql.adaptive.enabled": "false",
     # The first tier compiles at once: the optimizing one has not paid for itself when a short judgement is over.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-_BIG = {
-    "spark.driver.memory": "6g",
-    "spark.sql.shuffle.partitions": "8",
-    "spark.sql.files.maxPartitionBytes": "256m",
+_JVM_LARGE = {"spark.driver.memory": "6g", "spark.sql.files.maxPartitionBytes": "256m"}
+_SMALL = {
+    "spark.sql.shuffle.partitions": "1",
+    # In one partition a join needs no broadcast, which is a job of its own.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # Planning anew after each stage costs more than a stage of a small run takes.
+    "spark.sql.adaptive.enabled": "false",
+    # Compiling Java for each query takes longer than interpreting it on a small run.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+_NOT_SMALL = {
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.autoBroadcastJoinThreshold": "10485760",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+}
+
+
+def tune(spark: SparkSession, *, small: bool) -> None:
+    """Set what suits a run of this size, as far as a started session lets it be set and the user has set nothing."""
+    users = user_settings()
+    for key, value in (_SMALL if small else _NOT_SMALL).items():
+        if key not in users:
+            spark.conf.set(key, value)
 
 
 def session(master: str | None = None, *, large: bool = False) -> SparkSession:
@@ -70,7 +81,7 @@ def session(master: str | None = None, *, large: bool = False) -> SparkSession:
     where = master or users.get("spark.master", "local[2]" if not large else "local[*]")
     if where.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    settings = {**_COMMON, **(_BIG if large else _SMALL)}
+    settings = {**_COMMON, **(_JVM_LARGE if large else _JVM_SMALL)}
     builder = SparkSession.builder.master(where)
     for key, value in settings.items():
         if key not in users:

@@ -53,7 +53,7 @@ class Election(Check):
         )
         began = F.least("named", F.coalesce("led", "named_last"))
         return (
-            epochs.join(seen, on=[*PLACE, "epoch"], how="left")
+            epochs.join(events.near(seen), on=[*PLACE, "epoch"], how="left")
             .withColumns(meaning(otherwise=INFORMATION))
             .withColumns({"began": began, "ended": F.col("named"), "to_leader": F.col("leader")})
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))

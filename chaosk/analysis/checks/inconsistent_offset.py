@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.placements import placements
+from chaosk.analysis.frames.placements import crowded, placements
 from chaosk.analysis.frames.sends import with_settings
 
 
@@ -31,12 +31,14 @@ class InconsistentOffset(Check):
     counted = ("offset with different records", "offsets with different records")
     tables = ("sends", "reads", "audit", "incarnations")
     order = (*PLACE, "offset")
+    screens = ("crowded",)
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of offsets at which more than one value was seen."""
         where = [*PLACE, "offset"]
-        crowded = _differ(placements(events), F.xxhash64(*VALUE)).select(*where)
-        sightings = with_settings(events, placements(events).join(crowded, on=where, how="left_semi"))
+        sightings = with_settings(
+            events, events.near(events.frame(crowded)).join(placements(events), on=where, how="inner")
+        )
         value = F.struct(*VALUE)
         firm = F.when(F.col("seen") | (F.col("acks") == -1), value)
         at_offset = sightings.groupBy(*where).agg(
@@ -57,12 +59,6 @@ class InconsistentOffset(Check):
             .withColumns(during(None, None))
             .select(*MEANING, *where, "one", "other", "read", "acknowledged")
         )
-
-
-def _differ(rows: DataFrame, value: Column) -> DataFrame:
-    """The places at which values differ, by a hash of 64 bits: longs aggregate without sorting."""
-    spread = rows.groupBy(*PLACE, "offset").agg(F.min(value).alias("low"), F.max(value).alias("high"))
-    return spread.filter(F.col("low") != F.col("high"))
 
 
 def _named(column: str) -> Column:

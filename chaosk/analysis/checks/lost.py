@@ -49,7 +49,7 @@ class Lost(Check):
         missing = events.frame(values).filter((F.col("written") | F.col("read")) & ~F.col("audited"))
         placed = (
             with_settings(events, missing)
-            .join(events.near(retained(events)), on=list(PLACE), how="inner")
+            .join(events.near(events.frame(retained)), on=list(PLACE), how="inner")
             .filter("complete")
             .withColumn("offset", offset_of(F.coalesce("read_place", "acked")))
         )

@@ -37,7 +37,7 @@ class PollSkip(Check):
             "isolation", *PLACE, F.col("offset").alias("before"), F.col("following").alias("skipped")
         )
         jumps = (
-            with_isolation(events, steps)
+            events.near(with_isolation(events, steps))
             .join(known, on=["isolation", *PLACE, "before"], how="inner")
             .filter(F.col("skipped") < F.col("offset"))
         )

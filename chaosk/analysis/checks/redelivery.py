@@ -75,7 +75,7 @@ def terms(events: Events) -> DataFrame:
     asked = events.table("fetched").select(*MEMBER, *OWNED, "invoked", "completed")
     when = (
         given.select(*MEMBER, *OWNED, "assignment", "at")
-        .join(asked, on=[*MEMBER, *OWNED], how="inner")
+        .join(events.near(asked), on=[*MEMBER, *OWNED], how="inner")
         .filter(F.col("completed") >= F.col("at"))
         .groupBy(*MEMBER, *OWNED, "assignment")
         .agg(F.min_by("invoked", "completed").alias("asked"))

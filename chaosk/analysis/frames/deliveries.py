@@ -45,4 +45,4 @@ def without_seek(events: Events, rows: DataFrame) -> DataFrame:
     seeks = events.table("seeks").select(*MEMBER, *PLACE, F.col("at").alias("sought"))
     between = [F.col(f"row.{name}") == F.col(f"seek.{name}") for name in (*MEMBER, *PLACE)]
     between.append(F.col("seek.sought").between(F.col("row.before_at"), F.col("row.at")))
-    return rows.alias("row").join(seeks.alias("seek"), on=between, how="left_anti")
+    return rows.alias("row").join(events.near(seeks).alias("seek"), on=between, how="left_anti")

@@ -57,7 +57,7 @@ def prompt_deliveries(events: Events, within: Mapping[str, int]) -> DataFrame:
         .groupBy("stream", cell("scheduled").alias("cell"))
         .agg(F.count("*").alias("prompt"))
     )
-    return wanted.join(prompt, on=["stream", "cell"], how="left").select(
+    return wanted.join(events.near(prompt), on=["stream", "cell"], how="left").select(
         "stream", "cell", "wanted", F.coalesce("prompt", F.lit(0)).alias("prompt")
     )
 

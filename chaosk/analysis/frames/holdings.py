@@ -27,9 +27,9 @@ def holdings(events: Events) -> DataFrame:
         .groupBy(*OWNED)
         .agg(F.min("offset").alias("lowest"), F.max("offset").alias("reached"), F.min("at").alias("first_at"))
     )
-    held = _given(events).join(read, on=list(OWNED), how="left")
+    held = _given(events).join(events.near(read), on=list(OWNED), how="left")
     for part in (_found(events), _sought(events), _committed(events)):
-        held = held.join(part, on=list(OWNED), how="left")
+        held = held.join(events.near(part), on=list(OWNED), how="left")
     found = F.when(F.col("begun_by_seek").isNull(), F.col("found"))
     return held.select(
         *OWNED, "since", "held", F.least(found, F.col("lowest")).alias("start"), "reached",
@@ -96,7 +96,9 @@ def blind(events: Events) -> DataFrame:
     rows = events.frame(deliveries).filter(F.col("group").isNotNull())
     last = rows.filter(cut).groupBy(*OWNED, *MEMBER).agg(F.max("at").alias("last_at"), F.max("offset").alias("last"))
     given = events.table("assignments").filter(cut & (F.col("kind") == "assign") & F.col("group").isNotNull())
-    held = given.select(*OWNED, *MEMBER).distinct().join(last, on=[*OWNED, *MEMBER], how="left").alias("cut")
+    held = (
+        given.select(*OWNED, *MEMBER).distinct().join(events.near(last), on=[*OWNED, *MEMBER], how="left").alias("cut")
+    )
     same = [F.col(f"cut.{name}") == F.col(f"next.{name}") for name in OWNED]
     other = (F.col("cut.probe") != F.col("next.probe")) | (F.col("cut.incarnation") != F.col("next.incarnation"))
     later = other & (F.col("next.at") > F.coalesce("cut.last_at", F.lit(0)))

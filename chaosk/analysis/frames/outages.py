@@ -31,7 +31,9 @@ def produce_outages(events: Events) -> DataFrame:
     starts = known.groupBy(*_WRITER).agg(F.min("scheduled").alias("completed"))
     marks = ok.select(*_WRITER, "completed").unionByName(starts)
     closed = gaps(marks, _WRITER, "completed").withColumn("censored", F.lit(False))
-    candidates = closed.unionByName(_unclosed(attempts, marks)).join(_ordinary(events, ok), on="producer", how="left")
+    candidates = closed.unionByName(_unclosed(events, attempts, marks)).join(
+        events.near(_ordinary(events, ok)), on="producer", how="left"
+    )
     waiting = _waiting(events, candidates, attempts)
     threshold = F.greatest(F.lit(SHORTEST), F.coalesce("ordinary", F.lit(0)) * _TIMES_BASELINE)
     return waiting.filter(F.col("ended") - F.col("began") >= threshold).select(
@@ -39,7 +41,7 @@ def produce_outages(events: Events) -> DataFrame:
     )
 
 
-def _unclosed(attempts: DataFrame, marks: DataFrame) -> DataFrame:
+def _unclosed(events: Events, attempts: DataFrame, marks: DataFrame) -> DataFrame:
     """Per process and partition the stretch after its last acknowledgement, if sends came to nothing after it."""
     last = marks.groupBy(*_WRITER).agg(F.max("completed").alias("opened"))
     bad = attempts.filter(F.col("outcome") != "ok").withColumn("over", F.coalesce("completed", "scheduled"))
@@ -47,7 +49,8 @@ def _unclosed(attempts: DataFrame, marks: DataFrame) -> DataFrame:
     same = [F.col(f"last.{name}") == F.col(f"bad.{name}") for name in _WRITER[:3]]
     here = F.col("bad.partition").isNull() | (F.col("bad.partition") == F.col("last.partition"))
     return (
-        last.alias("last")
+        events.near(last)
+        .alias("last")
         .join(bad.alias("bad"), on=[*same, here, F.col("bad.over") > F.col("last.opened")], how="inner")
         .groupBy(*(F.col(f"last.{name}") for name in (*_WRITER, "opened")))
         .agg(F.max("bad.over").alias("closed"))
@@ -104,9 +107,9 @@ def consume_outages(events: Events) -> DataFrame:
     rows = events.frame(deliveries)
     due = events.frame(values).filter("written").select(*VALUE, "completed")
     closing = rows.select(*_READER, F.col("at").alias("closed"), *VALUE)
+    ended = events.near(gaps(rows, _READER, "at")).join(closing, on=[*_READER, "closed"], how="inner")
     closed = (
-        events.near(gaps(rows, _READER, "at"))
-        .join(closing, on=[*_READER, "closed"], how="inner")
+        events.near(ended)
         .join(due, on=list(VALUE), how="inner")
         .groupBy(*_READER, "opened", "closed")
         .agg(F.min("completed").alias("due"))

@@ -31,3 +31,18 @@ def placements(events: Events) -> DataFrame:
         proven = uncertain.join(known, on=list(VALUE), how="left_semi").select(*_SEEN, F.lit(False).alias("seen"))
         seen = seen.unionByName(proven)
     return events.gathered(seen).select(*_SEEN, "seen")
+
+
+def crowded(events: Events) -> DataFrame:
+    """The places (topic, partition, offset) at which different values were seen.
+
+    Values are told apart by a hash of 64 bits, because longs aggregate without sorting.
+    """
+    value = F.xxhash64(*VALUE)
+    return (
+        placements(events)
+        .groupBy(*PLACE, "offset")
+        .agg(F.min(value).alias("low"), F.max(value).alias("high"))
+        .filter(F.col("low") != F.col("high"))
+        .select(*PLACE, "offset")
+    )

@@ -35,7 +35,7 @@ def retained(events: Events) -> DataFrame:
     )
     start = F.greatest("audited_start", F.coalesce("last_start", "audited_start"))
     return (
-        audited.join(sampled, on=list(PLACE), how="left")
+        audited.join(events.near(sampled), on=list(PLACE), how="left")
         .withColumn("log_start", start)
         .select(
             *PLACE, "log_start", "end", "complete",

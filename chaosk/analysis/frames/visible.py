@@ -27,7 +27,7 @@ def visible(events: Events) -> DataFrame:
     offsets = shown.unionByName(wider).distinct()
     in_order = Window.partitionBy("isolation", *PLACE).orderBy("offset")
     return (
-        offsets.join(events.near(retained(events)), on=list(PLACE), how="left")
+        offsets.join(events.near(events.frame(retained)), on=list(PLACE), how="left")
         .filter(F.col("log_start").isNull() | (F.col("offset") >= F.col("log_start")))
         .withColumn("following", F.lead("offset").over(in_order))
         .select("isolation", *PLACE, "offset", "following")
@@ -36,7 +36,7 @@ def visible(events: Events) -> DataFrame:
 
 def _acknowledged(events: Events) -> DataFrame:
     """Acknowledged offsets, as read_committed and so as both, of partitions whose audit is not complete."""
-    audited = retained(events).filter("complete").select(*PLACE)
+    audited = events.frame(retained).filter("complete").select(*PLACE)
     return (
         with_settings(events, events.frame(sends))
         .filter(F.col("written") & F.col("offset").isNotNull() & (F.col("acks") == -1))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -51,10 +50,10 @@ def written(records: int) -> dict[str, Longs]:
     }
 
 
-def names(prefix: str, numbers: Longs) -> pa.Array:
+def names(prefix: str, numbers: Longs) -> Any:
     """Names like ``writer2`` as plain strings."""
-    known = pa.array([f"{prefix}{number}" for number in range(int(numbers.max(initial=0)) + 1)])
-    return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), known).cast(pa.string())
+    known = [f"{prefix}{number}" for number in range(int(numbers.max(initial=0)) + 1)]
+    return pa.DictionaryArray.from_arrays(numbers.astype(np.int32), known).cast(pa.string())
 
 
 def write(rundir: RunDir, table: str, rows: int, columns: dict[str, Any]) -> None:
@@ -62,7 +61,7 @@ def write(rundir: RunDir, table: str, rows: int, columns: dict[str, Any]) -> Non
     schema = SCHEMAS[table]
     arrays = []
     for field in schema:
-        value = columns.get(field.name)
+        value: Any = columns.get(field.name)
         many = isinstance(value, np.ndarray | pa.Array)
         array = value if many else pa.repeat(pa.scalar(value, field.type), rows)
         arrays.append((array if isinstance(array, pa.Array) else pa.array(array)).cast(field.type))
@@ -116,7 +115,7 @@ def audit(rundir: RunDir, rows: dict[str, Longs], doubled: int) -> None:
     rows["offset"][count - doubled :] = rows["offset"].max() + 1 + np.arange(doubled)
     twice = {name: np.concatenate([column, column]) for name, column in rows.items()}
     levels = pa.DictionaryArray.from_arrays(
-        pa.array(np.repeat(np.array([0, 1], dtype=np.int32), count)), pa.array(["read_uncommitted", "read_committed"])
+        np.repeat(np.array([0, 1], dtype=np.int32), count), ["read_uncommitted", "read_committed"]
     )
     write(rundir, "audit", 2 * count, {
         "isolation": levels.cast(pa.string()), "topic": "orders", "partition": twice["partition"],
@@ -128,7 +127,7 @@ def audit(rundir: RunDir, rows: dict[str, Longs], doubled: int) -> None:
 def surroundings(rundir: RunDir, end: int) -> None:
     """Everything else: documents, processes, phases, one fault, samples of the cluster."""
     writers, readers = [f"writer{n}" for n in range(PRODUCERS)], [f"reader{n}" for n in range(CONSUMERS)]
-    probes = {name: {"produce": {}} for name in writers} | {name: {"consume": {}} for name in readers}
+    probes: dict[str, Any] = {name: {"produce": {}} for name in writers} | {name: {"consume": {}} for name in readers}
     scenario = {"name": "bench", "hypothesis": "h", "topics": {"orders": {"partitions": PARTITIONS}}, "probes": probes}
     fault = {"name": "kill", "kill_broker": {"target": "broker 0"}}
     rundir.plan.write_text(json.dumps({"scenario": {**scenario, "timeline": [fault]}}), encoding="utf-8")
@@ -153,7 +152,9 @@ def surroundings(rundir: RunDir, end: int) -> None:
             {"fault": "kill", "step": "kill_broker", "targets": "broker 0", "invoked": 20 * SECOND, "took": True,
              "applied": 20 * SECOND, "heal_invoked": 31 * SECOND, "healed": 32 * SECOND, "undone": True}
         ],
-        "audit_ranges": [{"isolation": level, **row} for level in ("read_uncommitted", "read_committed") for row in whole],
+        "audit_ranges": [
+            {"isolation": level, **row} for level in ("read_uncommitted", "read_committed") for row in whole
+        ],
         "assignments": [
             {"probe": f"reader{n % CONSUMERS}", "incarnation": 0, "group": "readers", "at": 2, "kind": "assign",
              "topic": "orders", "partition": n, "assignment": 0, "rebalance": 0}
@@ -171,7 +172,7 @@ def surroundings(rundir: RunDir, end: int) -> None:
 
 
 def measured(root: Path, records: int, rounds: int) -> dict[str, Any]:
-    """Judge a generated run cold and warm, in this process; what it took, and whether all that was planted was found."""
+    """Judge a generated run cold and warm, in this process; what it took, and whether what was planted was found."""
     rundir = generate(root, records)
     began = time.monotonic()
     spark = session(large=size(rundir) >= LARGE)
@@ -216,4 +217,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

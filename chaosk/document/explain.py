@@ -26,6 +26,7 @@ def explain(root: Node, error: ValidationError, schema: dict[str, Any]) -> list[
     """What is wrong in ``root``; ``schema`` is the JSON Schema of what was expected, for the names it knows."""
     errors: list[Error] = [dict(each) for each in error.errors(include_url=False)]
     errors = [each for each in errors if each["type"] != "reference"][:MOST_FOUND]  # those are checked elsewhere
+    errors = [each for each in errors if not _counts_failures(each, errors)]
     not_meant = _not_meant(root, errors, schema)
     likely = [each for each in errors if not any(_below(each["loc"], tried) for tried in not_meant)]
     return _complaints(root, likely, schema) or _complaints(root, errors, schema)
@@ -54,6 +55,12 @@ def _not_meant(root: Node, errors: list[Error], schema: dict[str, Any]) -> list[
     return [
         tried for tried in known if any(loc[: len(tried) - 1] == tried[:-1] and not _below(loc, tried) for loc in locs)
     ]
+
+
+def _counts_failures(error: Error, errors: list[Error]) -> bool:
+    """Whether a list is too short only because pydantic leaves out the items that are wrong themselves."""
+    start: Loc = error["loc"]
+    return error["type"] == "too_short" and any(len(e["loc"]) > len(start) and _below(e["loc"], start) for e in errors)
 
 
 def _below(loc: Loc, start: Loc) -> bool:

@@ -84,7 +84,7 @@ try:
 except ChaoskError as error:
     sys.exit(str(error))
 key = (path.parent / "client_key").read_text()
-print(lab.status(sys.argv[1]).healthy, len(key) > 100, path.read_text().splitlines()[0])
+print(lab.status(sys.argv[1]).healthy, len(key) > 100, path.read_text().splitlines()[0], flush=True)
 subprocess.run([sys.executable, "-c", sys.argv[2], "chaosk-" + sys.argv[1]], check=True)
 lab.down(sys.argv[1], print)
 """

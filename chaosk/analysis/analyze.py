@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from chaosk.analysis.case import Case, read_case
+from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.findings import Answer, ask_all
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import histograms
+from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import failures_as, tune
 from chaosk.analysis.summary import summary
 from chaosk.errors import AnalysisError

@@ -1,22 +1,17 @@
 """The case: all about a run that is not bulk: its plan, how it went, its faults, phases and processes, as plain values.
 
-The small event tables are read here with pyarrow; the big ones are Spark's (``chaosk.analysis.events``).
+It is read by ``chaosk.analysis.reading``; the big event tables are Spark's (``chaosk.analysis.events``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from chaosk.arrow import SCHEMAS
-from chaosk.errors import AnalysisError
 from chaosk.expect import Expect
 from chaosk.rundir import RunDir
 from chaosk.runrecord import RunRecord
@@ -29,13 +24,13 @@ Process = tuple[str, int]
 """Probe and incarnation."""
 
 
-class _Lenient(BaseModel):
+class Lenient(BaseModel):
     """Reads what it needs and leaves the rest, so a run with steps of a plugin can be judged where it is missing."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class PlannedEntry(_Lenient):
+class PlannedEntry(Lenient):
     """A timeline entry, as far as judging needs it."""
 
     name: str
@@ -51,7 +46,7 @@ class PlannedEntry(_Lenient):
         return {"name": value.get("name"), "kind": kinds[0], "step": value[kinds[0]] or {}} if kinds else value
 
 
-class Planned(_Lenient):
+class Planned(Lenient):
     """The scenario in ``plan.json``, as far as judging needs it."""
 
     name: str
@@ -116,6 +111,8 @@ class Case:
     """By table how many rows it has."""
     held: dict[str, frozenset[str]]
     """By group the topics of which its members were given partitions."""
+    silences: tuple[Span, ...]
+    """Stretches in which nothing at all was written, as if the machine had stood still."""
     foreign: bool
     """Whether readers or the tail audit saw records that are not of this run."""
     uncertain_with_offset: bool
@@ -210,112 +207,3 @@ class Case:
 def _end_of(fault: Fault, ended: int) -> int:
     """When a fault without a verified undo was over: at once if it leaves nothing, else never."""
     return (fault.applied or fault.invoked) if fault.undone else max(ended, fault.invoked)
-
-
-def read_case(rundir: RunDir) -> Case:
-    """Read a run directory's documents and small tables; raises AnalysisError where they cannot be read."""
-    tables = {name: _table(rundir, name) for name in ("faults", "phases", "incarnations", "ends", "audit_ranges")}
-    clocks = sorted((row["monotonic"], row["wall"]) for row in _table(rundir, "clocks"))
-    workers = [Worker(**{name: row[name] for name in Worker.__slots__}) for row in tables["incarnations"]]
-    phases = sorted((row["began"], row["phase"], row["ended"]) for row in tables["phases"])
-    record = _record(rundir, [row[0] for row in phases] or [row[0] for row in clocks])
-    return Case(
-        rundir=rundir,
-        plan=_planned(rundir),
-        record=record,
-        faults=tuple(
-            Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
-        ),
-        phases=tuple(Span(name, began, ended or record.ended) for began, name, ended in phases),
-        unfinished=tuple(name for _, name, ended in phases if ended is None),
-        workers=tuple(sorted(workers, key=lambda w: (w.probe, w.incarnation))),
-        ends={
-            (row["probe"], row["incarnation"]): {"scheduled": row["scheduled"], "rows": row["rows"]}
-            for row in tables["ends"]
-        },
-        ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
-        clocks=tuple(clocks),
-        rows={name: _rows(rundir, name) for name in SCHEMAS},
-        held=_held(rundir),
-        foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
-        uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
-    )
-
-
-def _renamed(row: dict[str, Any]) -> dict[str, Any]:
-    return {("name" if key == "fault" else key): value for key, value in row.items()}
-
-
-def _planned(rundir: RunDir) -> Planned:
-    class Document(_Lenient):
-        scenario: Planned
-
-    try:
-        return Document.model_validate_json(rundir.plan.read_bytes()).scenario
-    except (OSError, ValidationError) as error:
-        raise AnalysisError(f"{rundir.plan}: cannot be read, so nothing says what was to be judged: {error}") from error
-
-
-def _record(rundir: RunDir, times: list[int]) -> RunRecord:
-    """How the run went; a run that was killed has not written it, and then nobody knows whether all was undone."""
-    try:
-        return RunRecord.model_validate_json(rundir.run.read_bytes())
-    except FileNotFoundError:
-        began, ended = min(times, default=0), max(times, default=0)
-        return RunRecord(
-            run_id="", began=began, wall=0, ended=ended, healed=False, error="it ended before it could write run.json"
-        )
-    except (OSError, ValidationError) as error:
-        raise AnalysisError(f"{rundir.run}: cannot be read: {error}; without it the run cannot be judged") from error
-
-
-def _table(rundir: RunDir, name: str) -> list[dict[str, Any]]:
-    path = rundir.events / f"{name}.parquet"
-    try:
-        rows: list[dict[str, Any]] = pq.read_table(path, schema=SCHEMAS[name]).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, name, error) from error
-    return rows
-
-
-def _rows(rundir: RunDir, name: str) -> int:
-    try:
-        return int(pq.read_metadata(rundir.events / f"{name}.parquet").num_rows)
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, name, error) from error
-
-
-def _held(rundir: RunDir) -> dict[str, frozenset[str]]:
-    """By group the topics that its members were given partitions of."""
-    found: dict[str, set[str]] = {}
-    for row in _table(rundir, "assignments"):
-        if row["group"] is not None:
-            found.setdefault(row["group"], set()).add(row["topic"])
-    return {group: frozenset(topics) for group, topics in sorted(found.items())}
-
-
-def _any(rundir: RunDir, name: str, columns: list[str], holds: Callable[[pa.RecordBatch], Any]) -> bool:
-    """Whether any row of a table, of which only some columns are read, is one."""
-    try:
-        with pq.ParquetFile(rundir.events / f"{name}.parquet") as file:
-            return any(pc.any(holds(batch)).as_py() for batch in file.iter_batches(columns=columns))
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, name, error) from error
-
-
-def _not_ours(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
-    return pc.invert(batch.column("intact"))
-
-
-def _uncertain(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
-    return pc.and_(pc.equal(batch.column("outcome"), pa.scalar("info")), pc.is_valid(batch.column("offset")))
-
-
-def unreadable(rundir: RunDir, name: str, error: BaseException) -> AnalysisError:
-    """The error for an event table that is missing or damaged."""
-    path = rundir.events / f"{name}.parquet"
-    what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({str(error).splitlines()[0][:200]})"
-    return AnalysisError(
-        f"{path}: the event table {what}, so the run cannot be judged; "
-        f"if {rundir.live} still holds the live streams, delete {rundir.events} and analyze again"
-    )

@@ -13,13 +13,22 @@ from chaosk.verdict import Guard
 
 _DRIFT = 0.5
 """Seconds that the wall clock may move against the monotonic one between two samples."""
-_SILENCE = 5.0
-"""Seconds without a sample of the clocks, which come once a second: longer, and the machine itself stood still."""
 
 
 def guards(case: Case, progress: Histograms) -> tuple[Guard, ...]:
     """Every guard that is not met, in a fixed order."""
-    about_run = (broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, clocks, unwatched)
+    about_run = (
+        broken_off,
+        entry_failed,
+        fault_not_verified,
+        not_healed,
+        probe_died,
+        audit,
+        torn,
+        clocks,
+        silent,
+        unwatched,
+    )
     found = [guard for one in about_run for guard in one(case)]
     found.extend(guard for one in _ABOUT_PROGRESS for guard in one(case, progress))
     return tuple(found)
@@ -119,10 +128,13 @@ def clocks(case: Case) -> Iterator[Guard]:
                 f"the wall clock jumped by {walled - elapsed:+.3f} s; what the clients time by it is not to be trusted"
             )
             yield Guard(guard="clock_jump", what=what)
-        elif elapsed > _SILENCE:
-            yield Guard(
-                guard="clock_silent", what=f"nothing was written for {elapsed:.1f} s: chaosk's machine stood still"
-            )
+
+
+def silent(case: Case) -> Iterator[Guard]:
+    """The machine that runs chaosk stood still for a while: nothing at all was written."""
+    for span in case.silences:
+        seconds = (span.ended - span.began) / 1e9
+        yield Guard(guard="clock_silent", what=f"nothing was written for {seconds:.1f} s: chaosk's machine stood still")
 
 
 def unwatched(case: Case) -> Iterator[Guard]:

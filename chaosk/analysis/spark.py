@@ -35,6 +35,8 @@ _COMMON = {
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "1000",
     "spark.sql.debug.maxToStringFields": "3",
+    # One judgement compiles some 400 classes; the default keeps 100, so each would be compiled again and again.
+    "spark.sql.codegen.cache.maxEntries": "2000",
     # A verdict must not hide an overflow.
     "spark.sql.ansi.enabled": "true",
 }
@@ -50,16 +52,11 @@ _SMALL = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     # Planning anew after each stage costs more than a stage of a small run takes.
     "spark.sql.adaptive.enabled": "false",
-    # Compiling Java for each query takes longer than interpreting it on a small run.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 _NOT_SMALL = {
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.autoBroadcastJoinThreshold": "10485760",
     "spark.sql.adaptive.enabled": "true",
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.factoryMode": "FALLBACK",
 }
 
 

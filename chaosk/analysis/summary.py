@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from chaosk.judge import Ruling, overall
 from chaosk.verdict import Finding, Measure, Objective, Outcome, Severity
 
+_FIRST = ("lost", "unseen", "commit_skip", "duplicate_in_log", "send_order")
+"""Checks whose findings matter most to a reader, in this order; the others follow."""
+
 
 def summary(ruling: Ruling, findings: Sequence[Finding], measures: Sequence[Measure]) -> str:
     """One sentence: the verdict, why, and how much it rests on."""
@@ -14,6 +17,7 @@ def summary(ruling: Ruling, findings: Sequence[Finding], measures: Sequence[Meas
 
 
 def _clauses(ruling: Ruling, findings: Sequence[Finding], measures: Sequence[Measure]) -> Iterable[str]:
+    findings = sorted(findings, key=lambda f: _FIRST.index(f.check) if f.check in _FIRST else len(_FIRST))
     violations = [finding.title for finding in findings if finding.severity is Severity.VIOLATION]
     if violations:
         predicted = ", as predicted" if ruling.verdict is Outcome.PASS else ""

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysis.history import WALL, History, ns
+from analysis.history import History, ns
 
-from chaosk.analysis.case import Case, read_case
+from chaosk.analysis.case import Case
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import Histograms, Key
+from chaosk.analysis.reading import read_case
 from chaosk.analysis.windows import ALL
 from chaosk.verdict import Guard
 
@@ -219,11 +220,20 @@ def test_a_clock_that_jumped(met: Any) -> None:
 
 
 def test_a_machine_that_stood_still(met: Any) -> None:
-    """Seven seconds without a sample of clocks that is taken each second."""
+    """Seven seconds without a sample of the clocks, which are taken each second, and without any other event."""
     history = History(records=50)
-    history.rows["clocks"] = [row for row in history.rows["clocks"] if not ns(3) < row["monotonic"] < ns(10)]
+    history.rows["clocks"] = [row for row in history.rows["clocks"] if not ns(7) < row["monotonic"] < ns(14)]
+    for table, column in (("partitions", "at"), ("polls", "completed"), ("sends", "completed")):
+        history.rows[table] = [row for row in history.rows[table] if not ns(7) < row[column] < ns(14)]
+    history.rows["ends"][0] |= {"scheduled": 0}
     assert set(met(history)) == {"clock_silent"}
-    assert WALL
+
+
+def test_clocks_that_were_not_sampled_while_others_worked(met: Any) -> None:
+    """Near miss: only whoever samples the clocks was held up; the probes and the watcher went on."""
+    history = History(records=50)
+    history.rows["clocks"] = [row for row in history.rows["clocks"] if not ns(7) < row["monotonic"] < ns(14)]
+    assert met(history) == {}
 
 
 def test_a_cluster_that_nobody_watched(met: Any) -> None:

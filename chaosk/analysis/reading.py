@@ -1,0 +1,155 @@
+"""Reads a run directory's documents and small tables into a case, with pyarrow; the big tables are Spark's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+
+from chaosk.analysis.case import Case, Lenient, Planned, Span, Worker
+from chaosk.arrow import SCHEMAS
+from chaosk.errors import AnalysisError
+from chaosk.rundir import RunDir
+from chaosk.runrecord import RunRecord
+from chaosk.verdict import Fault
+
+SILENCE = 5_000_000_000
+"""Nanoseconds without any event after which the machine that runs chaosk is held to have stood still."""
+_PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"))
+"""Tables that are written all the time, and when: what shows that somebody was at work."""
+
+
+def read_case(rundir: RunDir) -> Case:
+    """Read a run directory's documents and small tables; raises AnalysisError where they cannot be read."""
+    tables = {name: _table(rundir, name) for name in ("faults", "phases", "incarnations", "ends", "audit_ranges")}
+    clocks = sorted((row["monotonic"], row["wall"]) for row in _table(rundir, "clocks"))
+    workers = [Worker(**{name: row[name] for name in Worker.__slots__}) for row in tables["incarnations"]]
+    phases = sorted((row["began"], row["phase"], row["ended"]) for row in tables["phases"])
+    record = _record(rundir, [row[0] for row in phases] or [row[0] for row in clocks])
+    return Case(
+        rundir=rundir,
+        plan=_planned(rundir),
+        record=record,
+        faults=tuple(
+            Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
+        ),
+        phases=tuple(Span(name, began, ended or record.ended) for began, name, ended in phases),
+        unfinished=tuple(name for _, name, ended in phases if ended is None),
+        workers=tuple(sorted(workers, key=lambda w: (w.probe, w.incarnation))),
+        ends={
+            (row["probe"], row["incarnation"]): {"scheduled": row["scheduled"], "rows": row["rows"]}
+            for row in tables["ends"]
+        },
+        ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
+        clocks=tuple(clocks),
+        rows={name: _rows(rundir, name) for name in SCHEMAS},
+        held=_held(rundir),
+        foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
+        silences=tuple(_silences(rundir, [row[0] for row in clocks])),
+        uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
+    )
+
+
+def _renamed(row: dict[str, Any]) -> dict[str, Any]:
+    return {("name" if key == "fault" else key): value for key, value in row.items()}
+
+
+def _planned(rundir: RunDir) -> Planned:
+    class Document(Lenient):
+        scenario: Planned
+
+    try:
+        return Document.model_validate_json(rundir.plan.read_bytes()).scenario
+    except (OSError, ValidationError) as error:
+        raise AnalysisError(f"{rundir.plan}: cannot be read, so nothing says what was to be judged: {error}") from error
+
+
+def _record(rundir: RunDir, times: list[int]) -> RunRecord:
+    """How the run went; a run that was killed has not written it, and then nobody knows whether all was undone."""
+    try:
+        return RunRecord.model_validate_json(rundir.run.read_bytes())
+    except FileNotFoundError:
+        began, ended = min(times, default=0), max(times, default=0)
+        return RunRecord(
+            run_id="", began=began, wall=0, ended=ended, healed=False, error="it ended before it could write run.json"
+        )
+    except (OSError, ValidationError) as error:
+        raise AnalysisError(f"{rundir.run}: cannot be read: {error}; without it the run cannot be judged") from error
+
+
+def _table(rundir: RunDir, name: str) -> list[dict[str, Any]]:
+    path = rundir.events / f"{name}.parquet"
+    try:
+        rows: list[dict[str, Any]] = pq.read_table(path, schema=SCHEMAS[name]).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+    return rows
+
+
+def _rows(rundir: RunDir, name: str) -> int:
+    try:
+        return int(pq.read_metadata(rundir.events / f"{name}.parquet").num_rows)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+
+
+def _held(rundir: RunDir) -> dict[str, frozenset[str]]:
+    """By group the topics that its members were given partitions of."""
+    found: dict[str, set[str]] = {}
+    for row in _table(rundir, "assignments"):
+        if row["group"] is not None:
+            found.setdefault(row["group"], set()).add(row["topic"])
+    return {group: frozenset(topics) for group, topics in sorted(found.items())}
+
+
+def _silences(rundir: RunDir, sampled: list[int]) -> list[Span]:
+    """Stretches of ``SILENCE`` or more in which neither the clocks were sampled nor any event happened."""
+    suspected = [(a, b) for a, b in pairwise(sampled) if b - a > SILENCE]
+    if not suspected:
+        return []
+    pulses = np.unique(
+        np.concatenate([np.asarray(sampled, dtype=np.int64), *(_times(rundir, *each) for each in _PULSES)])
+    )
+    found = [Span("silence", a, b) for a, b in pairwise(pulses.tolist()) if b - a > SILENCE]
+    return [span for span in found if any(a <= span.began and span.ended <= b for a, b in suspected)]
+
+
+def _times(rundir: RunDir, name: str, column: str) -> Any:  # noqa: ANN401 - an array of nanoseconds
+    try:
+        times = pq.read_table(rundir.events / f"{name}.parquet", columns=[column]).column(column)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+    return times.drop_null().to_numpy()
+
+
+def _any(rundir: RunDir, name: str, columns: list[str], holds: Callable[[pa.RecordBatch], Any]) -> bool:
+    """Whether any row of a table, of which only some columns are read, is one."""
+    try:
+        with pq.ParquetFile(rundir.events / f"{name}.parquet") as file:
+            return any(pc.any(holds(batch)).as_py() for batch in file.iter_batches(columns=columns))
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+
+
+def _not_ours(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
+    return pc.invert(batch.column("intact"))
+
+
+def _uncertain(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
+    return pc.and_(pc.equal(batch.column("outcome"), pa.scalar("info")), pc.is_valid(batch.column("offset")))
+
+
+def unreadable(rundir: RunDir, name: str, error: BaseException) -> AnalysisError:
+    """The error for an event table that is missing or damaged."""
+    path = rundir.events / f"{name}.parquet"
+    what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({str(error).splitlines()[0][:200]})"
+    return AnalysisError(
+        f"{path}: the event table {what}, so the run cannot be judged; "
+        f"if {rundir.live} still holds the live streams, delete {rundir.events} and analyze again"
+    )

@@ -9,6 +9,7 @@
     hands       carries out deeds and asks facts
     journal     undos on disk before their fault
     crew        the processes beside us: probes and the watcher
+    drain       whether the consumers have read what was written
     preflight   whether the run may start
     display     what a person sees meanwhile
 """

@@ -25,11 +25,11 @@ import structlog
 from chaosk.errors import ChaoskError, EventLogError, HealError, StepError
 from chaosk.eventstore import close as close_events
 from chaosk.plan import Plan
-from chaosk.probes._contract import Probe
 from chaosk.run.actor import FaultActor
 from chaosk.run.analyst import Analyst
 from chaosk.run.clock import Interrupted, now, sleep_until, wait_for
 from chaosk.run.display import Display, Rates, Status
+from chaosk.run.drain import behind
 from chaosk.run.faults import Faults
 from chaosk.run.field import Field
 from chaosk.run.journal import Journal
@@ -44,7 +44,7 @@ WHOLE_WITHIN = 120.0
 """Seconds that the cluster may take to be healthy again once everything is undone."""
 WARM_WITHIN = 60.0
 """Seconds until every probe must have made progress."""
-CATCH_UP_WITHIN = 60.0
+CATCH_UP_WITHIN = 30.0
 """Seconds that consumers may take to read what was written."""
 
 
@@ -138,14 +138,15 @@ class Engine:
 
     def _drain(self) -> None:
         crew, probes = self._field.crew, self._plan.scenario.probes
-        crew.end_all(tuple(name for name, probe in probes.items() if _writes(probe)))
+        crew.end_all(tuple(name for name, probe in probes.items() if probe.writes))
 
         def caught_up() -> bool:
             self._look()
-            return all(state.lag == 0 for state in crew.states() if state.running)
+            return not behind(probes, crew.states())
 
         if not wait_for(caught_up, CATCH_UP_WITHIN, self._stop):
-            self._display.say(f"consumers did not catch up within {CATCH_UP_WITHIN:g} s")
+            groups = ", ".join(behind(probes, crew.states()))
+            self._display.say(f"{groups}: not everything was read within {CATCH_UP_WITHIN:g} s")
         crew.end_all(tuple(probes))
 
     def _become_whole(self) -> None:
@@ -244,7 +245,3 @@ class Engine:
                 cluster=self._field.watched(),
             )
         )
-
-
-def _writes(probe: Probe) -> bool:
-    return probe.writes

@@ -109,7 +109,7 @@ def test_a_frozen_broker_stalls_nobody_else(cluster: Any, watch: Any, tmp_path: 
     for broker in (0, 2):
         mine = [one for one in partitions if one["asked"] == broker and one["partition"] == 0]
         assert sum(since <= one["at"] <= until for one in mine) >= 25, "5 a second for 5 seconds"
-    silent = [one for one in brokers if one["asked"] == 1 and since + 5e8 <= one["invoked"] <= until - 5e8]
+    silent = [one for one in brokers if one["asked"] == 1 and since + 5e8 <= one["invoked"] <= until - 15e8]
     assert len(silent) >= 3
     assert all("no answer within 1 s" in one["error"] for one in silent)
     assert [one["error"] for one in brokers if one["asked"] == 1][-1] is None, "and seen again when it is back"

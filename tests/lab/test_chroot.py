@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,9 @@ for path in /*; do
       fi ;;
   esac
 done
+for path in "$CHECKOUT" "$ENVIRONMENT"; do # they may lie below what is left out above
+  [ -e "$root$path" ] || { mkdir -p "$root$path" && mount --rbind "$path" "$root$path"; }
+done
 mkdir -p "$root/var/lib/chaosk/kafka" "$root/run/sshd"
 mount --bind "$jars" "$root/var/lib/chaosk/kafka"
 shift 2
@@ -50,13 +54,18 @@ ls -A /run/netns 2>/dev/null | wc -l
 """
 
 
+def where() -> dict[str, str]:
+    """The environment, with where this checkout and its virtual environment are."""
+    return os.environ | {"CHECKOUT": str(Path(chaosk.__file__).parents[1]), "ENVIRONMENT": sys.prefix}
+
+
 def in_chroot(tmp_path: Path, jars: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a root that is a plain directory, with processes and mounts of its own."""
     (tmp_path / "home").mkdir()
     source = f"PYTHONPATH={Path(chaosk.__file__).parents[1]}"
     own = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ROOT, "sh"]
     words = [*own, str(tmp_path / "home"), str(jars), "env", "-u", "CHAOSK_STATE", "-C", "/", source, *argv]
-    return subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=200, check=False, env=where())
 
 
 @pytest.mark.lab
@@ -92,6 +101,7 @@ def test_a_chroot_that_shares_its_mounts_is_refused(tmp_path: Path, own_state: P
     words = ["env", "-u", "CHAOSK_STATE", "-C", "/", f"PYTHONPATH={Path(chaosk.__file__).parents[1]}"]
     up = [sys.executable, "-m", "chaosk", "lab", "up", "--name", f"{TAG}h", "--brokers", "1", "--zookeepers", "1"]
     jars = str((own_state / "kafka").resolve())
-    done = subprocess.run([*own, jars, *words, *up], capture_output=True, text=True, timeout=100, check=False)
+    command = [*own, jars, *words, *up]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=where())
     assert done.returncode == 69
     assert "the lab's mounts would show outside this chroot; before entering it do: mount --bind DIR DIR" in done.stderr

@@ -24,7 +24,7 @@ probes:
   writer: {produce: {topic: orders, rate: 200/s, config: {acks: all, enable.idempotence: true}}}
   reader: {consume: {topic: orders, group: readers}}
 baseline: 3s
-settle: 3s
+settle: 5s
 """
 
 KILL = """\
@@ -54,8 +54,10 @@ def test_a_leader_is_killed_and_nothing_is_lost(start: Callable[..., Any]) -> No
     assert verdict["verdict"] == "pass", run.text
     (fault,) = verdict["faults"]
     assert (fault["took"], fault["undone"]) == (True, True)
-    gap = next(m for m in verdict["measures"] if (m["metric"], m["subject"]) == ("unavailability", "writer"))
-    assert gap["value"] > 1.0, "a killed leader must be felt: else the measure does not see it"
+    gaps = {(m["metric"], m["subject"], m["window"]): m["value"] for m in verdict["measures"]}
+    assert gaps["unavailability", "writer", "run"] > 1.0, (
+        "a killed leader must be felt: else the measure does not see it"
+    )
     for name in ("report.html", "report.md", "junit.xml", "plan.json", "run.json"):
         assert (run.rundir() / name).stat().st_size > 0
     assert str(run.rundir() / "report.html") in run.text.replace("\n", "")
@@ -113,7 +115,8 @@ timeline:
         )
         run.wait_for("cut: verified")
         assert on_host("node3", "iptables", "-S") != before, "the cut must be there, or this proves nothing"
-        assert run.finish() in (0, 1), run.text
+        assert run.finish() in (0, 1, 2), run.text  # what the clients felt is not the matter here
+        assert run.read("run.json")["healed"] is True
         assert on_host("node3", "iptables", "-S") == before
     finally:
         on_host("node3", "iptables", "-D", "INPUT", "1")
@@ -186,10 +189,9 @@ def test_a_full_disk_ends_without_a_verdict_and_healed(
     try:
         run = start(HEAD + CUT % "60s", "--output", str(full))
         run.wait_for("cut: verified")
-        with (full / "filler").open("wb") as filler, suppress(OSError):
-            while True:
-                filler.write(bytes(4096))
-                filler.flush()
+        with (full / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+            while filler.write(bytes(4096)):
+                pass
         time.sleep(2)
         run.signal(signal.SIGINT)
         assert run.finish(90) == 2, run.text

@@ -1,0 +1,44 @@
+"""Whether the consumers have read what was written: not by their own word alone.
+
+A consumer's lag is that of its last fetch: while it is cut off, or waits to connect again, it believes to be at the
+end. So what a group was given is held against what the producers got acknowledged, for as long as there is hope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from chaosk.cluster.live import ProbeState
+from chaosk.probes._contract import Probe
+
+
+def behind(probes: Mapping[str, Probe], states: Iterable[ProbeState]) -> tuple[str, ...]:
+    """Groups (or probes without one) that still have something to read, as far as counts can tell.
+
+    A group of which no probe runs is not waited for; one that started at the end of a topic may be named although it
+    has read all it ever will.
+    """
+    by_name = {state.probe: state for state in states}
+    written: dict[str, int] = {}
+    for name, probe in probes.items():
+        if probe.writes and name in by_name:
+            for topic in probe.topics():
+                written[topic] = written.get(topic, 0) + by_name[name].ok
+    groups: dict[str, list[str]] = {}
+    for name, probe in probes.items():
+        if not probe.writes and name in by_name:
+            groups.setdefault(next(iter(probe.groups()), name), []).append(name)
+    return tuple(
+        group
+        for group, members in groups.items()
+        if any(by_name[name].running for name in members) and _lacks(members, probes, by_name, written)
+    )
+
+
+def _lacks(
+    members: list[str], probes: Mapping[str, Probe], states: Mapping[str, ProbeState], written: Mapping[str, int]
+) -> bool:
+    if any(states[name].running and states[name].lag != 0 for name in members):
+        return True
+    topics = {topic for name in members for topic in probes[name].topics()}
+    return sum(states[name].ok for name in members) < sum(written.get(topic, 0) for topic in topics)

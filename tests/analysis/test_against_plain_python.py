@@ -82,7 +82,8 @@ def written(history: History, value: Value, partition: int, place: int, draw: Ra
 def plain(history: History) -> dict[str, set[Any]]:
     """The rules in plain Python: by check what identifies each row."""
     sends = {("writer", row["incarnation"], row["seq"]): row for row in history.rows["sends"]}
-    audited, read, places, at = set(), defaultdict(list), defaultdict(set), defaultdict(set)
+    audited: set[Value] = set()
+    read, places, at = defaultdict(list), defaultdict(set), defaultdict(set)
     for table in ("audit", "reads"):
         for row in history.rows[table]:
             value, place = (row["producer"], row["producer_incarnation"], row["seq"]), (row["partition"], row["offset"])
@@ -113,7 +114,7 @@ def below_end(history: History, value: Value, read: dict[Value, list[tuple[int, 
     if value not in read:
         return True
     partition, offset = max(read[value])
-    return offset <= max(row["offset"] for row in history.rows["audit"] if row["partition"] == partition)
+    return bool(offset <= max(row["offset"] for row in history.rows["audit"] if row["partition"] == partition))
 
 
 def turned(in_log: dict[Value, set[tuple[int, int]]]) -> set[Value]:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import structlog
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
+from pyspark.errors import (
+    AnalysisException,
+    ArithmeticException,
+    IllegalArgumentException,
+    PySparkException,
+    PySparkTypeError,
+    PySparkValueError,
+)
 
 from chaosk import registry
 from chaosk.analysis.checks._contract import Check
@@ -36,6 +43,10 @@ class Answer:
     guards: tuple[Guard, ...] = ()
 
 
+_OWN_FAULT = (AnalysisException, ArithmeticException, IllegalArgumentException, PySparkTypeError, PySparkValueError)
+"""What Spark raises at a query that is wrong, not at events that cannot be read."""
+
+
 def checks() -> dict[str, type[Check]]:
     """Every check by its file name."""
     return registry.discover("chaosk.analysis.checks", Check)
@@ -49,9 +60,14 @@ def ask_all(events: Events, kinds: dict[str, type[Check]] | None = None) -> tupl
 
 
 def ask(events: Events, name: str, kind: type[Check]) -> Answer:
-    """Ask one check. Whatever it raises makes it "not judged", with a guard: a crashed check is never a pass."""
+    """Ask one check. Whatever it raises makes it "not judged", with a guard: a crashed check is never a pass.
+
+    What is wrong with Spark or with the event tables is raised: no check can be judged then.
+    """
     try:
         return _answer(events, name, kind())
+    except _OWN_FAULT as error:
+        return crashed(name, error)
     except (Py4JError, PySparkException, ChaoskError, ConnectionError, EOFError):
         raise
     except Exception as error:

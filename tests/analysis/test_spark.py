@@ -1,0 +1,82 @@
+"""Whose settings hold: the user's Spark configuration first, ours where it says nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from py4j.protocol import Py4JNetworkError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from chaosk.analysis.events import spark_schema
+from chaosk.analysis.spark import failures_as, require_java, tune, user_settings
+from chaosk.arrow import SCHEMAS
+from chaosk.errors import AnalysisError, PreflightError
+from chaosk.events import TABLES
+
+
+def test_settings_of_the_user_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In spark-defaults.conf, in PYSPARK_SUBMIT_ARGS, and the latter counts more, as it does for Spark."""
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# ours\nspark.driver.memory  3g\nspark.master=yarn\n\nspark.eventLog.dir hdfs://x/a b\n"
+    )
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master spark://h:7077 --conf spark.ui.enabled=true pyspark-shell")
+    assert user_settings() == {
+        "spark.driver.memory": "3g",
+        "spark.master": "spark://h:7077",
+        "spark.eventLog.dir": "hdfs://x/a b",
+        "spark.ui.enabled": "true",
+    }
+
+
+def test_without_configuration_there_are_no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A SPARK_HOME without the file, and nothing else."""
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert user_settings() == {}
+
+
+def test_no_java_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is missing altogether, or JAVA_HOME points into the void."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(PreflightError, match=r"no java on the PATH.*install a Java 17 runtime"):
+        require_java()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(PreflightError, match="JAVA_HOME is"):
+        require_java()
+
+
+@pytest.mark.parametrize(
+    "error", [PySparkException("[BROKEN] it broke\nat x.y.z"), Py4JNetworkError("gone"), EOFError()]
+)
+def test_what_spark_raises_becomes_one_line(error: Exception) -> None:
+    """With what was being done, and without the JVM's stack."""
+    with pytest.raises(AnalysisError) as caught, failures_as("/run: cannot be judged"):
+        raise error
+    assert str(caught.value).startswith("/run: cannot be judged: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_every_table_has_the_same_columns_in_spark_and_arrow() -> None:
+    """Two schemas of one contract."""
+    for name, table in TABLES.items():
+        assert spark_schema(table).names == SCHEMAS[name].names
+
+
+@pytest.mark.spark
+def test_what_the_user_has_set_is_not_tuned(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of a started session follow the size of the run, except those that the user has made."""
+    key = "spark.sql.shuffle.partitions"
+    tune(spark, small=True)
+    assert spark.conf.get(key) == "1"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--conf {key}=1 pyspark-shell")
+    tune(spark, small=False)
+    assert spark.conf.get(key) == "1"
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS")
+    tune(spark, small=False)
+    assert spark.conf.get(key) == "8"
+    tune(spark, small=True)

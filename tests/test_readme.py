@@ -25,6 +25,13 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def test_the_index_names_every_page() -> None:
+    """Each page and folder of docs/ is linked from its index."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = {path.name for path in (ROOT / "docs").iterdir()} - {"README.md"}
+    assert [page for page in pages if f"]({page})" not in index] == []
+
+
 def test_the_exit_codes_are_the_programs() -> None:
     """The table has each exit code once, in order, and no other."""
     table = [int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)]

@@ -51,7 +51,8 @@ def test_no_java_says_what_to_install(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    "error", [PySparkException("[BROKEN] it broke\nat x.y.z"), Py4JNetworkError("gone"), EOFError()]  # type: ignore[no-untyped-call]
+    "error",
+    [PySparkException("[BROKEN] it broke\nat x.y.z"), Py4JNetworkError("gone"), EOFError()],  # type: ignore[no-untyped-call]
 )
 def test_what_spark_raises_becomes_one_line(error: Exception) -> None:
     """With what was being done, and without the JVM's stack."""

@@ -55,8 +55,13 @@ def ends(cluster: Any, topic: str) -> list[int]:
 
 
 def topic_id(cluster: Any, topic: str) -> str:
-    """The topic's id."""
-    return str(cluster.brokers.views([topic])[0].topic_ids[topic])
+    """The topic's id, as soon as any broker knows it: a full ISR is no promise that all of them do."""
+    deadline = time.monotonic() + 10
+    while True:
+        ids = [one.topic_ids[topic] for one in cluster.brokers.views([topic]) if topic in one.topic_ids]
+        if ids or time.monotonic() > deadline:
+            return str(ids[0])
+        time.sleep(0.1)
 
 
 def test_makes_what_is_missing(cluster: Any) -> None:

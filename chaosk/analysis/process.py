@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ from chaosk.errors import AnalysisError, ChaoskError, ExitCode
 from chaosk.eventstore import close
 from chaosk.rundir import RunDir, existing
 from chaosk.verdict import Verdict
+
+WARM_UPS = 3
+"""Times that a made-up run is judged, as long as nothing better is to do: each makes the JVM a little quicker."""
 
 
 def judge(root: Path, master: str | None = None) -> Verdict:
@@ -55,11 +59,19 @@ def command(root: Path, master: str | None, *, wait: bool) -> None:
         spark = session(master, large=not wait and size(rundir) >= LARGE)
     if wait:
         with timed(times, "warm_up"):
-            warm_up(spark)
+            for _ in range(WARM_UPS):
+                if not _told():
+                    warm_up(spark)
         _wait(times)
     verdict = _judge(spark, rundir, times)
+    click.echo(", ".join(f"{part} {seconds:.1f} s" for part, seconds in times.items()), err=True)
     click.echo(json.dumps({"verdict": str(rundir.verdict), "outcome": verdict.verdict, "seconds": times}))
     sys.stdout.flush()
+
+
+def _told() -> bool:
+    """Whether there is something to read on stdin."""
+    return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
 def _wait(times: dict[str, float]) -> None:

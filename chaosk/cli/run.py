@@ -95,7 +95,6 @@ def _experiment(plan: Plan, output: Path, display: Display, durations: dict[str,
 
 def _judge(rundir: RunDir, analyst: Analyst | None) -> None:
     worker = analyst or Analyst(rundir)
-    threading.Thread(target=report.warm_up, daemon=True).start()
     try:
         worker.judge()
     finally:

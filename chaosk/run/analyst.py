@@ -61,4 +61,4 @@ class Analyst:
 
 
 def _step_back() -> None:
-    os.nice(5)
+    os.nice(10)

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 
 import structlog
 
+from chaosk import report
 from chaosk.errors import ChaoskError, EventLogError, HealError, StepError
 from chaosk.eventstore import close as close_events
 from chaosk.plan import Plan
@@ -99,12 +100,13 @@ class Engine:
             self._pass(scenario.baseline)
         self._began, self._wall = now(), time.time_ns()
         self._field.measure_clocks(self._recorder)
+        self._analyst = Analyst(self._rundir)
         with self._enter("timeline"):
             self._timeline.run(self._began, self._look)
         self._snapshot_during()
         with self._enter("heal"):
             self._heal()
-        self._analyst = Analyst(self._rundir)
+        threading.Thread(target=report.warm_up, daemon=True).start()
         with self._enter("settle"):
             self._pass(scenario.settle)
         with self._enter("drain"):

@@ -154,6 +154,11 @@ class Case:
         return tuple(sorted({worker.probe for worker in self.workers if worker.kind == kind}))
 
     @property
+    def consumers(self) -> tuple[tuple[str, str], ...]:
+        """Each probe that reads, and whom it reads for (its group, or itself), sorted."""
+        return tuple(sorted({(worker.probe, worker.reader) for worker in self.workers if worker.kind == "consume"}))
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """The consumer groups, sorted."""
         return tuple(sorted({worker.group for worker in self.workers if worker.group}))

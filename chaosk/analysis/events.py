@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -53,16 +54,20 @@ class Events:
         self.spark = spark
         self.case = case
         self.small = sum(case.rows.values()) <= SMALL
+        self._tables: dict[str, DataFrame] = {}
+        self._plans: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._values: dict[Callable[[Events], Any], Any] = {}
         self._lock = RLock()  # a frame is often made of another one
 
     def table(self, name: str) -> DataFrame:
         """An event table, with the columns of ``chaosk.events``; a table without rows costs no reading."""
-        schema = spark_schema(TABLES[name])
-        path = self.case.rundir.events / f"{name}.parquet"
-        rows = self.spark.read.schema(schema).parquet(path.resolve().as_uri())
-        return self.gathered(rows if self.case.rows[name] else rows.limit(0))
+        with self._lock:
+            if name not in self._tables:
+                path = self.case.rundir.events / f"{name}.parquet"
+                rows = self.spark.read.schema(spark_schema(TABLES[name])).parquet(path.resolve().as_uri())
+                self._tables[name] = self.gathered(rows if self.case.rows[name] else rows.limit(0))
+            return self._tables[name]
 
     def gathered(self, frame: DataFrame) -> DataFrame:
         """The frame in one partition if the run is small, so that nothing after it is shuffled."""
@@ -74,6 +79,13 @@ class Events:
         Without a word Spark would sort both sides.
         """
         return frame.hint("shuffle_hash") if self.small else F.broadcast(frame)
+
+    def plan(self, make: Callable[[Events], DataFrame]) -> DataFrame:
+        """What ``make(events)`` gives: planned once, computed by every job that needs it. See ``planned_once``."""
+        with self._lock:
+            if make not in self._plans:
+                self._plans[make] = make(self)
+            return self._plans[make]
 
     def frame(self, make: Callable[[Events], DataFrame]) -> DataFrame:
         """What ``make(events)`` gives, kept: the first job that needs it computes it, later ones read it."""
@@ -95,3 +107,13 @@ class Events:
         for frame in self._frames.values():
             frame.unpersist()
         self._frames.clear()
+
+
+def planned_once(make: Callable[[Events], DataFrame]) -> Callable[[Events], DataFrame]:
+    """For frames that many queries start from: building a plan is a hundred calls into the JVM, and not quick."""
+
+    @wraps(make)
+    def planned(events: Events) -> DataFrame:
+        return events.plan(make)
+
+    return planned

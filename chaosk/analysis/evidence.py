@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import Check
@@ -22,6 +22,8 @@ SHOWN = 20
 """Rows of each severity that go into the verdict."""
 AT_ONCE = 20_000
 """Rows that are fetched at once; more are written by Spark and merged from its files."""
+_RANK = f"array_position(array({', '.join(map(repr, SEVERITIES))}), severity)"
+_LINE = "to_json(struct(*), map('ignoreNullFields', 'false')) AS value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,7 @@ class _Tally:
 def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tuple[Summary, ...], Found]:
     """Write every row to ``evidence/<name>.jsonl``, the worst first, then by the check's order; sum them up."""
     tally = _Tally(events)
-    order = [_rank(), *(F.col(column).asc_nulls_first() for column in check.order)]
-    whole = F.struct(*(F.col(column) for column in rows.columns))
-    lines = rows.orderBy(*order).select(F.to_json(whole, {"ignoreNullFields": "false"}).alias("value"))
+    lines = rows.orderBy(F.expr(_RANK), *check.order).select(F.expr(_LINE))
     first = [str(row["value"]) for row in lines.limit(AT_ONCE + 1).collect()]
     many = len(first) > AT_ONCE
     path = events.case.rundir.evidence / f"{name}.jsonl"
@@ -92,13 +92,6 @@ def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tupl
 def write_none(events: Events, name: str) -> None:
     """Write ``evidence/<name>.jsonl`` without rows: nothing was found."""
     _write(events.case.rundir.evidence / f"{name}.jsonl", (), _Tally(events))
-
-
-def _rank() -> Column:
-    rank = F.lit(len(SEVERITIES))
-    for place, severity in enumerate(SEVERITIES):
-        rank = F.when(F.col("severity") == severity, F.lit(place)).otherwise(rank)
-    return rank
 
 
 def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
+from pyspark.sql import functions as F
+
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.figures import figures
+from chaosk.analysis.windows import ALL, masks_of, names_of
 
 
 class Key(NamedTuple):
@@ -53,17 +56,23 @@ class Histograms:
 def histograms(events: Events) -> Histograms:
     """Collect them: a few hundred rows per probe and window."""
     found = Histograms(Counter(), Counter(), {}, {})
+    windows = events.case.windows
+    masks = list(masks_of(windows, F.lit(0)))
     for row in events.gathered(figures(events)).collect():
-        key = Key(row["what"], row["probe"], row["window"])
         count = int(row["count"])
-        found.counts[key] += count
-        if row["window"] == "" and row["incarnation"] is not None and row["what"] != "poll":
+        if row["incarnation"] is not None and row["what"] != "poll":
             found.processes[row["probe"], row["incarnation"]] += count
-        if row["bucket"] is not None:
-            buckets = found.buckets.setdefault(key, {})
-            buckets[row["bucket"]] = buckets.get(row["bucket"], 0) + count
-            found.longest[key] = max(found.longest.get(key, 0), row["longest"])
+        for window in (ALL, *names_of(windows, [row[mask] for mask in masks])):
+            _count(found, Key(row["what"], row["probe"], window), row["bucket"], count, row["longest"])
     return found
+
+
+def _count(found: Histograms, key: Key, bucket: int | None, count: int, longest: int | None) -> None:
+    found.counts[key] += count
+    if bucket is not None:
+        buckets = found.buckets.setdefault(key, {})
+        buckets[bucket] = buckets.get(bucket, 0) + count
+        found.longest[key] = max(found.longest.get(key, 0), longest or 0)
 
 
 def total(found: Histograms, whats: Iterable[str], probe: str, window: str) -> int:

@@ -32,7 +32,7 @@ def screened(events: Events) -> dict[str, int]:
     Records of others have no value; where there are any, ``lacking`` and ``repeated`` count as having found something.
     """
     rows = _counts(events.frame(values), _of_values(events))
-    rows = rows.unionByName(_counts(events.frame(deliveries), _of_deliveries()))
+    rows = rows.unionByName(_counts(deliveries(events), _of_deliveries()))
     rows = rows.unionByName(_counts(events.frame(crowded), {"crowded": F.lit(True)}))
     found = {str(row["name"]): int(row["count"]) for row in events.gathered(rows).collect()}
     if events.case.foreign:
@@ -49,10 +49,10 @@ def _counts(frame: DataFrame, screens: dict[str, Column]) -> DataFrame:
 
 def _of_values(events: Events) -> dict[str, Column]:
     doubled = (F.col("first") != F.col("last")) | (F.col("first") != F.col("acked"))
-    readers = sorted({worker.reader for worker in events.case.workers if worker.kind == "consume"})
-    repeated = (times_given(reader) > 1 for reader in readers)
+    case = events.case
+    repeated = (times_given(case, reader) > 1 for reader in sorted({reader for _, reader in case.consumers}))
     lacking = (
-        F.col("topic").isin(sorted(topics)) & ~given_to(F.lit(group)) for group, topics in events.case.held.items()
+        F.col("topic").isin(sorted(topics)) & ~given_to(case, F.lit(group)) for group, topics in case.held.items()
     )
     return {
         "missing": (F.col("written") | F.col("read")) & ~F.col("audited"),

@@ -28,3 +28,25 @@ def windows_of(windows: Sequence[Span], time: Column) -> Column:
 def windows_and_all(windows: Sequence[Span], time: Column, every: str = ALL) -> Column:
     """The windows that a time lies in, and ``every`` in any case."""
     return F.array_append(F.coalesce(windows_of(windows, time), F.array().cast("array<string>")), F.lit(every))
+
+
+_PER_MASK = 60
+"""Windows that one long has bits for."""
+
+
+def masks_of(windows: Sequence[Span], time: Column) -> dict[str, Column]:
+    """The windows that a time lies in as bits of one or more longs: quick, because Spark compiles plain arithmetic."""
+    masks: dict[str, Column] = {}
+    for start in range(0, len(windows), _PER_MASK):
+        mask = F.lit(0).cast("long")
+        for bit, span in enumerate(windows[start : start + _PER_MASK]):
+            mask = mask + F.when((time >= span.began) & (time < span.ended), F.lit(1 << bit).cast("long")).otherwise(0)
+        masks[f"mask_{start // _PER_MASK}"] = mask
+    return masks
+
+
+def names_of(windows: Sequence[Span], masks: Sequence[int]) -> tuple[str, ...]:
+    """The names of the windows whose bits are set."""
+    return tuple(
+        span.name for place, span in enumerate(windows) if masks[place // _PER_MASK] >> (place % _PER_MASK) & 1
+    )

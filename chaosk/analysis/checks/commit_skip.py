@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.deliveries import deliveries
+from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 
 
@@ -40,7 +40,7 @@ class CommitSkip(Check):
             .join(events.near(done), on=list(PLACE), how="inner")
             .filter((F.col("offset") >= F.col("start")) & (F.col("offset") < F.col("committed")))
         )
-        had = events.frame(deliveries).select(*OWNED, "offset")
+        had = reads(events).select(*OWNED, "offset")
         lacking = below.join(had, on=[*OWNED, "offset"], how="left_anti").select(
             *OWNED, "offset", *VALUE, "committed", "sought", "automatic"
         )

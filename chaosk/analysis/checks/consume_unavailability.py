@@ -44,10 +44,9 @@ class ConsumeUnavailability(Check):
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``unavailability`` and ``unavailable_total`` of each consumer and window."""
         rows = found.rows("reader", "began", "ended", "censored")
-        readers = sorted({(worker.probe, worker.reader) for worker in events.case.workers if worker.kind == "consume"})
         outages = [
             Outage(probe, row["began"], row["ended"], row["censored"])
-            for probe, reader in readers
+            for probe, reader in events.case.consumers
             for row in rows
             if row["reader"] == reader
         ]

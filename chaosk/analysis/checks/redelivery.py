@@ -11,7 +11,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
-from chaosk.analysis.frames.deliveries import MEMBER, deliveries
+from chaosk.analysis.frames.deliveries import MEMBER, reads
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.verdict import Measure
 
@@ -36,7 +36,7 @@ class Redelivery(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of offsets with more than one delivery to a group."""
-        rows = events.frame(deliveries).filter(F.col("group").isNotNull())
+        rows = reads(events).filter(F.col("group").isNotNull())
         again = (
             rows.groupBy(*OWNED, "offset")
             .agg(

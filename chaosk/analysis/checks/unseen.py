@@ -42,7 +42,7 @@ class Unseen(Check):
         owed = events.frame(values).filter(F.col("written") & F.col("audited"))
         lacking = (
             owed.join(events.near(held), on=list(PLACE), how="inner")
-            .filter((F.col("invoked") >= F.col("since")) & ~given_to(F.col("group")))
+            .filter((F.col("invoked") >= F.col("since")) & ~given_to(events.case, F.col("group")))
             .filter(F.col("start").isNull() | (F.col("offset") >= F.col("start")))
             .select(*OWNED, *VALUE, "offset", "reached", "sought", "invoked", "completed")
         )

@@ -5,13 +5,20 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.events import Events
+from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import PLACE, VALUE
 
 MEMBER = ("probe", "incarnation")
 """Columns that name one process of a consumer."""
 
 
+@planned_once
+def reads(events: Events) -> DataFrame:
+    """One row per delivered record: the table, and ``reader``, the group or the probe that has none."""
+    return events.table("reads").withColumn("reader", F.coalesce("group", "probe"))
+
+
+@planned_once
 def deliveries(events: Events) -> DataFrame:
     """One row per delivered record: member, group, reader, assignment, poll, n, place, offset, value, intact, at.
 
@@ -20,8 +27,7 @@ def deliveries(events: Events) -> DataFrame:
     """
     in_turn = Window.partitionBy(*MEMBER, *PLACE, "assignment").orderBy("n")
     return (
-        events.table("reads")
-        .withColumn("reader", F.coalesce("group", "probe"))
+        reads(events)
         .withColumn("before", F.lag("offset").over(in_turn))
         .withColumn("before_at", F.lag("at").over(in_turn))
         .withColumn("before_poll", F.lag("poll").over(in_turn))

@@ -5,30 +5,30 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.events import Events
+from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import VALUE
-from chaosk.analysis.frames.deliveries import MEMBER, deliveries
+from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.sends import sends
-from chaosk.analysis.frames.values import values
-from chaosk.analysis.windows import windows_and_all
+from chaosk.analysis.frames.values import firsts, values
+from chaosk.analysis.windows import masks_of
 
 BITS = 11
 """Significant bits that a bucket of latency keeps: figures are right to 0.1 %."""
 
 
 def figures(events: Events) -> DataFrame:
-    """Counts by what, probe, incarnation, window (and ``ALL``) and bucket, with the longest of the bucket.
+    """Counts by what, probe, incarnation, windows (as bits, see ``masks_of``) and bucket, and the longest of each.
 
     ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``read`` and ``poll``,
     by when; ``received``, first deliveries to a reader by the window their record was due in, latency from then on.
     """
-    sent = events.frame(sends).select(
+    sent = sends(events).select(
         F.col("outcome").alias("what"), F.col("producer").alias("probe"),
         F.col("producer_incarnation").alias("incarnation"), F.col("scheduled").alias("when"),
         (F.col("completed") - F.col("scheduled")).alias("latency"),
     )  # fmt: skip
     polled = events.table("polls").select(F.lit("poll").alias("what"), *MEMBER, F.col("invoked").alias("when"))
-    read = events.frame(deliveries).select(F.lit("read").alias("what"), *MEMBER, F.col("at").alias("when"))
+    read = events.table("reads").select(F.lit("read").alias("what"), *MEMBER, F.col("at").alias("when"))
     received = first_deliveries(events).select(
         F.lit("received").alias("what"), "probe", F.col("scheduled").alias("when"),
         (F.col("at") - F.col("scheduled")).alias("latency"),
@@ -36,33 +36,26 @@ def figures(events: Events) -> DataFrame:
     rows = sent
     for more in (polled, read, received):
         rows = rows.unionByName(more, allowMissingColumns=True)
-    windows = windows_and_all(events.case.windows, F.col("when"))
+    masks = masks_of(events.case.windows, F.col("when"))
     return (
         events.gathered(rows)
-        .select("what", *MEMBER, "latency", F.explode(windows).alias("window"))
-        .groupBy("what", *MEMBER, "window", bucket(F.col("latency")).alias("bucket"))
+        .groupBy(
+            "what", *MEMBER, *(mask.alias(name) for name, mask in masks.items()),
+            bucket(F.col("latency")).alias("bucket"),
+        )
         .agg(F.count("*").alias("count"), F.max("latency").alias("longest"))
-    )
+    )  # fmt: skip
 
 
+@planned_once
 def first_deliveries(events: Events) -> DataFrame:
     """One row per reader and value, its first delivery: ``reader``, ``probe`` (that got it), ``at``, ``scheduled``.
 
     Values whose send nobody wrote down (its probe was killed) are left out: nobody knows when they were due.
     """
-    given = events.frame(values).filter(F.col("scheduled").isNotNull())
-    each = given.select(*VALUE, "scheduled", "completed", "deliveries", F.explode("deliveries").alias("given"))
-    earlier = F.exists(
-        "deliveries",
-        lambda other: (
-            (other["reader"] == F.col("given.reader"))
-            & (
-                (other["at"] < F.col("given.at"))
-                | ((other["at"] == F.col("given.at")) & (other["probe"] < F.col("given.probe")))
-            )
-        ),
-    )
-    return each.filter(~earlier).select(*VALUE, "given.reader", "given.probe", "given.at", "scheduled", "completed")
+    due = events.frame(values).filter(F.col("scheduled").isNotNull())
+    first = due.withColumn("first", F.explode(firsts(events.case))).filter(F.col("first.at").isNotNull())
+    return first.select(*VALUE, "first.reader", "first.probe", "first.at", "scheduled", "completed")
 
 
 def bucket(value: Column) -> Column:

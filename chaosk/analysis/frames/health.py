@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import VALUE
-from chaosk.analysis.frames.deliveries import deliveries
+from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.figures import first_deliveries
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.values import values
@@ -30,7 +30,7 @@ def prompt_sends(events: Events, within: Mapping[str, int]) -> DataFrame:
     """
     in_time = (F.col("outcome") == "ok") & (F.col("completed") - F.col("scheduled") <= _bound("producer", within))
     return (
-        events.frame(sends)
+        sends(events)
         .groupBy(F.col("producer").alias("stream"), cell("scheduled").alias("cell"))
         .agg(F.count("*").alias("wanted"), F.count_if(in_time).alias("prompt"))
     )
@@ -41,11 +41,11 @@ def prompt_deliveries(events: Events, within: Mapping[str, int]) -> DataFrame:
 
     ``wanted``: the written ones of the topics it reads. ``prompt``: those it was given ``within`` so many nanoseconds.
     """
-    reads = events.frame(deliveries).select(F.col("reader").alias("stream"), "topic").distinct()
+    streams = reads(events).select(F.col("reader").alias("stream"), "topic").distinct()
     wanted = (
         events.frame(values)
         .filter("written")
-        .join(events.near(reads), on="topic", how="inner")
+        .join(events.near(streams), on="topic", how="inner")
         .groupBy("stream", cell("scheduled").alias("cell"))
         .agg(F.count("*").alias("wanted"))
     )

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import MEMBER, deliveries
+from chaosk.analysis.frames.deliveries import MEMBER, reads
 
 OWNED = ("group", *PLACE)
 """Columns that name a partition of a group."""
@@ -22,7 +22,7 @@ def holdings(events: Events) -> DataFrame:
     a member sought after it had begun to read. ``automatic``: whether a member commits automatically.
     """
     read = (
-        events.frame(deliveries)
+        reads(events)
         .filter(F.col("group").isNotNull())
         .groupBy(*OWNED)
         .agg(F.min("offset").alias("lowest"), F.max("offset").alias("reached"), F.min("at").alias("first_at"))
@@ -93,7 +93,7 @@ def blind(events: Events) -> DataFrame:
     """
     names = [f"{probe}/{incarnation}" for probe, incarnation in sorted(events.case.unended)]
     cut = F.concat_ws("/", "probe", "incarnation").isin(names)
-    rows = events.frame(deliveries).filter(F.col("group").isNotNull())
+    rows = reads(events).filter(F.col("group").isNotNull())
     last = rows.filter(cut).groupBy(*OWNED, *MEMBER).agg(F.max("at").alias("last_at"), F.max("offset").alias("last"))
     given = events.table("assignments").filter(cut & (F.col("kind") == "assign") & F.col("group").isNotNull())
     held = (

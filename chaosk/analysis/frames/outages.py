@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.deliveries import deliveries
+from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.gaps import SHORTEST, gaps
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.values import given_to, values
@@ -24,7 +24,7 @@ def produce_outages(events: Events) -> DataFrame:
     Columns: producer, producer_incarnation, topic, partition, began, ended, censored (whether it was still going on at
     the process's last outcome), failed and uncertain (sends with that outcome during it), errors.
     """
-    attempts = events.frame(sends)
+    attempts = sends(events)
     known = attempts.filter(F.col("partition").isNotNull())
     ok = known.filter(F.col("outcome") == "ok")
     # The first send's due time stands for an acknowledgement, so that a start which takes long is a gap as well.
@@ -104,7 +104,7 @@ def consume_outages(events: Events) -> DataFrame:
     Columns: reader, topic, partition, began, ended, censored. It begins when the first record that waited was
     acknowledged, or with the last delivery if that was later.
     """
-    rows = events.frame(deliveries)
+    rows = reads(events)
     due = events.frame(values).filter("written").select(*VALUE, "completed")
     closing = rows.select(*_READER, F.col("at").alias("closed"), *VALUE)
     ended = events.near(gaps(rows, _READER, "at")).join(closing, on=[*_READER, "closed"], how="inner")
@@ -126,7 +126,7 @@ def consume_outages(events: Events) -> DataFrame:
 def _starving(events: Events) -> DataFrame:
     """Per reader and partition the stretch after its last delivery, if records are in the log that it never got."""
     reached = (
-        events.frame(deliveries)
+        reads(events)
         .groupBy(*_READER)
         .agg(F.max("offset").alias("reached"), F.max("at").alias("opened"))
     )  # fmt: skip
@@ -134,7 +134,7 @@ def _starving(events: Events) -> DataFrame:
     last = max((span.ended for span in events.case.phases if span.name == "drain"), default=events.case.run.ended)
     return (
         waiting.join(events.near(reached), on=list(PLACE), how="inner")
-        .filter((F.col("offset") > F.col("reached")) & ~given_to(F.col("reader")))
+        .filter((F.col("offset") > F.col("reached")) & ~given_to(events.case, F.col("reader")))
         .groupBy(*_READER, "opened")
         .agg(F.min("completed").alias("due"))
         .withColumns({"closed": F.lit(last), "censored": F.lit(True)})

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.events import Events
+from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.packed import offset_of, packed, partition_of, topic_of
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.values import values
 
 _SEEN = (*VALUE, *PLACE, "offset")
 
 
+@planned_once
 def placements(events: Events) -> DataFrame:
     """All sightings ("O"): by readers, by the tail audit, and by acknowledgements, which name an offset.
 
@@ -22,7 +24,7 @@ def placements(events: Events) -> DataFrame:
     """
     read = events.table("reads").filter("intact").select(*_SEEN, F.lit(True).alias("seen"))
     audited = events.table("audit").filter("intact").select(*_SEEN, F.lit(True).alias("seen"))
-    attempts = events.frame(sends).filter(F.col("offset").isNotNull())
+    attempts = sends(events).filter(F.col("offset").isNotNull())
     acknowledged = attempts.filter(F.col("outcome") == "ok").select(*_SEEN, F.lit(False).alias("seen"))
     seen = read.unionByName(audited).unionByName(acknowledged)
     if events.case.uncertain_with_offset:
@@ -36,13 +38,18 @@ def placements(events: Events) -> DataFrame:
 def crowded(events: Events) -> DataFrame:
     """The places (topic, partition, offset) at which different values were seen.
 
-    Values are told apart by a hash of 64 bits, because longs aggregate without sorting.
+    Values are told apart by a hash of 64 bits, and places are packed, because longs aggregate without sorting.
     """
-    value = F.xxhash64(*VALUE)
+    seen = placements(events).select(
+        packed(events.case, F.col("offset")).alias("place"), F.xxhash64(*VALUE).alias("value")
+    )
     return (
-        placements(events)
-        .groupBy(*PLACE, "offset")
-        .agg(F.min(value).alias("low"), F.max(value).alias("high"))
+        seen.groupBy("place")
+        .agg(F.min("value").alias("low"), F.max("value").alias("high"))
         .filter(F.col("low") != F.col("high"))
-        .select(*PLACE, "offset")
+        .select(
+            topic_of(events.case, F.col("place")).alias("topic"),
+            partition_of(F.col("place")).alias("partition"),
+            offset_of(F.col("place")).alias("offset"),
+        )
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.events import Events
+from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import PLACE, VALUE
 
 SETTINGS = ("acks", "idempotent", "max_in_flight")
 
 
+@planned_once
 def sends(events: Events) -> DataFrame:
     """One row per attempt: the value, its place, times, outcome, error, ``offset`` (None unless it names a place).
 
@@ -49,6 +50,7 @@ def _with_fate(events: Events, attempts: DataFrame) -> DataFrame:
     return attempts.join(known, on="txn", how="left").withColumn("fate", fate)
 
 
+@planned_once
 def committed_reads(events: Events) -> DataFrame:
     """The values that anyone was given at read_committed, the tail audit included."""
     careful = events.table("incarnations").filter(F.col("isolation") == "read_committed").select("probe", "incarnation")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.case import Case
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.packed import offset_of, packed, partition_of, topic_of
@@ -22,12 +23,12 @@ def values(events: Events) -> DataFrame:
     ``written``, ``acked`` (the place the acknowledgement named). From the log: ``first`` and ``last`` (lowest and
     highest place it was seen at, None if never), ``audited``, ``read``, ``read_place`` (the highest a reader got it
     at), ``read_at`` (when first). Places are packed (``frames.packed``). ``topic``, ``partition`` and ``offset``: its
-    place, the log's word first. ``deliveries``: an array with reader, probe, ``at`` (when first) and ``times`` of each
-    consumer that was given it.
+    place, the log's word first. ``at_<n>`` and ``times_<n>``: when consumer ``n`` (by name) was first given it, and how
+    often; ask ``given_to``, ``times_given`` and ``firsts`` for them.
     """
     merged = _sent(events).unionByName(_seen(events), allowMissingColumns=True)
     read = F.col("consumer").isNotNull()
-    consumers = sorted({(w.probe, w.reader) for w in events.case.workers if w.kind == "consume"})
+    consumers = events.case.consumers
     per_value = events.gathered(merged).groupBy(*VALUE).agg(
         F.max("scheduled").alias("scheduled"), F.max("invoked").alias("invoked"), F.max("completed").alias("completed"),
         F.max("verdict").alias("verdict"), F.max("written").alias("written"), F.max("acked").alias("acked"),
@@ -41,23 +42,41 @@ def values(events: Events) -> DataFrame:
         *VALUE, topic_of(events.case, place).alias("topic"), partition_of(place).alias("partition"),
         offset_of(place).alias("offset"), "scheduled", "invoked", "completed", _outcome().alias("outcome"), "written",
         "acked", "first", "last", "audited", F.col("read_at").isNotNull().alias("read"), "read_place", "read_at",
-        _deliveries(consumers).alias("deliveries"),
+        *(f"{name}_{number}" for number in range(len(consumers)) for name in ("at", "times")),
     )  # fmt: skip
 
 
-def given_to(group: Column) -> Column:
+def given_to(case: Case, reader: Column) -> Column:
     """Whether a value (of ``values``) was given to a reader."""
-    return F.exists("deliveries", lambda each: each["reader"] == group)
+    given = F.lit(False)
+    for number, (_, name) in enumerate(case.consumers):
+        given = given | (F.col(f"at_{number}").isNotNull() & (reader == name))
+    return given
 
 
-def times_given(reader: str) -> Column:
+def times_given(case: Case, reader: str) -> Column:
     """How often a value (of ``values``) was given to a reader."""
-    mine = F.filter("deliveries", lambda each: each["reader"] == reader)
-    return F.aggregate(mine, F.lit(0).cast("long"), lambda total, each: total + each["times"])
+    mine = [F.col(f"times_{number}") for number, (_, name) in enumerate(case.consumers) if name == reader]
+    return sum(mine, F.lit(0).cast("long"))
+
+
+def firsts(case: Case) -> Column:
+    """An array with reader, probe and ``at`` of each consumer: ``at`` is None unless it was the reader's first."""
+    kind = "array<struct<reader:string,probe:string,at:bigint>>"
+    each = []
+    for number, (probe, reader) in enumerate(case.consumers):
+        mine, first = F.col(f"at_{number}"), F.lit(True)
+        for other, (_, name) in enumerate(case.consumers):
+            if other != number and name == reader:
+                its = F.col(f"at_{other}")
+                first = first & (its.isNull() | (its > mine) | ((its == mine) & F.lit(other > number)))
+        at = F.when(first, mine)
+        each.append(F.struct(F.lit(reader).alias("reader"), F.lit(probe).alias("probe"), at.alias("at")))
+    return F.array(*each).cast(kind)
 
 
 def _sent(events: Events) -> DataFrame:
-    rows, case = events.frame(sends), events.case
+    rows, case = sends(events), events.case
     acked = F.when((F.col("outcome") == "ok") & F.col("offset").isNotNull(), packed(case, F.col("offset")))
     verdict = F.lit(None).cast("int")
     for code, outcome in enumerate(_OUTCOMES):
@@ -87,20 +106,6 @@ def _per_consumer(consumers: Sequence[tuple[str, str]]) -> list[Column]:
         columns.append(F.min(F.when(mine, F.col("at"))).alias(f"at_{number}"))
         columns.append(F.count_if(mine).alias(f"times_{number}"))
     return columns
-
-
-def _deliveries(consumers: Sequence[tuple[str, str]]) -> Column:
-    kind = "array<struct<reader:string,probe:string,at:bigint,times:bigint>>"
-    each = [
-        F.struct(
-            F.lit(reader).alias("reader"), F.lit(probe).alias("probe"), F.col(f"at_{number}").alias("at"),
-            F.col(f"times_{number}").alias("times"),
-        )
-        for number, (probe, reader) in enumerate(consumers)
-    ]  # fmt: skip
-    if not each:
-        return F.array().cast(kind)
-    return F.filter(F.array(*each), lambda one: one["at"].isNotNull()).cast(kind)
 
 
 def _outcome() -> Column:

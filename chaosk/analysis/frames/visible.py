@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import deliveries, with_isolation
+from chaosk.analysis.frames.deliveries import reads, with_isolation
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import sends, with_settings
 
@@ -20,7 +20,7 @@ def visible(events: Events) -> DataFrame:
     of a transaction that may have been aborted). Offsets are never taken to be contiguous: control records, aborted
     and compacted records leave holes. Offsets below the log start are left out.
     """
-    seen = with_isolation(events, events.frame(deliveries)).select("isolation", *PLACE, "offset")
+    seen = with_isolation(events, reads(events)).select("isolation", *PLACE, "offset")
     audited = events.table("audit").select("isolation", *PLACE, "offset")
     shown = seen.unionByName(audited).unionByName(_acknowledged(events))
     wider = shown.filter(F.col("isolation") == "read_committed").withColumn("isolation", F.lit("read_uncommitted"))
@@ -38,7 +38,7 @@ def _acknowledged(events: Events) -> DataFrame:
     """Acknowledged offsets, as read_committed and so as both, of partitions whose audit is not complete."""
     audited = events.frame(retained).filter("complete").select(*PLACE)
     return (
-        with_settings(events, events.frame(sends))
+        with_settings(events, sends(events))
         .filter(F.col("written") & F.col("offset").isNotNull() & (F.col("acks") == -1))
         .join(events.near(audited), on=list(PLACE), how="left_anti")
         .select(F.lit("read_committed").alias("isolation"), *PLACE, "offset")

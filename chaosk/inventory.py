@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, T
 from pydantic_core import PydanticCustomError
 
 from chaosk.model import Model
+from chaosk.units import Duration
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$")]
 """Lower-case letters, digits, ``-``, ``_`` and ``.``: safe in file names and on command lines."""
@@ -186,6 +187,8 @@ class Inventory(Model):
     kafka: Kafka = Kafka()
     client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
     """librdkafka settings that every client needs; ``bootstrap.servers`` defaults to the client listeners."""
+    longest_lease: Annotated[Duration, Field(ge=2.0, le=3600.0)] = 60.0
+    """The longest that a host keeps a fault once chaosk has died or lost it: then it heals itself."""
 
     @model_validator(mode="after")
     def _hosts_exist(self) -> Inventory:

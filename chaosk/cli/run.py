@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 import time
@@ -76,7 +77,21 @@ class _Interrupted(click.exceptions.Exit):
 def _experiment(plan: Plan, output: Path, display: Display, durations: dict[str, float]) -> tuple[RunDir, RunRecord]:
     """Preflight, the run itself, and its judgement: ``verdict.json`` is there unless the run was interrupted."""
     stop = threading.Event()
-    with Field(plan) as field, heard(stop, display.say):
+
+    def lost(why: str) -> None:
+        display.say(f"ending the run, healing what is in place: {why}")
+        stop.set()
+
+    def leave() -> None:
+        where = f"--inventory, or {rundir.root}" if rundir else "--inventory"
+        longest = plan.inventory.longest_lease
+        click.echo(
+            f"left while healing: each host heals itself within {longest:g} s; now: chaosk heal {where}", err=True
+        )
+        os._exit(ExitCode.NOT_HEALED)  # no exit handler may wait for a host
+
+    rundir: RunDir | None = None
+    with Field(plan, lost) as field, heard(stop, display.say, leave):
         with _timed(durations, "preflight"):
             field.preflight(display)
         rundir = create(output.resolve(), plan.scenario.name)

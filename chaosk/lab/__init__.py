@@ -9,9 +9,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from chaosk.lab import state
 from chaosk.lab.build import up
 from chaosk.lab.namespace import enter
 from chaosk.lab.remove import down
 from chaosk.lab.status import LabStatus, status
 
-__all__ = ["LabStatus", "down", "enter", "status", "up"]
+__all__ = ["LabStatus", "down", "enter", "inventory", "status", "up"]
+
+
+def inventory(name: str) -> Path:
+    """Where the inventory of a lab is, once it is up."""
+    return state.of(name).inventory

@@ -25,6 +25,7 @@ import structlog
 from chaosk import report
 from chaosk.errors import ChaoskError, EventLogError, HealError, StepError
 from chaosk.eventstore import close as close_events
+from chaosk.hoststate import differences
 from chaosk.plan import Plan
 from chaosk.run.actor import FaultActor
 from chaosk.run.analyst import Analyst
@@ -59,7 +60,7 @@ class Engine:
         self._display = display
         self._stop = stop
         self._recorder = Recorder(rundir.live / "run")
-        self._faults = Faults(field.hands, Journal(rundir.undo), self._recorder.fault)
+        self._faults = Faults(field.hands, Journal(rundir.undo), field.leases(), self._recorder.fault)
         actor = FaultActor(plan, field.hands, self._faults, display, self._snapshot_during)
         self._timeline = Timeline(plan.scenario.timeline, actor, stop)
         self._rates = Rates()
@@ -68,6 +69,7 @@ class Engine:
         self._wall = time.time_ns()
         self._not_healed: tuple[str, ...] = ()
         self._unwell: tuple[str, ...] = ()
+        self._before: dict[str, str] = {}
         self._analyst: Analyst | None = None
 
     def run(self) -> tuple[RunRecord, Analyst | None]:
@@ -86,6 +88,7 @@ class Engine:
             self._display.say(f"broken off: {error}")
         finally:
             self._heal()
+            self._compare_hosts()
             self._field.crew.abandon()
             torn = self._field.stop_watcher()
         return self._close(error, torn), self._analyst
@@ -93,6 +96,7 @@ class Engine:
     def _play(self) -> None:
         scenario = self._plan.scenario
         self._recorder.clock()
+        self._before = self._field.host_states()
         self._field.snapshot(self._rundir.cluster / "before.json")
         with self._enter("warm_up"):
             self._warm_up()
@@ -173,6 +177,13 @@ class Engine:
     def _heal(self) -> None:
         self._not_healed = (*self._faults.heal_all(), *self._unwell)
         for problem in self._not_healed:
+            self._display.say(f"NOT HEALED: {problem}")
+
+    def _compare_hosts(self) -> None:
+        """See that every host is as it was: what chaosk can have changed and has not put back is not healed."""
+        left = differences(self._before, self._field.host_states())
+        self._not_healed += left
+        for problem in left:
             self._display.say(f"NOT HEALED: {problem}")
 
     def _close(self, error: str | None, torn: tuple[str, ...]) -> RunRecord:

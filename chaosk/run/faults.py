@@ -1,4 +1,4 @@
-"""The life of one fault: aimed, written down, injected, verified, verified again, undone, verified healed.
+"""The life of one fault: aimed, written down, leased, injected, verified, verified again, undone, verified healed.
 
 Whatever happens in between, :meth:`Faults.heal_all` undoes what is still in place, last in, first out.
 """
@@ -15,6 +15,7 @@ from chaosk.errors import ChaoskError, StepError
 from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
+from chaosk.run.leases import Leases
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fact, Fault
 
@@ -41,6 +42,8 @@ class Life:
     healed: int | None = None
     took: bool = False
     why: list[str] = field(default_factory=list)
+    left: str | None = None
+    """A lease that could not be disarmed, in words: it will carry out the undo once more."""
     over: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -61,9 +64,10 @@ class Life:
 class Faults:
     """Every fault of a run. Each is driven by one thread; any thread may heal."""
 
-    def __init__(self, hands: Hands, journal: Journal, record: Callable[[Life], None]) -> None:
+    def __init__(self, hands: Hands, journal: Journal, leases: Leases, record: Callable[[Life], None]) -> None:
         self._hands = hands
         self._journal = journal
+        self._leases = leases
         self._record = record
         self._lives: list[Life] = []
         self._lock = threading.Lock()
@@ -74,10 +78,10 @@ class Faults:
         try:
             self._require(life, fault.before, stop)
             superseded = self._superseded(entry, fault)
-            self._arm(life)
+            self._arm(life, entry)
             life.invoked = now()
             for deed in fault.inject:
-                self._hands.do(deed, stop)
+                self._hands.do(self._leases.guarded(fault, deed), stop)
             self._require(life, fault.verify, stop)
         except ChaoskError as error:
             self._fail(life, error)
@@ -117,8 +121,8 @@ class Faults:
                 self._undo(life, lifted=done)
                 self._close(life)
         with self._lock:
-            left = [life for life in reversed(self._lives) if not life.undone]
-        return tuple(f"{life.fault.name}: {'; '.join(life.why)}" for life in left)
+            left = [life for life in reversed(self._lives) if not life.undone or life.left]
+        return tuple(f"{life.fault.name}: {life.left if life.undone else '; '.join(life.why)}" for life in left)
 
     def _lift(self, life: Life) -> bool:
         """Look at a fault once more and carry out its undo once; whether that went well."""
@@ -127,10 +131,11 @@ class Faults:
             life.heal_invoked = life.heal_invoked or now()
             return self._carry_out(life.fault) is None
 
-    def _arm(self, life: Life) -> None:
-        """From here on the fault counts as in place: its undo is on the disk."""
+    def _arm(self, life: Life, entry: Entry) -> None:
+        """From here on the fault counts as in place: its undo is on the disk, here and on every host it harms."""
         if life.fault.undo:
             self._journal.arm(life.fault)
+            self._leases.arm(life.fault, entry)
             life.armed = True
         with self._lock:
             self._lives.append(life)
@@ -166,6 +171,9 @@ class Faults:
             if not answer.holds:
                 life.took = False
                 life.why.append(f"did not last: before undoing it, not seen: {fact.says} ({answer.seen})")
+        if (lost := self._leases.lost(life.fault)) is not None:
+            life.took = False
+            life.why.append(f"did not last: its lease was lost, so the host may have healed itself: {lost}")
 
     def _undo(self, life: Life, *, lifted: bool = False) -> None:
         """Undo, and verify, until it is healed or the time is over; ``lifted``: the first try's deeds are done."""
@@ -198,7 +206,7 @@ class Faults:
         problems: list[str] = []
         for deed in fault.undo:
             try:
-                self._hands.do(deed, _NEVER)
+                self._hands.do(self._leases.exclusive(fault, deed), _NEVER)
             except ChaoskError as error:
                 problems.append(str(error))
         return problems[0] if problems else None
@@ -214,6 +222,7 @@ class Faults:
     def _close(self, life: Life) -> None:
         life.over = True
         if life.undone:
+            life.left = self._leases.disarm(life.fault)
             self._journal.disarm(life.fault.name)
         try:
             self._record(life)

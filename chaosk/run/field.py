@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+import os
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import structlog
 
+from chaosk import hoststate
 from chaosk.audit.auditing import audit
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster import topics
@@ -20,11 +26,14 @@ from chaosk.cluster.health import unhealthy
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.snapshot import take
 from chaosk.errors import ChaoskError, EventLogError, StepError
+from chaosk.healing import find
 from chaosk.plan import Plan
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display
 from chaosk.run.hands import Hands
-from chaosk.run.preflight import check_health, check_hosts, check_shape
+from chaosk.run.holding import Holding
+from chaosk.run.leases import Leases
+from chaosk.run.preflight import check_health, check_hosts, check_leftovers, check_shape
 from chaosk.run.recorder import Recorder
 from chaosk.rundir import RunDir
 from chaosk.steps._contract import Elect
@@ -42,11 +51,13 @@ log = structlog.get_logger()
 class Field:
     """Connections are made when they are first needed; use as a context manager."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, lost: Callable[[str], None]) -> None:
+        """``lost`` is called, from another thread, with why the run must end: it was halted, or lost the cluster."""
         inventory = plan.inventory
         self._plan = plan
         self._transport = Ssh(inventory.hosts)
         self._brokers = Brokers(inventory, client_settings(inventory))
+        self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), lost)
         self._rundir: RunDir | None = None
         self._watcher: WatcherProcess | None = None
         self.crew = Crew(self._launch)
@@ -62,17 +73,24 @@ class Field:
         self.crew.abandon()
         self.stop_watcher()
         self._brokers.close()
+        self._holding.leave()
         self._transport.close()
 
     def preflight(self, display: Display) -> None:
-        """Raise PreflightError if the run may not start; then make the scenario's topics."""
+        """Raise PreflightError if the run may not start; then this run has the cluster, and its topics are made."""
         scenario, inventory = self._plan.scenario, self._plan.inventory
         check_shape(scenario.cluster, inventory)
         check_hosts(inventory.hosts, lambda host: check(self._transport, inventory, host))
+        self._holding.take()
+        check_leftovers(find(self._transport, inventory.hosts))
         check_health(unhealthy(self.live, inventory))
         check_health(misadvertised(self._brokers, inventory))
         for line in topics.prepare(self._brokers, scenario.topics):
             display.say(line)
+
+    def leases(self) -> Leases:
+        """The leases of this run, none armed yet."""
+        return Leases(self._transport, self._plan.run_id, _owner(), self._plan.inventory.longest_lease)
 
     def unhealthy(self) -> tuple[str, ...]:
         """What is wrong with the cluster and the scenario's topics now, in sentences; empty if all is well."""
@@ -80,6 +98,22 @@ class Field:
             return unhealthy(self.live, self._plan.inventory, self._plan.scenario.topics)
         except ChaoskError as error:
             return (str(error),)
+
+    def host_states(self) -> dict[str, str]:
+        """What each host is like now, as far as faults could change it; a host that does not answer is left out."""
+
+        def ask(host: str) -> str | None:
+            try:
+                result = self._transport.run(hoststate.ask(self._plan.inventory, host))
+            except ChaoskError as error:
+                log.warning("host state", host=host, problem=str(error))
+                return None
+            return result.stdout if result.ok else None
+
+        hosts = tuple(self._plan.inventory.hosts)
+        with ThreadPoolExecutor(len(hosts), "states") as pool:
+            found = zip(hosts, pool.map(ask, hosts), strict=True)
+            return {host: state for host, state in found if state is not None}
 
     def open(self, rundir: RunDir) -> None:
         """Start the watcher; probes and audit write into this run directory from now on."""
@@ -153,3 +187,12 @@ class Field:
     def _elect(self, deed: Elect) -> None:
         for outcome in elect(self._brokers, deed):
             log.info("election", topic=outcome.topic, partition=outcome.partition, elected=outcome.elected)
+
+
+def _owner() -> str:
+    """Who runs this and where, for whoever finds what it left."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # no such user, as in a container
+        user = str(os.getuid())
+    return f"{user}@{socket.gethostname()}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from chaosk.errors import ChaoskError, PreflightError
 from chaosk.inventory import Inventory
+from chaosk.lease import Held
 from chaosk.scenario import ClusterShape, Size
 
 
@@ -38,6 +39,23 @@ def check_health(problems: tuple[str, ...]) -> None:
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise PreflightError(f"the cluster is not healthy, so an experiment on it would prove nothing:\n{listed}")
+
+
+def check_leftovers(found: Mapping[str, tuple[Held, ...] | str]) -> None:
+    """Raise PreflightError if a former run has left a lease on a host, or a host does not answer.
+
+    One whose fault the host has undone by itself is left as well: somebody should know that the run was cut short.
+    """
+    told = [
+        f"{host}: {one.about.get('entry', one.id)} of {one.about.get('run', 'an unknown run')} ({one.state})"
+        for host, leases in found.items()
+        if not isinstance(leases, str)
+        for one in leases
+    ]
+    told += [f"{host}: {why}" for host, why in found.items() if isinstance(why, str)]
+    if told:
+        listed = "\n".join(f"  {line}" for line in told)
+        raise PreflightError(f"a former run left faults on the hosts:\n{listed}\ndo: chaosk heal --inventory FILE")
 
 
 def _problem(host: str, check: Callable[[str], None]) -> str | None:

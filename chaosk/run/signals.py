@@ -1,27 +1,37 @@
-"""Signals during a run: the first one heals and ends it, the next ones are answered, never obeyed half-way."""
+"""Signals during a run: the first one ends and heals it; Ctrl-C once more leaves the healing to the hosts."""
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+AGAIN_AFTER = 1.0
+"""Seconds after which a Ctrl-C is one more, and not the first once again, as wrappers like sudo pass it on."""
 
 
 @contextmanager
-def heard(stop: threading.Event, say: Callable[[str], None]) -> Iterator[None]:
-    """Set ``stop`` when a signal asks the run to end; from the main thread only."""
+def heard(stop: threading.Event, say: Callable[[str], None], leave: Callable[[], None]) -> Iterator[None]:
+    """Set ``stop`` when a signal asks the run to end; from the main thread only.
+
+    ``leave`` is called, in the main thread, when Ctrl-C is pressed once more while the run heals.
+    """
+    first: list[float] = []
 
     def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a handler
         name = signal.Signals(number).name
-        if stop.is_set():
-            say(f"{name}: still healing; leaving now would leave the cluster broken")
-        else:
+        if not stop.is_set():
+            first.append(time.monotonic())
             stop.set()
             say(f"{name}: ending the run; healing what is in place")
+        elif number == signal.SIGINT and (not first or time.monotonic() - first[0] >= AGAIN_AFTER):
+            leave()
+        else:
+            say(f"{name}: still healing; press Ctrl-C to leave at once and let the hosts heal themselves")
 
     before = {number: signal.signal(number, handle) for number in _ENDING}
     try:

@@ -29,9 +29,7 @@ class Command(Model):
     @property
     def brief(self) -> str:
         """Its words on one line, for messages and logs: no script's text, and nothing that comes by standard input."""
-        words = list(self.argv)
-        if words[:2] == ["sh", "-c"]:
-            words[1:3] = ["-c", "…"]
+        words = ["…" if "\n" in word else word for word in self.argv]
         line = " ".join(" ".join(words).split())
         return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -73,12 +74,15 @@ def lab_inventory() -> Iterator[Path]:
 
 @pytest.fixture
 def start(tmp_path: Path, lab_inventory: Path) -> Iterator[Callable[..., Started]]:
-    """Starts `chaosk run` with a scenario's text; whatever still runs at the end is killed."""
+    """Starts `chaosk run` with a scenario's text; whatever still runs at the end is killed.
+
+    Each run has a consumer group of its own: a group waits 45 s for a member that another test has killed.
+    """
     running: list[Started] = []
 
     def begin(text: str, *arguments: str) -> Started:
         scenario = tmp_path / "scenario.yaml"
-        scenario.write_text(text, "utf-8")
+        scenario.write_text(text.replace("group: readers", f"group: readers-{secrets.token_hex(4)}"), "utf-8")
         output = tmp_path / "reports"
         command = [sys.executable, "-m", "chaosk", "run", str(scenario), "--inventory", str(lab_inventory)]
         process = subprocess.Popen(

@@ -17,6 +17,7 @@ from chaosk.run.clock import Interrupted
 from chaosk.run.faults import Faults, Life
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal, armed
+from chaosk.run.leases import Leases
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fact, Fault, Run, Site, Step
 from chaosk.targets._contract import Node
@@ -122,6 +123,46 @@ class World:
         return self.ask(fact)
 
 
+@dataclass
+class Lent:
+    """Leases that note in the world when they are armed and disarmed, and break or get lost where told to."""
+
+    world: World
+    broken: bool = False
+    gone: str | None = None
+    stuck: str | None = None
+    armed: set[str] = field(default_factory=set)
+
+    def arm(self, fault: Fault, entry: Entry) -> None:
+        """Note it; fail where told to."""
+        if self.broken:
+            raise StepError("no lease can be armed")
+        self.world.notes.append(f"{fault.name}-lease")
+        self.armed.add(fault.name)
+
+    def guarded(self, fault: Fault, deed: Deed) -> Deed:
+        """The deed as it is."""
+        return deed
+
+    exclusive = guarded
+
+    def lost(self, fault: Fault) -> str | None:
+        """Why it is lost."""
+        return self.gone
+
+    def disarm(self, fault: Fault) -> str | None:
+        """Note it, if it was armed."""
+        if fault.name in self.armed:
+            self.world.notes.append(f"{fault.name}-disarm")
+        return self.stuck
+
+
+@pytest.fixture
+def lent(world: World) -> Lent:
+    """The leases of these faults."""
+    return Lent(world)
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     """A world in which all goes well."""
@@ -135,7 +176,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def faults(world: World, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> Faults:
+def faults(world: World, lent: Lent, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> Faults:
     """Faults over that world; healing is tried for a moment only."""
     monkeypatch.setattr(module, "HEAL_WITHIN", 0.3)
     monkeypatch.setattr(module, "RETRY_AFTER", 0.05)
@@ -146,17 +187,21 @@ def faults(world: World, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyP
         )  # fmt: skip
         rows.append(dict(zip(names, life.row(), strict=True)))
 
-    return Faults(cast("Hands", world), Journal(world.undo), record)
+    return Faults(cast("Hands", world), Journal(world.undo), cast("Leases", lent), record)
 
 
 NEVER = threading.Event()
 
 
-def test_the_order_is_before_journal_inject_verify_verify_undo_healed(world: World, faults: Faults) -> None:
+def test_the_order_is_before_journal_lease_inject_verify_verify_undo_healed_disarm(
+    world: World, faults: Faults
+) -> None:
     """Every stage once, the undo on disk before the fault, the effect looked at again before the undo."""
     life = faults.inject(fault("a"), entry("a"), NEVER)
     faults.end(life)
-    assert world.notes == ["?a-before", "a-inject", "?a-gone", "?a-gone", "a-undo", "?a-up"]
+    assert world.notes == [
+        "?a-before", "a-lease", "a-inject", "?a-gone", "?a-gone", "a-undo", "?a-up", "a-disarm",
+    ]  # fmt: skip
     assert world.armed_at_inject == ["a"]
     assert armed(world.undo) == []
 
@@ -186,7 +231,7 @@ def test_an_effect_that_is_not_seen_did_not_take_and_is_undone(
     with pytest.raises(StepError, match="not seen: a gone"):
         faults.inject(fault("a"), entry("a"), NEVER)
     assert faults.heal_all() == ()
-    assert world.notes[-2:] == ["a-undo", "?a-up"]
+    assert world.notes[-3:] == ["a-undo", "?a-up", "a-disarm"]
     assert [(row["took"], row["undone"], row["applied"]) for row in rows] == [(False, True, None)]
 
 
@@ -217,7 +262,7 @@ def test_an_injection_that_breaks_half_way_is_undone(world: World, faults: Fault
         faults.inject(fault("a"), entry("a"), NEVER)
     assert [left.name for left in armed(world.undo)] == ["a"]
     assert faults.heal_all() == ()
-    assert world.notes[-2:] == ["a-undo", "?a-up"]
+    assert world.notes[-3:] == ["a-undo", "?a-up", "a-disarm"]
     assert armed(world.undo) == []
 
 
@@ -303,7 +348,7 @@ def test_a_restart_that_breaks_off_half_way_is_put_right(world: World, faults: F
         faults.inject(fault("r", step="restart"), entry("r", "restart"), NEVER)
     assert world.armed_at_inject == ["r"]
     assert faults.heal_all() == ()
-    assert world.notes[-2:] == ["r-undo", "?r-up"]
+    assert world.notes[-3:] == ["r-undo", "?r-up", "r-disarm"]
 
 
 def test_a_restart_that_went_well_needs_no_healing(world: World, faults: Faults, rows: list[dict[str, Any]]) -> None:
@@ -319,7 +364,7 @@ def test_a_start_step_ends_the_kill_before_it(world: World, faults: Faults, rows
     """The kill is looked at once more before it is lifted, and its healing is verified after the start."""
     faults.inject(fault("a"), entry("a"), NEVER)
     faults.inject(fault("s", step="start", lasting=False), entry("s", "start"), NEVER)
-    assert world.notes[3:6] == ["?s-before", "?a-gone", "s-inject"]
+    assert world.notes[4:7] == ["?s-before", "?a-gone", "s-inject"]
     assert {row["fault"]: (row["took"], row["undone"]) for row in rows} == {"a": (True, True), "s": (True, True)}
     assert faults.heal_all() == ()
 
@@ -334,3 +379,31 @@ def test_a_journal_that_cannot_be_written_keeps_the_fault_out(
         faults.inject(fault("a"), entry("a"), NEVER)
     assert world.notes == ["?a-before"]
     assert [(row["took"], row["undone"]) for row in rows] == [(False, True)]
+
+
+def test_without_a_lease_nothing_is_injected(world: World, lent: Lent, faults: Faults) -> None:
+    """A host on which no lease can be armed is not harmed, and nothing is left to heal."""
+    lent.broken = True
+    with pytest.raises(StepError, match="no lease can be armed"):
+        faults.inject(fault("a"), entry("a"), NEVER)
+    assert "a-inject" not in world.notes
+    assert faults.heal_all() == ()
+    assert armed(world.undo) == []
+
+
+def test_a_fault_whose_lease_was_lost_did_not_last(lent: Lent, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """The host may have healed itself, so the run must not count on the fault, even if it is seen to be there."""
+    life = faults.inject(fault("a"), entry("a"), NEVER)
+    lent.gone = "node1: not renewed for 5 s"
+    faults.end(life)
+    (row,) = rows
+    assert (row["took"], row["undone"]) == (False, True)
+    assert "its lease was lost" in row["why"]
+
+
+def test_a_lease_that_stays_armed_is_told_of(lent: Lent, faults: Faults) -> None:
+    """It would undo once more, perhaps in the middle of the next fault: that is not healed."""
+    life = faults.inject(fault("a"), entry("a"), NEVER)
+    lent.stuck = "a lease is still armed: node1 does not answer"
+    faults.end(life)
+    assert faults.heal_all() == ("a: a lease is still armed: node1 does not answer",)

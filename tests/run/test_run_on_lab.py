@@ -185,7 +185,7 @@ def test_a_full_disk_ends_without_a_verdict_and_healed(
     """The run directory's file system fills up in the middle of a cut: healed, one message, and never a verdict."""
     full = tmp_path / "small"
     full.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(full)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(full)], check=True)
     try:
         run = start(HEAD + CUT % "60s", "--output", str(full))
         run.wait_for("cut: verified")

@@ -24,6 +24,7 @@ from chaosk.run.clock import wait_for
 from chaosk.run.faults import Faults, Life
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
+from chaosk.run.leases import Leases
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Signal
 from chaosk.transport.command import Command, Result
@@ -99,7 +100,8 @@ def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
     with _inside(str(inventory.network_namespace)), Brokers(inventory, client_settings(inventory)) as brokers:
         live = ClusterLive(inventory, brokers, _no_probe)
         hands = Hands(inventory, ssh, live, lambda deed: _elect(brokers, deed), _no_signal)
-        faults = Faults(hands, Journal(folder), lambda life: rows.append(life.row()))
+        leases = Leases(ssh, "lab-run", "tests", longest=60.0)
+        faults = Faults(hands, Journal(folder), leases, lambda life: rows.append(life.row()))
         try:
             yield Ground(inventory, ssh, brokers, live, faults, rows)
         finally:

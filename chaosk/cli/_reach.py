@@ -1,0 +1,49 @@
+"""Reaching the hosts of a cluster from a command that runs no scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from chaosk import lab
+from chaosk.document import load_inventory
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.plan import Plan
+from chaosk.rundir import existing
+from chaosk.transport.ssh import Ssh
+
+
+def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory, str | None]:
+    """The cluster that a command is about, and the run if it names one; raises UsageError unless one is named."""
+    if run_dir is not None and inventory is None:
+        plan = Plan.from_json(existing(run_dir).plan.read_bytes())
+        return plan.inventory, plan.run_id
+    if inventory is None or run_dir is not None:
+        raise UsageError("name a run directory, or a cluster with --inventory; one of them")
+    found = load_inventory(inventory)
+    if isinstance(found, LabLayout):
+        found = load_inventory(_written(found))
+    if isinstance(found, LabLayout):
+        raise UsageError(f"the lab {found.name} has no inventory of its own; do: chaosk lab up --name {found.name}")
+    return found, None
+
+
+@contextmanager
+def hosts_of(inventory: Inventory) -> Iterator[Ssh]:
+    """A transport to its hosts, from inside its network namespace if it has one; closed at the end."""
+    if inventory.network_namespace is not None:
+        lab.enter(inventory.network_namespace)
+    transport = Ssh(inventory.hosts)
+    try:
+        yield transport
+    finally:
+        transport.close()
+
+
+def _written(layout: LabLayout) -> Path:
+    path = lab.inventory(layout.name)
+    if not path.is_file():
+        raise UsageError(f"the lab {layout.name} is not up, so there is nothing to reach; do: chaosk lab up")
+    return path

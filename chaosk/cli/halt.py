@@ -1,0 +1,35 @@
+"""``chaosk halt``: end whatever runs on a cluster, and heal it at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chaosk.errors import ExitCode
+
+
+@click.command("halt")
+@click.argument("run_dir", type=click.Path(path_type=Path), required=False)
+@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster, in place of a run directory.")
+def command(run_dir: Path | None, inventory: Path | None) -> int:
+    """Halt the run of RUN_DIR, or every run on the cluster of --inventory, and heal its hosts at once.
+
+    The hosts refuse what the run would still inject and undo what it has injected; the run itself hears of it within
+    seconds, wherever it runs, and ends. Prints for each host what became of it. Ends with 0 if every host is healed or
+    was whole, else with 3.
+    """
+    # paramiko takes a moment to load, which `chaosk --help` need not spend
+    from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415
+    from chaosk.healing import halt, heal, running  # noqa: PLC0415
+
+    found, run = cluster_of(run_dir, inventory)
+    with hosts_of(found) as transport:
+        runs = {run} if run is not None else running(transport, found.hosts)
+        deaf = halt(transport, found.hosts, runs)
+        outcomes = heal(transport, found.hosts, run)
+    for outcome in outcomes:
+        click.echo(f"{outcome.host}: {outcome.state}: {outcome.what}")
+    click.echo(f"halted: {', '.join(sorted(runs)) or 'nothing, no run holds this cluster'}")
+    whole = not deaf and all(each.state in {"healed", "whole"} for each in outcomes)
+    return ExitCode.PASS if whole else ExitCode.NOT_HEALED

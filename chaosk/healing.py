@@ -1,0 +1,132 @@
+"""Healing from what the hosts themselves keep: for whoever comes after a run that died, on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, TypeVar
+
+from chaosk import clusterlock, lease
+from chaosk.errors import ChaoskError, HostError, StepError
+from chaosk.lease import Held
+from chaosk.model import Model
+from chaosk.transport._contract import Transport
+from chaosk.transport.command import Command
+
+T = TypeVar("T")
+State = Literal["healed", "whole", "unknown", "failed"]
+"""``whole``: there was nothing to heal; ``unknown``: the host does not answer; ``failed``: not undone."""
+
+
+class Healed(Model):
+    """What became of one host."""
+
+    host: str
+    state: State
+    what: str
+    """In words: which faults, or why not."""
+
+
+def find(transport: Transport, hosts: Iterable[str], run: str | None = None) -> dict[str, tuple[Held, ...] | str]:
+    """By host every lease on it, of one run or of all; where a host does not answer, why."""
+    return _everywhere(hosts, lambda host: _leases(transport, host, run))
+
+
+def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> tuple[Healed, ...]:
+    """Undo every fault whose lease is on a host, all hosts at the same time; of one run, or of all.
+
+    A fault is undone and checked by the script that the host has kept since before it was injected; then its lease is
+    forgotten. Nothing else is touched. Doing it again finds nothing.
+    """
+    found = _everywhere(hosts, lambda host: _heal(transport, host, run))
+    return tuple(
+        Healed(host=host, state="unknown", what=said) if isinstance(said, str) else said for host, said in found.items()
+    )
+
+
+def running(transport: Transport, hosts: Iterable[str]) -> frozenset[str]:
+    """The runs that hold the cluster's lock or a lease, as far as hosts answer."""
+
+    def ask(host: str) -> set[str]:
+        holder = _said(transport, clusterlock.show(host)).split(" ", 1)[0]
+        leases = _leases(transport, host, None)
+        return {run for run in (holder, *(one.about.get("run", "") for one in leases)) if run}
+
+    return frozenset(run for runs in _everywhere(hosts, ask).values() if not isinstance(runs, str) for run in runs)
+
+
+def halt(transport: Transport, hosts: Iterable[str], runs: Iterable[str]) -> dict[str, str]:
+    """From now on hosts refuse whatever these runs would inject; by host why that could not be said."""
+    wanted = tuple(runs)
+
+    def tell(host: str) -> None:
+        for run in wanted:
+            _said(transport, lease.halt(host, run))
+
+    return {host: why for host, why in _everywhere(hosts, tell).items() if why is not None}
+
+
+def _heal(transport: Transport, host: str, run: str | None) -> Healed:
+    leases = _leases(transport, host, run)
+    problems = [why for one in leases if (why := _heal_one(transport, one)) is not None]
+    if problems:
+        return Healed(host=host, state="failed", what="; ".join(problems))
+    if not leases:
+        return Healed(host=host, state="whole", what="nothing to heal")
+    return Healed(host=host, state="healed", what="; ".join(_told(one) for one in leases))
+
+
+def _heal_one(transport: Transport, one: Held) -> str | None:
+    """Heal and forget one fault; what is wrong, or None."""
+    try:
+        _said(transport, lease.heal(one.host, one.id))
+        _said(transport, lease.disarm(one.host, one.id))
+    except StepError as error:
+        return f"{_name(one)}: {error}"
+    return None
+
+
+def _leases(transport: Transport, host: str, run: str | None) -> tuple[Held, ...]:
+    every = lease.held(host, _said(transport, lease.listing(host)))
+    return tuple(one for one in every if run is None or one.about.get("run") == run)
+
+
+def _said(transport: Transport, command: Command) -> str:
+    """What a command said; raises StepError if it failed, HostError where the host does not answer."""
+    result = transport.run(command)
+    if not result.ok:
+        raise StepError(f"{command.host}: {result.stderr.strip()[-300:] or f'status {result.exit_status}'}")
+    return result.stdout
+
+
+def _everywhere(hosts: Iterable[str], ask: Callable[[str], T]) -> dict[str, T | str]:
+    """By host what ``ask`` said, all at the same time; in words what went wrong."""
+    names = sorted(hosts)
+
+    def one(host: str) -> T | str:
+        try:
+            return ask(host)
+        except HostError as error:
+            return str(error).removeprefix(f"{host}: ")
+        except ChaoskError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(max(1, len(names)), "hosts") as pool:
+        return dict(zip(names, pool.map(one, names), strict=True))
+
+
+def _told(one: Held) -> str:
+    how = {
+        "armed": "undone now",
+        "dead": "undone now; the host's own timer was gone",
+        "booted": "undone now; the host was booted since",
+        "healed": "the host had undone it by itself",
+    }[one.state]
+    return f"{_name(one)}: {how}"
+
+
+def _name(one: Held) -> str:
+    about = one.about
+    if not {"entry", "step", "targets", "run"} <= about.keys():
+        return one.id
+    return f"{about['entry']} ({about['step']} {about['targets']}) of {about['run']}"

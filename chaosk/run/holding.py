@@ -1,0 +1,71 @@
+"""Holding the cluster's lock for as long as a run lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import structlog
+
+from chaosk import clusterlock
+from chaosk.errors import ChaoskError, PreflightError
+from chaosk.run.renewal import Renewal
+from chaosk.transport._contract import Transport
+from chaosk.transport.command import Command
+
+log = structlog.get_logger()
+
+
+class Holding:
+    """The lock on every host of the cluster, from :meth:`take` to :meth:`leave`."""
+
+    def __init__(
+        self, transport: Transport, hosts: tuple[str, ...], run: str, by: str, lost: Callable[[str], None]
+    ) -> None:
+        """``lost`` is called, from another thread, with why the run no longer has it; or was halted."""
+        self._transport = transport
+        self._hosts = tuple(sorted(hosts))
+        self._run = run
+        self._by = by
+        self._lost = lost
+        self._held: list[str] = []
+        self._renewals: list[Renewal] = []
+
+    def take(self) -> None:
+        """Take it on every host; raises PreflightError, and holds none, if another run has it on any."""
+        try:
+            for host in self._hosts:
+                if (why := self._refusal(clusterlock.take(host, self._run, self._by))) is not None:
+                    raise PreflightError(
+                        f"{host}: another run is on this cluster: {why}; wait for it, or end it with `chaosk halt`"
+                    )
+                self._held.append(host)
+        except ChaoskError:
+            self.leave()
+            raise
+        self._renewals = [
+            Renewal(
+                partial(self._refusal, clusterlock.keep(host, self._run)), f"lock on {host}", clusterlock.SECONDS,
+                self._lost,
+            )
+            for host in self._held
+        ]  # fmt: skip
+        for renewal in self._renewals:
+            renewal.start()
+
+    def leave(self) -> None:
+        """Give it back where it is held; a host that does not answer loses it by itself."""
+        for renewal in self._renewals:
+            renewal.end()
+        for host in self._held:
+            try:
+                self._refusal(clusterlock.leave(host, self._run))
+            except ChaoskError as error:
+                log.warning("lock", host=host, problem=str(error))
+        self._held, self._renewals = [], []
+
+    def _refusal(self, command: Command) -> str | None:
+        result = self._transport.run(command)
+        if result.ok:
+            return None
+        return result.stderr.strip()[-300:] or f"{command.host}: status {result.exit_status}"

@@ -1,0 +1,117 @@
+"""The leases of a run: armed on the hosts before a fault, renewed while the run lives, disarmed when all is undone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import structlog
+
+from chaosk import lease
+from chaosk.errors import ChaoskError, StepError
+from chaosk.lease import Lease
+from chaosk.run.clock import now
+from chaosk.run.renewal import Renewal
+from chaosk.scenario import Entry
+from chaosk.steps._contract import Deed, Fault
+from chaosk.transport._contract import Transport
+from chaosk.transport.command import Command
+
+log = structlog.get_logger()
+
+DISARM_TRIES = 3
+
+
+class Leases:
+    """Every lease of one run; usable from several threads."""
+
+    def __init__(self, transport: Transport, run_id: str, by: str, longest: float) -> None:
+        """``by`` says who runs it, for whoever finds a lease; ``longest``: the most seconds that one may last."""
+        self._transport = transport
+        self._run = run_id
+        self._by = by
+        self._longest = longest
+        self._armed: dict[str, dict[str, Lease]] = {}
+        self._renewals: dict[str, list[Renewal]] = {}
+        self._lock = threading.Lock()
+
+    def arm(self, fault: Fault, entry: Entry) -> None:
+        """Arm a lease on each host that the fault's undo touches, all at the same time, and begin to renew them.
+
+        Raises StepError if any cannot be armed; those that were are disarmed then.
+        """
+        leases = lease.leases(fault, self._run, self._by)
+        seconds = self._seconds(entry)
+        problems = self._everywhere(leases, lambda one: lease.arm(one, seconds))
+        if problems:
+            self._everywhere(leases, lambda one: lease.disarm(one.host, one.id))
+            raise StepError(f"{fault.name}: not injected, no lease can be armed: {'; '.join(problems)}")
+        renewals = [
+            Renewal(partial(self._refusal, lease.renew(one, seconds)), f"{one.id} on {one.host}", seconds)
+            for one in leases
+        ]
+        with self._lock:
+            self._armed[fault.name] = lease.all_of(leases)
+            self._renewals[fault.name] = renewals
+        for renewal in renewals:
+            renewal.start()
+
+    def guarded(self, fault: Fault, deed: Deed) -> Deed:
+        """A deed of the injection: a host refuses it once the lease has run out there."""
+        return lease.guarded(deed, self._armed.get(fault.name, {}))
+
+    def exclusive(self, fault: Fault, deed: Deed) -> Deed:
+        """A deed of the undo: never at the same time as the host's own undo."""
+        return lease.exclusive(deed, self._armed.get(fault.name, {}))
+
+    def lost(self, fault: Fault) -> str | None:
+        """Why a lease of the fault was not renewed in time, so that its host may have healed itself; None if none."""
+        with self._lock:
+            lost = [renewal.lost for renewal in self._renewals.get(fault.name, ())]
+        return next((why for why in lost if why is not None), None)
+
+    def disarm(self, fault: Fault) -> str | None:
+        """End the renewals and the hosts' timers; what is left armed, in words."""
+        with self._lock:
+            renewals = self._renewals.pop(fault.name, [])
+            leases = list(self._armed.get(fault.name, {}).values())
+        for renewal in renewals:
+            renewal.end()
+        problems: list[str] = []
+        for _ in range(DISARM_TRIES):
+            problems = self._everywhere(leases, lambda one: lease.disarm(one.host, one.id))
+            if not problems:
+                break
+        with self._lock:
+            self._armed.pop(fault.name, None)
+        return f"a lease is still armed: {'; '.join(problems)}" if problems else None
+
+    def _seconds(self, entry: Entry) -> float:
+        return min((entry.lasts or 0.0) + lease.MARGIN, self._longest)
+
+    def _everywhere(self, leases: tuple[Lease, ...] | list[Lease], command: Callable[[Lease], Command]) -> list[str]:
+        """Run a command for every lease at the same time; what went wrong, in words."""
+        if not leases:
+            return []
+        with ThreadPoolExecutor(len(leases), "leases") as pool:
+            return [why for why in pool.map(lambda one: self._problem(command(one)), leases) if why is not None]
+
+    def _problem(self, command: Command) -> str | None:
+        try:
+            return self._refusal(command)
+        except ChaoskError as error:
+            return str(error)
+
+    def _refusal(self, command: Command) -> str | None:
+        """What the host has against it, None if it did it; raises ChaoskError where it does not answer."""
+        began = now()
+        result = self._transport.run(command)
+        log.info(
+            "lease", host=command.host, command=command.brief, status=result.exit_status,
+            seconds=round((now() - began) / 1e9, 3),
+        )  # fmt: skip
+        if result.ok:
+            return None
+        return f"{command.host}: {result.stderr.strip()[-300:] or f'status {result.exit_status}'}"

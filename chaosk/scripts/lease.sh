@@ -1,0 +1,219 @@
+# Leases on this host, as root: sh -c SCRIPT chaosk ACTION [ID [ARGUMENT...]]
+#
+#   arm ID SECONDS <BUNDLE   keep an undo here and start its timer: when the time is over the host heals itself
+#   renew ID RUN SECONDS     from now on it has so long again
+#   under ID RUN ARGV...     run a command if the lease is alive, and keep the timer from undoing meanwhile
+#   undoing ID ARGV...       run a command of the undo, whether or not the lease is alive; waits for the timer's undo
+#   heal ID                  undo and check now, as the timer would
+#   disarm ID                forget it; what it guards must be undone
+#   halt RUN                 refuse whatever this run would still inject here, with status 3
+#   list                     every lease on this host, one line each
+#   watch ID                 the timer itself
+#
+# BUNDLE is four texts with the number of their lines before them: this script, about (one line of JSON), undo, check.
+# Undo and check are shell scripts; check says with its exit status whether everything is undone.
+#
+# Times are hundredths of a second since this host was booted, so setting its clock moves no lease. What is kept lies in
+# a folder that outlives a reboot: the timer does not, but what has to be undone can be read there.
+
+home=/var/lib/chaosk/leases
+action=$1 id=$2
+dir=$home/$id
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+uptime() {
+    read -r up _ </proc/uptime
+    up=${up%.*}${up#*.}
+    up=${up#"${up%%[!0]*}"} # a leading zero would make it octal
+    echo "${up:-0}"
+}
+
+boot() { cat /proc/sys/kernel/random/boot_id; }
+
+# Whole and decimal seconds to hundredths.
+hundredths() { awk -v s="$1" 'BEGIN { printf "%d\n", s * 100 }'; }
+
+# Replace a small file in one step: who reads it sees the old or the new one.
+put() {
+    printf '%s\n' "$2" >"$1.new" || fail "cannot write $1"
+    mv "$1.new" "$1" || fail "cannot write $1"
+}
+
+left() { echo $(($(cat "$dir/deadline") - $(uptime))); }
+
+# Whether the timer's process is there: ids are used again, so its command line has to name the lease.
+ticks() {
+    timer=$(cat "$dir/timer" 2>/dev/null) && [ -n "$timer" ] &&
+        tr '\0' ' ' 2>/dev/null <"/proc/$timer/cmdline" | grep -q -F "watch $id "
+}
+
+alive() {
+    [ -d "$dir" ] || fail "there is no lease $id on this host"
+    [ ! -e "$dir/healed" ] || fail "the lease $id ran out, and the host healed itself"
+    [ "$(cat "$dir/boot")" = "$(boot)" ] || fail "the host was booted since the lease $id was armed"
+    if [ -e "$dir/expired" ] || [ "$(left)" -le 0 ]; then fail "the lease $id has run out"; fi
+    ticks || fail "the timer of the lease $id is gone"
+}
+
+# One at a time: the lock is the folder's own, and is never handed to what is started.
+locked() {
+    exec 9<"$dir" || fail "there is no lease $id on this host"
+    flock -w "$1" 9 || fail "somebody else is undoing $id, for $1 s by now"
+}
+
+# --- arming -------------------------------------------------------------------------------------------------------
+
+take() {
+    read -r count || fail "the bundle is cut short"
+    lines=0
+    while [ $lines -lt "$count" ]; do
+        IFS= read -r line || fail "the bundle is cut short"
+        printf '%s\n' "$line"
+        lines=$((lines + 1))
+    done >"$1" || fail "cannot write $1"
+}
+
+arm() {
+    umask 077
+    mkdir -p "$home" || fail "cannot make $home"
+    chmod 700 "$home"
+    mkdir "$dir" || fail "there is a lease $id already, or $home cannot be written"
+    trap 'rm -rf "$dir"' EXIT
+    for part in lease about undo check; do take "$dir/$part"; done
+    put "$dir/boot" "$(boot)"
+    put "$dir/deadline" $(($(uptime) + $(hundredths "$1")))
+    sync -- "$dir"/* "$dir" "$home" || fail "cannot bring $dir to the disk"
+    start_timer
+    looks=0
+    until ticks; do
+        looks=$((looks + 1))
+        [ $looks -lt 50 ] || fail "the timer of $id does not start"
+        sleep 0.1
+    done
+    alive
+    trap - EXIT
+}
+
+# Under systemd it is a unit of its own, started again if it is killed; else a session of its own that the kernel
+# passes over when it looks for memory.
+start_timer() {
+    if [ -d /run/systemd/system ]; then
+        systemd-run --quiet --collect --unit="chaosk-lease-$id" --property=Restart=on-failure \
+            --property=KillMode=process sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 ||
+            fail "systemd does not start the timer of $id"
+    else
+        setsid sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 &
+    fi
+}
+
+watch() {
+    put "$dir/timer" $$
+    (echo -1000 >/proc/$$/oom_score_adj) 2>/dev/null
+    trap : HUP INT TERM # not ignored: what the undo starts would ignore them as well
+    until has_run_out; do
+        [ -d "$dir" ] || exit 0
+        rest=$(left)
+        [ "$rest" -lt 50 ] || rest=50
+        sleep "0.$(printf %02d "$rest")"
+    done
+    heal "by itself"
+}
+
+# Decided by renaming, so that no renewal comes in between unseen: who renews looks for the renamed file afterwards.
+has_run_out() {
+    [ -e "$dir/expired" ] && return
+    [ "$(left)" -le 0 ] || return 1
+    mv "$dir/deadline" "$dir/expired" || return 1
+    [ "$(cat "$dir/expired")" -le "$(uptime)" ] && return
+    mv "$dir/expired" "$dir/deadline"
+    return 1
+}
+
+renew() {
+    alive
+    put "$dir/deadline" $(($(uptime) + $(hundredths "$1")))
+    [ ! -e "$dir/expired" ] || fail "the lease $id has run out"
+}
+
+# --- healing ------------------------------------------------------------------------------------------------------
+
+# Undo until the check holds; the timer tries for as long as it lives. Nothing that is started keeps the lock.
+heal() {
+    tries=0
+    until (once "$1") >"$dir/said" 2>&1; do
+        [ -d "$dir" ] || return 0
+        tries=$((tries + 1))
+        [ "$1" = "by itself" ] || [ $tries -lt 3 ] || return 1
+        sleep 1
+    done
+}
+
+once() {
+    locked 180
+    [ ! -e "$dir/healed" ] || return 0
+    ({ echo 0 >/proc/self/oom_score_adj; } 2>/dev/null; exec sh "$dir/undo") 9<&- || return 1
+    sh "$dir/check" 9<&- || return 1
+    put "$dir/healed" "$(uptime) $1"
+}
+
+disarm() {
+    [ -d "$dir" ] || return 0
+    locked 180
+    if [ -d /run/systemd/system ]; then systemctl stop -- "chaosk-lease-$id" 2>/dev/null; fi
+    ! ticks || kill -s KILL "$timer"
+    rm -rf "$dir" || fail "cannot remove $dir"
+}
+
+# One line: id, state, seconds left, about. States: armed, dead (its timer is gone), booted (and its timer with it),
+# healed (by the host itself).
+show() {
+    state=armed
+    ticks || state=dead
+    [ "$(cat "$dir/boot" 2>/dev/null)" = "$(boot)" ] || state=booted
+    [ ! -e "$dir/healed" ] || state=healed
+    echo "$id $state $(awk -v n="$([ -e "$dir/deadline" ] && left || echo 0)" 'BEGIN { printf "%.2f", n / 100 }') $(cat "$dir/about")"
+}
+
+not_halted() {
+    [ ! -e "$home/../halted/$1" ] || { echo "the run $1 was halted" >&2 && exit 3; }
+}
+
+case $action in
+    arm) arm "$3" ;;
+    renew)
+        not_halted "$3"
+        renew "$4"
+        ;;
+    under)
+        not_halted "$3"
+        shift 3
+        locked 5
+        alive
+        "$@" 9<&-
+        ;;
+    undoing)
+        shift 2
+        [ ! -d "$dir" ] || locked 150
+        "$@" 9<&-
+        ;;
+    heal)
+        heal "by request" || fail "not undone: $(tail -c 300 "$dir/said")"
+        ;;
+    disarm) disarm ;;
+    halt)
+        mkdir -p "$home/../halted" || fail "cannot make $home/../halted"
+        put "$home/../halted/$id" "$(uptime)"
+        ;;
+    list)
+        for dir in "$home"/*/; do
+            dir=${dir%/} id=${dir##*/}
+            [ ! -e "$dir/about" ] || show
+        done
+        ;;
+    watch) watch ;;
+    *) fail "no such action: $action" ;;
+esac

@@ -1,0 +1,33 @@
+# What chaosk's faults could have changed on this host, as root: sh -c SCRIPT chaosk [KIND PLACE]...
+#
+# KIND is systemd (PLACE is a unit) or script (PLACE is a pid file). One fact a line, `SUBJECT WHAT`, without counters,
+# process ids and times, so that two answers can be compared line by line.
+
+service() {
+    case $1 in
+        systemd) pid=$(systemctl show --property MainPID --value -- "$2") ;;
+        script) pid=$(head -c 20 "$2" 2>/dev/null | tr -cd 0-9) ;;
+    esac
+    case $(sed 's/.*) \(.\) .*/\1/' "/proc/${pid:-0}/stat" 2>/dev/null) in
+        '' | Z | X) echo "absent" ;;
+        T) echo "frozen" ;;
+        *) echo "running" ;;
+    esac
+}
+
+# An empty table, and a built-in chain that accepts, are as good as none: the first rule ever makes them.
+for tool in iptables ip6tables; do
+    rules=$("$tool-save" 2>/dev/null) || continue
+    printf '%s\n' "$rules" |
+        sed -n "s/ \[[0-9]*:[0-9]*\]\$//; /^:[A-Z]* ACCEPT\$/d; s/^[-:]/$tool &/p"
+done
+if command -v nft >/dev/null; then
+    nft --stateless list tables 2>/dev/null | sed -n '/ ip6* filter$/d; s/^/nft /p'
+fi
+if command -v tc >/dev/null; then
+    tc qdisc show 2>/dev/null | sed 's/^qdisc \([^ ]*\) [^ ]* dev/\1 dev/; s/^/qdisc /'
+fi
+while [ $# -ge 2 ]; do
+    echo "service $2 $(service "$1" "$2")"
+    shift 2
+done

@@ -1,0 +1,152 @@
+"""What a host is given to heal itself with: the scripts do what they say, and a host's answers are read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from sample_inventory import INVENTORY
+
+from chaosk import lease
+from chaosk.errors import StepError
+from chaosk.scenario import steps
+from chaosk.steps._contract import Fact, Fault, Pause, Run, Signal, Site
+from chaosk.targets._contract import Node
+from chaosk.transport.command import Command
+
+
+def fault(undo: tuple[Command, ...], healed: tuple[Command, ...] = (), within: float = 0.0) -> Fault:
+    """A fault with this undo, and these facts once it is undone."""
+    return Fault(
+        name="kill",
+        step="kill_broker",
+        targets=(Node(kind="broker", id="0", host="node1"),),
+        before=(),
+        inject=(),
+        verify=(),
+        undo=tuple(Run(command=command) for command in undo),
+        healed=tuple(Fact(says="it is so", query=query, within=within) for query in healed),
+    )
+
+
+def on(host: str, script: str, stdin: str | None = None) -> Command:
+    """A command on a host."""
+    return Command(host=host, argv=("sh", "-c", script), sudo=True, stdin=stdin)
+
+
+def execute(script: str) -> int:
+    """Run a script as a host would: the exit status."""
+    return subprocess.run(["sh"], input=script, text=True, check=False, timeout=30).returncode
+
+
+def test_one_lease_a_host_with_that_hosts_part_of_the_undo(tmp_path: Path) -> None:
+    """A fault on two hosts: each gets its own commands, and heals without the other."""
+    one, two = lease.leases(
+        fault((on("node1", f"echo 1 >{tmp_path}/1"), on("node2", f"echo 2 >{tmp_path}/2"))), "run-1", "ops@desk"
+    )
+    assert (one.host, two.host, one.id, two.id) == ("node1", "node2", "run-1.kill", "run-1.kill")
+    assert execute(two.undo) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["2"]
+
+
+def test_what_is_not_done_on_a_host_has_no_lease() -> None:
+    """A probe is started by the run, or by nobody: no host can."""
+    undo = (Signal(probe="writer", action="start"), Pause(seconds=1))
+    assert lease.leases(fault(()).model_copy(update={"undo": undo}), "run-1", "me") == ()
+
+
+def test_every_command_of_the_undo_is_tried(tmp_path: Path) -> None:
+    """One that fails does not keep the next from being done, and the whole has failed."""
+    (one,) = lease.leases(fault((on("node1", "exit 1"), on("node1", f"echo >{tmp_path}/done"))), "r", "me")
+    assert execute(one.undo) != 0
+    assert (tmp_path / "done").exists()
+
+
+def test_words_reach_the_host_as_they_are(tmp_path: Path) -> None:
+    """Quotes, dollars, newlines and input: nothing is read by the shell that should not be."""
+    ugly = """it's "$(touch no)" `touch no`; touch no\n$HOME"""
+    command = Command(
+        host="node1", argv=("sh", "-c", f'cat >{tmp_path}/in; printf %s "$1" >{tmp_path}/arg', "x", ugly), sudo=True,
+        stdin=ugly,
+    )  # fmt: skip
+    (one,) = lease.leases(fault((command,)), "r", "me")
+    assert execute(f"cd {tmp_path}\n{one.undo}") == 0
+    assert (tmp_path / "in").read_text() == (tmp_path / "arg").read_text() == ugly
+    assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize(("query", "status"), [("exit 0", 0), ("exit 1", 1)])
+def test_the_check_asks_what_must_be_seen_once_it_is_undone(query: str, status: int) -> None:
+    """The host counts itself healed only if what the step demands is so."""
+    (one,) = lease.leases(fault((on("node1", "true"),), (on("node1", query),)), "r", "me")
+    assert execute(one.check) == status
+
+
+def test_the_check_waits_as_long_as_the_step_allows(tmp_path: Path) -> None:
+    """A process needs a moment to wake."""
+    seen = f"[ -e {tmp_path}/looked ] || {{ touch {tmp_path}/looked; exit 1; }}"
+    (one,) = lease.leases(fault((on("node1", "true"),), (on("node1", seen),), within=2.0), "r", "me")
+    assert execute(one.check) == 0
+
+
+def test_the_check_leaves_out_what_the_host_cannot_know() -> None:
+    """Another host's facts, and conditions of the cluster, are the run's to ask."""
+    (one,) = lease.leases(fault((on("node1", "true"),), (on("node2", "exit 1"),)), "r", "me")
+    assert execute(one.check) == 0
+
+
+def test_the_bundle_holds_the_scripts_line_by_line() -> None:
+    """Four texts, each with the number of its lines before it."""
+    (one,) = lease.leases(fault((on("node1", "true"),), (on("node1", "true"),)), "run-1", "ops@desk")
+    rest = lease.arm(one, 12.345).stdin or ""
+    parts = []
+    while rest:
+        count, _, rest = rest.partition("\n")
+        lines = rest.splitlines(keepends=True)
+        parts.append("".join(lines[: int(count)]))
+        rest = "".join(lines[int(count) :])
+    assert parts[0].startswith("# Leases on this host")
+    assert json.loads(parts[1]) == {
+        "run": "run-1", "entry": "kill", "step": "kill_broker", "targets": "broker 0 on node1", "by": "ops@desk",
+    }  # fmt: skip
+    assert parts[2:] == [one.undo, one.check]
+    assert lease.arm(one, 12.345).argv[4:] == ("arm", "run-1.kill", "12.35")
+
+
+def test_every_step_that_harms_a_host_can_be_undone_by_the_host() -> None:
+    """Each lasting step on brokers, ZooKeeper nodes or the network yields a lease for every host it touches."""
+    aims = {
+        "broker": (Node(kind="broker", id="0", host="node1"),),
+        "zookeeper": (Node(kind="zookeeper", id="1", host="node1"),),
+        "host": (Node(kind="host", id="node1", host="node1"),),
+        "everyone else": (Node(kind="everyone_else", id=""),),
+    }
+    site = Site(INVENTORY, "run-1", "entry", aims)
+    found = {}
+    for name, kind in steps().items():
+        if not kind.lasting or "probe" in name:
+            continue
+        fields = {"between": ["host", "everyone else"]} if name == "cut_network" else {"target": name.partition("_")[2]}
+        step = kind.model_validate(fields)
+        one = fault(()).model_copy(update={"undo": tuple(step.undo(site)), "healed": tuple(step.healed(site))})
+        found[name] = [each.host for each in lease.leases(one, "run-1", "me")]
+    assert set(found) >= {"kill_broker", "stop_broker", "pause_broker", "cut_network", "kill_zookeeper"}
+    assert all(hosts == ["node1"] for hosts in found.values()), found
+
+
+def test_a_hosts_list_is_read() -> None:
+    """Each line is a lease; what somebody else wrote as `about` is not believed to be ours."""
+    about = '{"run": "run-1", "entry": "kill"}'
+    one, two = lease.held("node1", f"run-1.kill armed 12.34 {about}\nrun-2.cut booted -3.00 no json\n")
+    assert (one.id, one.state, one.left, one.about) == ("run-1.kill", "armed", 12.34, json.loads(about))
+    assert (two.id, two.state, two.left, two.about) == ("run-2.cut", "booted", -3.0, {})
+    assert lease.held("node1", "") == ()
+
+
+@pytest.mark.parametrize("line", ["", "x", "a armed twelve {}", "a burnt 1.00 {}", "a armed 1.00"])
+def test_a_list_that_is_none_is_refused(line: str) -> None:
+    """A host that says something else must not count as one without leases."""
+    with pytest.raises(StepError, match="node1: cannot read its list of leases"):
+        lease.held("node1", f"{line}\n")

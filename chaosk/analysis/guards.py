@@ -180,7 +180,7 @@ def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
     kinds = {worker.probe: worker.kind for worker in case.workers}
     for probe, kind in sorted(kinds.items()):
         success = "record acknowledged" if kind == "produce" else "record delivered"
-        attempt = "send attempted" if kind == "produce" else "poll made"
+        attempt = "send attempted" if kind == "produce" else "poll or commit under way"
         for window in _lasting(case):
             if not _ran_through(case, probe, window):
                 continue
@@ -211,7 +211,7 @@ _TELLING = {
     ("produce", False): ("ok",),
     ("produce", True): ("ok", "fail", "info"),
     ("consume", False): ("read",),
-    ("consume", True): ("poll",),
+    ("consume", True): ("call",),
 }
 """By kind of probe, and whether in the middle of a fault, what counts as progress."""
 

@@ -19,7 +19,7 @@ class Key(NamedTuple):
     """Whose figure, what it counts, and when."""
 
     what: str
-    """``ok``, ``fail`` or ``info`` (sends by outcome), ``read``, ``poll``, or ``received`` (first deliveries)."""
+    """``ok``, ``fail`` or ``info`` (sends by outcome), ``read``, ``call`` or ``received`` (see ``frames.figures``)."""
     probe: str
     window: str
 
@@ -57,10 +57,10 @@ def histograms(events: Events) -> Histograms:
     """Collect them: a few hundred rows per probe and window."""
     found = Histograms(Counter(), Counter(), {}, {})
     windows = events.case.windows
-    masks = list(masks_of(windows, F.lit(0)))
+    masks = list(masks_of(windows, F.lit(0), F.lit(0)))
     for row in events.gathered(figures(events)).collect():
         count = int(row["count"])
-        if row["incarnation"] is not None and row["what"] != "poll":
+        if row["incarnation"] is not None and row["what"] != "call":
             found.processes[row["probe"], row["incarnation"]] += count
         for window in (ALL, *names_of(windows, [row[mask] for mask in masks])):
             _count(found, Key(row["what"], row["probe"], window), row["bucket"], count, row["longest"])

@@ -34,13 +34,17 @@ _PER_MASK = 60
 """Windows that one long has bits for."""
 
 
-def masks_of(windows: Sequence[Span], time: Column) -> dict[str, Column]:
-    """The windows that a time lies in as bits of one or more longs: quick, because Spark compiles plain arithmetic."""
+def masks_of(windows: Sequence[Span], began: Column, ended: Column) -> dict[str, Column]:
+    """The windows that a stretch of time overlaps as bits of one or more longs; a moment begins when it ends.
+
+    Quick, because Spark compiles plain arithmetic.
+    """
     masks: dict[str, Column] = {}
     for start in range(0, len(windows), _PER_MASK):
         mask = F.lit(0).cast("long")
         for bit, span in enumerate(windows[start : start + _PER_MASK]):
-            mask = mask + F.when((time >= span.began) & (time < span.ended), F.lit(1 << bit).cast("long")).otherwise(0)
+            overlaps = (ended >= span.began) & (began < span.ended)
+            mask = mask + F.when(overlaps, F.lit(1 << bit).cast("long")).otherwise(0)
         masks[f"mask_{start // _PER_MASK}"] = mask
     return masks
 

@@ -184,5 +184,5 @@ def _why(kind: HostKind, service: Service, name: str) -> str:
 def _write_inventory(wanted: Lab) -> None:
     state = wanted.state
     inventory = wanted.mode.inventory(wanted.seats, wanted.layout, state.namespace)
-    values = inventory.model_dump(exclude_none=True)
+    values = inventory.model_dump(mode="json", exclude_defaults=True)
     runner.write(state.inventory, yaml.safe_dump(values, sort_keys=False))

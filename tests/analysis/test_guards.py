@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from analysis.history import History, ns
+from analysis.ways import without_calls
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.guards import guards
@@ -20,13 +21,15 @@ from chaosk.verdict import Guard
 def progress_of(case: Case, history: History) -> Histograms:
     """What Spark would count, counted by hand from the rows."""
     found = Histograms(Counter(), Counter(), {}, {})
-    rows = [(row["outcome"], row, row["scheduled"]) for row in history.rows["sends"]]
-    rows += [("read", row, row["at"]) for row in history.rows["reads"]]
-    rows += [("poll", row, row["invoked"]) for row in history.rows["polls"]]
-    for what, row, when in rows:
-        inside = [window.name for window in case.windows if window.began <= when < window.ended]
+    rows = [(row["outcome"], row, row["scheduled"], row["scheduled"]) for row in history.rows["sends"]]
+    rows += [("read", row, row["at"], row["at"]) for row in history.rows["reads"]]
+    rows += [("call", row, row["invoked"], row["completed"]) for row in history.rows["polls"]]
+    waited = [row for row in history.rows["commits"] if row["kind"] == "sync"]
+    rows += [("call", row, row["invoked"], row["completed"] or case.record.ended) for row in waited]
+    for what, row, began, ended in rows:
+        inside = [window.name for window in case.windows if window.began <= ended and began < window.ended]
         found.counts.update(Key(what, row["probe"], window) for window in (*inside, ALL))
-        if what != "poll":
+        if what != "call":
             found.processes[row["probe"], row["incarnation"]] += 1
     return found
 
@@ -263,7 +266,6 @@ def test_a_probe_that_never_got_ready(met: Any) -> None:
         ("sends", "scheduled", 6, 30, "after_heal"),
         ("reads", "at", -5, 0, "baseline"),
         ("reads", "at", 6, 30, "after_heal"),
-        ("polls", "invoked", 1.1, 6, "kill"),
     ],
 )
 def test_a_phase_without_progress(met: Any, table: str, column: str, low: float, high: float, window: str) -> None:
@@ -273,6 +275,21 @@ def test_a_phase_without_progress(met: Any, table: str, column: str, low: float,
     found = met(history)
     assert set(found) == {"no_progress"}
     assert window in found["no_progress"].what
+
+
+def test_a_reader_that_asked_for_nothing_during_a_fault(met: Any) -> None:
+    """It neither polled nor waited for a commit while the leader was dead: nothing shows that it was at work."""
+    found = met(without_calls(History(records=100), 1, 6))
+    assert set(found) == {"no_progress"}
+    assert "reader: not one poll or commit under way in the window kill" in found["no_progress"].what
+
+
+@pytest.mark.parametrize("completed", [8.0, None])
+def test_a_reader_that_waited_for_a_commit_all_the_time_was_at_work(met: Any, completed: float | None) -> None:
+    """Near miss: with every broker down a commit blocks for the whole fault, and no poll is made meanwhile."""
+    history = without_calls(History(records=100), 1, 6)
+    history.commit(1, at=0.5, completed=completed)
+    assert met(history) == {}
 
 
 def test_attempts_during_a_fault_are_progress_enough(met: Any) -> None:

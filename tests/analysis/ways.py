@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from analysis.history import History, ns
+
 from chaosk.verdict import Finding, Severity, Verdict
 
 
@@ -26,3 +28,11 @@ def measure(verdict: Verdict, metric: str, subject: str, window: str = "run") ->
     """One measured figure."""
     (found,) = [m for m in verdict.measures if (m.metric, m.subject, m.window) == (metric, subject, window)]
     return found.value
+
+
+def without_calls(history: History, low: float, high: float) -> History:
+    """The history without any poll or commit that was under way in a stretch of time."""
+    for table in ("polls", "commits"):
+        rows = history.rows[table]
+        history.rows[table] = [row for row in rows if not (row["invoked"] < ns(high) and row["completed"] >= ns(low))]
+    return history

@@ -19,24 +19,25 @@ BITS = 11
 def figures(events: Events) -> DataFrame:
     """Counts by what, probe, incarnation, windows (as bits, see ``masks_of``) and bucket, and the longest of each.
 
-    ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``read`` and ``poll``,
-    by when; ``received``, first deliveries to a reader by the window their record was due in, latency from then on.
+    ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``call``, by the windows
+    it was under way in; ``read``, by when; ``received``, first deliveries to a reader by the window their record was
+    due in, latency from then on.
     """
     sent = sends(events).select(
         F.col("outcome").alias("what"), F.col("producer").alias("probe"),
         F.col("producer_incarnation").alias("incarnation"), F.col("scheduled").alias("when"),
         (F.col("completed") - F.col("scheduled")).alias("latency"),
     )  # fmt: skip
-    polled = events.table("polls").select(F.lit("poll").alias("what"), *MEMBER, F.col("invoked").alias("when"))
+    called = calls(events).select(F.lit("call").alias("what"), *MEMBER, F.col("invoked").alias("when"), "until")
     read = events.table("reads").select(F.lit("read").alias("what"), *MEMBER, F.col("at").alias("when"))
     received = first_deliveries(events).select(
         F.lit("received").alias("what"), "probe", F.col("scheduled").alias("when"),
         (F.col("at") - F.col("scheduled")).alias("latency"),
     )  # fmt: skip
     rows = sent
-    for more in (polled, read, received):
+    for more in (called, read, received):
         rows = rows.unionByName(more, allowMissingColumns=True)
-    masks = masks_of(events.case.windows, F.col("when"))
+    masks = masks_of(events.case.windows, F.col("when"), F.coalesce("until", "when"))
     return (
         events.gathered(rows)
         .groupBy(
@@ -45,6 +46,20 @@ def figures(events: Events) -> DataFrame:
         )
         .agg(F.count("*").alias("count"), F.max("latency").alias("longest"))
     )  # fmt: skip
+
+
+def calls(events: Events) -> DataFrame:
+    """One row per call of a consumer that asks Kafka for something: probe, incarnation, invoked, until.
+
+    Polls, and commits that the consumer waits for: while no broker answers, that may be all the time of a fault. One
+    that was not answered before the probe ended was under way until the end of the run.
+    """
+    unanswered = F.coalesce("completed", F.lit(events.case.record.ended))
+    waited = events.table("commits").filter(F.col("kind") == "sync")
+    polled, committed = (
+        rows.select(*MEMBER, "invoked", unanswered.alias("until")) for rows in (events.table("polls"), waited)
+    )
+    return polled.unionByName(committed)
 
 
 @planned_once

@@ -10,6 +10,9 @@ Plain = Value | list["Plain"] | dict[str, "Plain"]
 Path = tuple[str | int, ...]
 """The keys and list places (from 0) that lead to a node."""
 
+_LONGEST_KEY = 80
+"""Characters of a key in a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -90,5 +93,9 @@ def scalars(node: Node, path: Path = ()) -> Iterator[tuple[Path, Scalar]]:
 
 
 def spell(path: Path) -> str:
-    """A path as it is printed: ``timeline[0].kill_broker.target``."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+    """A path as it is printed: ``timeline[0].kill_broker.target``; a key too long to be read is cut."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{_short(step)}" for step in path).removeprefix(".")
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}…"

@@ -28,7 +28,7 @@ class Problem:
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}:{self.column}:"
-        return f"{where} {self.path}: {self.what}" if self.path else f"{where} {self.what}"
+        return _shown(f"{where} {self.path}: {self.what}" if self.path else f"{where} {self.what}")
 
 
 class DocumentError(UsageError):
@@ -41,6 +41,11 @@ class DocumentError(UsageError):
         if len(self.problems) > _MOST:
             lines.append(f"… and {len(self.problems) - _MOST} more; mend these first")
         super().__init__("\n".join(lines))
+
+
+def _shown(text: str) -> str:
+    """On one line, and nothing in it that a terminal obeys or nobody sees: names come from the file itself."""
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 def unreadable(path: Path, error: OSError) -> DocumentError:

@@ -63,6 +63,7 @@ def test_paths_are_spelled_as_one_would_say_them() -> None:
     """Keys with dots between, list places in brackets from 0."""
     assert spell(("timeline", 0, "kill_broker", "target")) == "timeline[0].kill_broker.target"
     assert spell(()) == ""
+    assert spell(("a", "x" * 200)) == f"a.{'x' * 80}…", "a message is to be read"
     root, _ = parse(TEXT.encode())
     assert root is not None
     assert [spell(path) for path, _ in scalars(root)] == ["name", "list[0]", "list[1].x", "list[1].y[0]"]

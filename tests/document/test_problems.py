@@ -42,3 +42,9 @@ def test_a_file_that_cannot_be_read() -> None:
     error = unreadable(Path("x.yaml"), FileNotFoundError(2, "No such file or directory"))
     assert str(error) == "x.yaml:1:1: cannot be read: no such file or directory; name a file that you may read"
     assert "cannot be read: broken" in str(unreadable(Path("x.yaml"), OSError("broken")))
+
+
+def test_a_terminal_obeys_nothing_of_it() -> None:
+    """What a file says of itself is shown, on one line: colours, line ends and invisible characters as escapes."""
+    told = str(Problem("a.yaml", 1, 2, "topics.a\x1b[31m", "there is no 'b\r\n\u202e'; write c"))
+    assert told == r"a.yaml:1:2: topics.a\x1b[31m: there is no 'b\r\n\u202e'; write c"

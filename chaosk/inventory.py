@@ -7,7 +7,7 @@ An inventory names secrets, it never holds them: ``{env: NAME}`` or ``{file: PAT
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -28,6 +28,10 @@ Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
 UnitName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@_.:-]{1,200}\.service$")]
 Argv = Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
 """A command as a list of words; no shell reads it."""
+
+
+Firewall = Literal["auto", "nft", "iptables"]
+"""What cuts the network on a host; ``auto`` is ``nft`` where it is there and the kernel can, else ``iptables``."""
 
 
 def _number(value: object) -> object:
@@ -73,6 +77,9 @@ class Host(Model):
     """The known_hosts file, relative to the inventory file; without it ``~/.ssh/known_hosts``. Always strict."""
     sudo: bool = True
     """Whether commands that need root go through ``sudo -n``; false when ``user`` is root."""
+    firewall: Firewall = "auto"
+    """What cuts the network there: ``nft``, whose cuts the kernel ends by itself with their lease, ``iptables``, or
+    ``auto``: ``nft`` where it is installed and the kernel can."""
 
 
 class SystemdService(Model):

@@ -1,4 +1,7 @@
-"""A cut on one host as commands: one constant script, the rules on its standard input. Pure."""
+"""A cut on one host as commands: one constant script, the rules on its standard input. Pure.
+
+``by`` says what carries it out: ``nft``, whose cuts the kernel itself ends with their lease, ``iptables``, or ``auto``.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import hashlib
 from dataclasses import dataclass
 
 from chaosk.firewall.rules import Action, Rule, words
+from chaosk.inventory import Firewall
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
@@ -18,9 +22,10 @@ class Cut:
     """What identifies a cut on every host."""
 
     chain: str
-    """Its chains are this with ``-I`` and ``-O``: 19 characters, of the 28 that iptables allows."""
+    """Its chains are this with ``-I`` and ``-O``: 19 characters, of the 28 that iptables allows; or its table of nft
+    is ``chaosk-`` with the same digits."""
     comment: str
-    """In every jump to them: run and timeline entry, for whoever finds it."""
+    """In every jump to them, and in the table: run and timeline entry, for whoever finds it."""
 
 
 def cut(run_id: str, entry: str) -> Cut:
@@ -29,30 +34,31 @@ def cut(run_id: str, entry: str) -> Cut:
     return Cut(chain=f"CHAOSK-{digest}", comment=f"chaosk:{run_id}:{entry}"[:200])
 
 
-def install(host: str, which: Cut, rules: tuple[Rule, ...], action: Action) -> Command:
-    """Put the rules in place, in one transaction a family; doing it again replaces them."""
-    return _command(host, "install", which, _text(rules, action))
+def install(host: str, which: Cut, rules: tuple[Rule, ...], action: Action, by: Firewall = "auto") -> Command:
+    """Put the rules in place, in one transaction (iptables: one a family); doing it again replaces them."""
+    return _command(host, "install", which, by, _text(rules, action))
 
 
-def standing(host: str, which: Cut, rules: tuple[Rule, ...], action: Action) -> Command:
+def standing(host: str, which: Cut, rules: tuple[Rule, ...], action: Action, by: Firewall = "auto") -> Command:
     """Whether all the rules are there as asked, none more, and nothing comes before them; says what they stopped."""
-    return _command(host, "standing", which, _text(rules, action))
+    return _command(host, "standing", which, by, _text(rules, action))
 
 
-def remove(host: str, which: Cut) -> Command:
+def remove(host: str, which: Cut, by: Firewall = "auto") -> Command:
     """Remove exactly what was put in place, whatever is left of it."""
-    return _command(host, "remove", which)
+    return _command(host, "remove", which, by)
 
 
-def gone(host: str, which: Cut) -> Command:
+def gone(host: str, which: Cut, by: Firewall = "auto") -> Command:
     """Whether nothing of it is there; fails also where the packet filter does not answer."""
-    return _command(host, "gone", which)
+    return _command(host, "gone", which, by)
 
 
 def _text(rules: tuple[Rule, ...], action: Action) -> str:
     return "".join(f"{line}\n" for rule in rules for line in words(rule, action))
 
 
-def _command(host: str, action: str, which: Cut, stdin: str | None = None) -> Command:
-    argv = ("sh", "-c", script("cut"), "chaosk", action, which.chain, which.comment)
+def _command(host: str, action: str, which: Cut, by: Firewall, stdin: str | None = None) -> Command:
+    text = "\n".join(script(name) for name in ("cut_iptables", "cut_nft", "cut"))
+    argv = ("sh", "-c", text, "chaosk", action, which.chain, which.comment, by)
     return Command(host=host, argv=argv, sudo=True, stdin=stdin, timeout=TIMEOUT, repeatable=True)

@@ -1,27 +1,28 @@
-# A network cut on this host, as root: sh -c SCRIPT chaosk ACTION CHAIN COMMENT <RULES
+# A network cut on this host, as root: sh -c SCRIPT chaosk ACTION CHAIN COMMENT FLAVOUR <RULES
 #
 #   ACTION   install | standing | gone | remove
-#   CHAIN    names the cut; its chains are CHAIN-I for arriving packets and CHAIN-O for leaving ones
-#   COMMENT  tags the two jumps into them; one word
-#   RULES    for install and standing, one a line: FAMILY SIDE WORDS; FAMILY is 4, 6 or any, SIDE is I or O. In WORDS
-#            `@_self` is the address of chaosk's machine as this host sees it, `@NAME` every address of a host name.
+#   CHAIN    names the cut, CHAOSK-HASH; by iptables its chains are CHAIN-I for arriving packets and CHAIN-O for leaving
+#            ones, by nft its table is inet chaosk-HASH
+#   COMMENT  tags it; one word
+#   FLAVOUR  nft, iptables, or auto: nft where it is there and the kernel can, else iptables
+#   RULES    for install and standing, one a line: FAMILY SIDE WORDS; FAMILY is 4, 6 or any, SIDE is I or O, WORDS are
+#            iptables'. In WORDS `@_self` is the address of chaosk's machine as this host sees it, `@NAME` every address
+#            of a host name.
 #
-# Only these chains and jumps are ever touched. Each family's change is one transaction. The jumps come first in INPUT
-# and OUTPUT, so that the chains also stop packets of established connections; in them, SSH to this host comes first.
+# cut_iptables.sh and cut_nft.sh come before this. Installed under a lease (lease.sh names its folder in CHAOSK_LEASE),
+# a cut by nft ends with it whoever dies.
 
 set -f
-action=$1 chain=$2 comment=$3
+# shellcheck disable=SC2034 # the other two files read some of them
+action=$1 chain=$2 comment=$3 flavour=$4 table=chaosk-${2#CHAOSK-} ssh_port=${SSH_CONNECTION##* }
 client=${SSH_CONNECTION%% *}
 client=${client#::ffff:}
-ssh_port=${SSH_CONNECTION##* }
 
 fail() {
     echo "$*" >&2
     exit 1
 }
 
-tool() { case $1 in 4) echo iptables ;; 6) echo ip6tables ;; esac }
-base() { case $1 in I) echo INPUT ;; O) echo OUTPUT ;; esac }
 family_of() { case $1 in *:*) echo 6 ;; *) echo 4 ;; esac }
 
 addresses() {
@@ -56,114 +57,49 @@ with_addresses() {
     [ -n "$found" ] || fail "this host knows no address of $name (IP version $1)"
 }
 
-# Without IPv6 tables a cut is whole all the same, if the host has no IPv6 address that others could use.
-has_ipv6() { ip6tables -w 5 -S INPUT >/dev/null 2>&1; }
-uses_ipv6() { [ -r /proc/net/if_inet6 ] && awk '$4 == "00" { found = 1 } END { exit !found }' /proc/net/if_inet6; }
-
 read_rules() {
     [ -n "$SSH_CONNECTION" ] || fail "sshd has not set SSH_CONNECTION: which port must stay open is unknown"
     rules=$(expand) || exit 1
     [ -n "$rules" ] || fail "no rules"
-    if has_ipv6; then
-        rules=$(printf '%s\n' "$rules" | sed 's/^maybe-6/6/')
-    elif uses_ipv6 || printf '%s\n' "$rules" | grep -q '^6'; then
-        fail "ip6tables does not work here, and this host uses IPv6: the cut would have a hole"
-    fi
 }
 
-# The rules of one chain, SSH first; for IPv6, neighbour discovery as well, or SSH would not find the way.
-rules_of() {
-    lines=$(printf '%s\n' "$rules" | sed -n "s/^$1 $2 //p")
-    [ -n "$lines" ] || return 0
-    case $2 in
-        I) echo "-p tcp --dport $ssh_port -j RETURN" ;;
-        O) echo "-p tcp --sport $ssh_port -j RETURN" ;;
+# By which of the two it is to be installed.
+choice() {
+    case $flavour in
+        nft)
+            command -v nft >/dev/null || fail "there is no nft; install it there (nftables on Debian)"
+            nft_listed >/dev/null || fail "nft cannot do it here; write \`firewall: iptables\` for this host"
+            echo nft
+            ;;
+        auto) if nft_able; then echo nft; else echo iptables; fi ;;
+        *) echo iptables ;;
     esac
-    if [ "$1" = 6 ]; then
-        for type in 133 134 135 136; do echo "-p ipv6-icmp --icmpv6-type $type -j RETURN"; done
-    fi
-    printf '%s\n' "$lines"
 }
 
-# What iptables-restore reads to add the chains of one family; nothing if it has no rules.
-addition() {
-    for side in I O; do
-        [ -n "$(rules_of "$1" $side)" ] || continue
-        echo ":$chain-$side - [0:0]"
-        rules_of "$1" $side | sed "s/^/-A $chain-$side /"
-        echo "-I $(base $side) 1 -m comment --comment $comment -j $chain-$side"
+# By which of the two it is there.
+found() { if [ "$flavour" != iptables ] && nft_there; then echo nft; else echo "${flavour#auto}"; fi; }
+
+# Of those that could be there: the second as well if the first fails.
+each() {
+    failed=
+    for one in iptables nft; do
+        case $flavour in auto | "$one") ("${one}_$1") || failed=yes ;; esac
     done
+    [ -z "$failed" ]
 }
 
-# What iptables-restore reads to remove all there is of the cut in one family; nothing if there is nothing.
-removal() {
-    "$1-save" -t filter | awk -v arriving="$chain-I" -v leaving="$chain-O" '
-        $1 == ":" arriving || $1 == ":" leaving { name = substr($1, 2); last = last "-F " name "\n-X " name "\n" }
-        $1 == "-A" && ($NF == arriving || $NF == leaving) { sub(/^-A/, "-D"); print }
-        END { printf "%s", last }'
-}
-
-apply() {
-    [ -z "$2" ] || printf '*filter\n%s\nCOMMIT\n' "$2" | "$1-restore" --noflush -w 5 || fail "$1-restore failed"
-}
-
-remove() {
-    apply iptables "$(removal iptables)"
-    ! has_ipv6 || apply ip6tables "$(removal ip6tables)"
-}
-
-gone() {
-    saved=$(iptables-save -t filter) || fail "iptables-save failed"
-    ! has_ipv6 || saved=$saved$(ip6tables-save -t filter) || fail "ip6tables-save failed"
-    case $saved in *"$chain"*) return 1 ;; esac
-}
-
-install() {
-    remove
-    for family in 4 6; do
-        # half a cut is none: what stands by then is taken away
-        (apply "$(tool $family)" "$(addition $family)") || { remove && exit 1; }
-    done
-}
-
-# One chain as it should be: its jump before any rule that is not a cut's, and its rules, all of them and no others.
-chain_stands() {
-    command=$(tool "$1") name=$chain-$2
-    expected=$(rules_of "$1" "$2")
-    [ -n "$expected" ] || return 0
-    # shellcheck disable=SC2046 # one word
-    "$command" -w 5 -C $(base "$2") -m comment --comment "$comment" -j "$name" 2>/dev/null || fail "no jump to $name"
-    "$command" -w 5 -S "$(base "$2")" | awk -v name="$name" '
-        $1 == "-A" && $NF == name { found = 1; exit }
-        $1 == "-A" && $NF !~ /^CHAOSK-/ { exit }
-        END { exit !found }' || fail "another rule comes before the jump to $name"
-    [ "$("$command" -w 5 -S "$name" | grep -c '^-A')" = "$(printf '%s\n' "$expected" | grep -c .)" ] ||
-        fail "$name has not the rules it was given"
-    printf '%s\n' "$expected" | while read -r words; do
-        # shellcheck disable=SC2086 # words
-        "$command" -w 5 -C "$name" $words 2>/dev/null || fail "$name lacks: $words"
-    done || exit 1
-    stopped=$("$command" -w 5 -nvxL "$name" | awk '$3 == "DROP" || $3 == "REJECT" { n += $1 } END { print n + 0 }')
-    echo "$name (IPv$1): $(printf '%s\n' "$expected" | grep -c .) rules, $stopped packets stopped"
-}
-
+case $action in install | standing | gone | remove) ;; *) fail "no such action: $action" ;; esac
+case $flavour in auto | nft | iptables) ;; *) fail "no such flavour: $flavour" ;; esac
 case $action in
     install)
         read_rules
-        install
+        by=$(choice) || exit 1
+        "${by}_install"
         ;;
     standing)
         read_rules
-        for family in 4 6; do
-            for side in I O; do chain_stands $family $side || exit 1; done
-        done
+        by=$(found) || exit 1
+        "${by:-iptables}_standing"
         ;;
-    gone)
-        gone || fail "$chain is there"
-        echo "no rule of $chain"
-        ;;
-    remove)
-        remove
-        ;;
-    *) fail "no such action: $action" ;;
+    *) each "$action" ;;
 esac

@@ -1,17 +1,21 @@
 # Leases on this host, as root: sh -c SCRIPT chaosk ACTION [ID [ARGUMENT...]]
 #
 #   arm ID SECONDS <BUNDLE   keep an undo here and start its timer: when the time is over the host heals itself
-#   renew ID RUN SECONDS     from now on it has so long again
+#   renew ID RUN SECONDS     from now on it has so long again, and what the kernel itself ends with it
 #   under ID RUN ARGV...     run a command if the lease is alive, and keep the timer from undoing meanwhile
 #   undoing ID ARGV...       run a command of the undo, whether or not the lease is alive; waits for the timer's undo
 #   heal ID                  undo and check now, as the timer would
 #   disarm ID                forget it; what it guards must be undone
 #   halt RUN                 refuse whatever this run would still inject here, with status 3
 #   list                     every lease on this host, one line each
+#   left ID                  hundredths of a second until it runs out; fails if it is not alive
 #   watch ID                 the timer itself
 #
 # BUNDLE is four texts with the number of their lines before them: this script, about (one line of JSON), undo, check.
 # Undo and check are shell scripts; check says with its exit status whether everything is undone.
+#
+# A command that runs under a lease finds its folder in CHAOSK_LEASE. If it leaves a shell script `renewed` there, every
+# renewal runs that with the new hundredths of a second, and fails if it does.
 #
 # Times are hundredths of a second since this host was booted, so setting its clock moves no lease. What is kept lies in
 # a folder that outlives a reboot: the timer does not, but what has to be undone can be read there.
@@ -21,9 +25,11 @@ action=$1 id=$2
 dir=$home/$id
 
 fail() {
-    echo "$*" >&2
+    printf '%s\n' "$*" >&2
     exit 1
 }
+
+case $id in */* | . | ..) fail "no such id: $id" ;; esac # it is a folder's name here
 
 uptime() {
     read -r up _ </proc/uptime
@@ -135,8 +141,10 @@ has_run_out() {
 
 renew() {
     alive
-    put "$dir/deadline" $(($(uptime) + $(hundredths "$1")))
+    new=$(hundredths "$1")
+    put "$dir/deadline" $(($(uptime) + new))
     [ ! -e "$dir/expired" ] || fail "the lease $id has run out"
+    [ ! -e "$dir/renewed" ] || sh "$dir/renewed" "$new" || fail "the kernel has ended what the lease $id guards"
 }
 
 # --- healing ------------------------------------------------------------------------------------------------------
@@ -175,7 +183,10 @@ show() {
     ticks || state=dead
     [ "$(cat "$dir/boot" 2>/dev/null)" = "$(boot)" ] || state=booted
     [ ! -e "$dir/healed" ] || state=healed
-    echo "$id $state $(awk -v n="$([ -e "$dir/deadline" ] && left || echo 0)" 'BEGIN { printf "%.2f", n / 100 }') $(cat "$dir/about")"
+    # not echo: it would read the backslashes of the JSON
+    printf '%s %s %s %s\n' "$id" "$state" \
+        "$(awk -v n="$([ -e "$dir/deadline" ] && left || echo 0)" 'BEGIN { printf "%.2f", n / 100 }')" \
+        "$(head -n 1 "$dir/about")"
 }
 
 not_halted() {
@@ -193,7 +204,7 @@ case $action in
         shift 3
         locked 5
         alive
-        "$@" 9<&-
+        CHAOSK_LEASE=$dir "$@" 9<&-
         ;;
     undoing)
         shift 2
@@ -213,6 +224,10 @@ case $action in
             dir=${dir%/} id=${dir##*/}
             [ ! -e "$dir/about" ] || show
         done
+        ;;
+    left)
+        alive
+        left
         ;;
     watch) watch ;;
     *) fail "no such action: $action" ;;

@@ -33,7 +33,7 @@ def test_rules_travel_by_standard_input() -> None:
     """The script is a constant; what differs is its arguments and its input."""
     cut = commands.cut("run", "entry")
     command = commands.install("node1", cut, RULES, "drop")
-    assert command.argv[3:] == ("chaosk", "install", cut.chain, cut.comment)
+    assert command.argv[3:] == ("chaosk", "install", cut.chain, cut.comment, "auto")
     assert command.stdin == "4 I -s 198.18.0.12 -j DROP\nany I -j DROP\n"
     assert commands.remove("node1", cut).stdin is None
     assert commands.standing("node1", cut, RULES, "drop").stdin == command.stdin
@@ -45,3 +45,14 @@ def test_everything_runs_as_root_and_may_be_repeated() -> None:
     every = [commands.install("node1", cut, RULES, "drop"), commands.standing("node1", cut, RULES, "drop")]
     every += [commands.remove("node1", cut), commands.gone("node1", cut)]
     assert all(command.sudo and command.repeatable and command.host == "node1" for command in every)
+
+
+def test_what_cuts_a_host_is_told_to_it() -> None:
+    """The inventory's choice goes with every command, the one that installs and the one that removes."""
+    cut = commands.cut("run", "entry")
+    every = [
+        commands.install("node1", cut, RULES, "drop", "nft"),
+        commands.standing("node1", cut, RULES, "drop", "nft"),
+    ]
+    every += [commands.remove("node1", cut, "nft"), commands.gone("node1", cut, "nft")]
+    assert [command.argv[-1] for command in every] == ["nft"] * 4

@@ -11,6 +11,8 @@ import pytest
 from chaosk.scripts import script
 
 NAMES = sorted(path.name.removesuffix(".sh") for path in files("chaosk.scripts").iterdir() if path.name.endswith(".sh"))
+ACTIONLESS = {"cut_iptables", "cut_nft", "examine", "state"}
+"""Two are parts of `cut`, and two do one thing."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -31,7 +33,7 @@ def test_every_shell_can_read_it(name: str, shell: str) -> None:
     subprocess.run([*words, "-n", "-c", script(name)], check=True)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ACTIONLESS])
 def test_an_unknown_action_is_refused(name: str) -> None:
     """A misspelt action fails rather than doing nothing."""
     done = subprocess.run(
@@ -44,4 +46,4 @@ def test_an_unknown_action_is_refused(name: str) -> None:
 
 def test_there_are_scripts() -> None:
     """The tests above test something."""
-    assert NAMES == ["cut", "service"]
+    assert {"cut", "cut_iptables", "cut_nft", "lease", "lock", "service", "state"} <= set(NAMES)

@@ -1,0 +1,108 @@
+# The cut of cut.sh by iptables and ip6tables, each kind of which (nf_tables, legacy) does.
+#
+# Only the cut's chains, and jumps into them, are ever touched. Each family's change is one transaction. The jumps come
+# first in INPUT and OUTPUT, so that the chains also stop packets of established connections; in them, SSH to this host
+# comes first.
+#
+# shellcheck disable=SC2154 # cut.sh sets them: chain comment rules ssh_port
+
+tool() { case $1 in 4) echo iptables ;; 6) echo ip6tables ;; esac }
+base() { case $1 in I) echo INPUT ;; O) echo OUTPUT ;; esac }
+
+# Without IPv6 tables a cut is whole all the same, if the host has no IPv6 address that others could use.
+has_ipv6() { ip6tables -w 5 -S INPUT >/dev/null 2>&1; }
+uses_ipv6() { [ -r /proc/net/if_inet6 ] && awk '$4 == "00" { found = 1 } END { exit !found }' /proc/net/if_inet6; }
+
+# Whether every family that somebody could use can be cut; then `rules` has no maybe in it.
+iptables_ready() {
+    if has_ipv6; then
+        rules=$(printf '%s\n' "$rules" | sed 's/^maybe-6/6/')
+    elif uses_ipv6 || printf '%s\n' "$rules" | grep -q '^6'; then
+        fail "ip6tables does not work here, and this host uses IPv6: the cut would have a hole"
+    fi
+}
+
+# The rules of one chain, SSH first; for IPv6, neighbour discovery as well, or SSH would not find the way.
+rules_of() {
+    lines=$(printf '%s\n' "$rules" | sed -n "s/^$1 $2 //p")
+    [ -n "$lines" ] || return 0
+    case $2 in
+        I) echo "-p tcp --dport $ssh_port -j RETURN" ;;
+        O) echo "-p tcp --sport $ssh_port -j RETURN" ;;
+    esac
+    if [ "$1" = 6 ]; then
+        for type in 133 134 135 136; do echo "-p ipv6-icmp --icmpv6-type $type -j RETURN"; done
+    fi
+    printf '%s\n' "$lines"
+}
+
+# What iptables-restore reads to add the chains of one family; nothing if it has no rules.
+addition() {
+    for side in I O; do
+        [ -n "$(rules_of "$1" $side)" ] || continue
+        echo ":$chain-$side - [0:0]"
+        rules_of "$1" $side | sed "s/^/-A $chain-$side /"
+        echo "-I $(base $side) 1 -m comment --comment $comment -j $chain-$side"
+    done
+}
+
+# What iptables-restore reads to remove all there is of the cut in one family; nothing if there is nothing.
+removal() {
+    "$1-save" -t filter | awk -v arriving="$chain-I" -v leaving="$chain-O" '
+        $1 == ":" arriving || $1 == ":" leaving { name = substr($1, 2); last = last "-F " name "\n-X " name "\n" }
+        $1 == "-A" && ($NF == arriving || $NF == leaving) { sub(/^-A/, "-D"); print }
+        END { printf "%s", last }'
+}
+
+apply() {
+    [ -z "$2" ] || printf '*filter\n%s\nCOMMIT\n' "$2" | "$1-restore" --noflush -w 5 || fail "$1-restore failed"
+}
+
+iptables_remove() {
+    apply iptables "$(removal iptables)"
+    ! has_ipv6 || apply ip6tables "$(removal ip6tables)"
+}
+
+iptables_gone() {
+    saved=$(iptables-save -t filter) || fail "iptables-save failed"
+    ! has_ipv6 || saved=$saved$(ip6tables-save -t filter) || fail "ip6tables-save failed"
+    case $saved in *"$chain"*) fail "$chain is there" ;; esac
+    echo "no rule of $chain"
+}
+
+iptables_install() {
+    iptables_ready
+    iptables_remove
+    for family in 4 6; do
+        # half a cut is none: what stands by then is taken away
+        (apply "$(tool $family)" "$(addition $family)") || { iptables_remove && exit 1; }
+    done
+}
+
+iptables_standing() {
+    iptables_ready
+    for family in 4 6; do
+        for side in I O; do chain_stands $family $side || exit 1; done
+    done
+}
+
+# One chain as it should be: its jump before any rule that is not a cut's, and its rules, all of them and no others.
+chain_stands() {
+    command=$(tool "$1") name=$chain-$2
+    expected=$(rules_of "$1" "$2")
+    [ -n "$expected" ] || return 0
+    # shellcheck disable=SC2046 # one word
+    "$command" -w 5 -C $(base "$2") -m comment --comment "$comment" -j "$name" 2>/dev/null || fail "no jump to $name"
+    "$command" -w 5 -S "$(base "$2")" | awk -v name="$name" '
+        $1 == "-A" && $NF == name { found = 1; exit }
+        $1 == "-A" && $NF !~ /^CHAOSK-/ { exit }
+        END { exit !found }' || fail "another rule comes before the jump to $name"
+    [ "$("$command" -w 5 -S "$name" | grep -c '^-A')" = "$(printf '%s\n' "$expected" | grep -c .)" ] ||
+        fail "$name has not the rules it was given"
+    printf '%s\n' "$expected" | while read -r words; do
+        # shellcheck disable=SC2086 # words
+        "$command" -w 5 -C "$name" $words 2>/dev/null || fail "$name lacks: $words"
+    done || exit 1
+    stopped=$("$command" -w 5 -nvxL "$name" | awk '$3 == "DROP" || $3 == "REJECT" { n += $1 } END { print n + 0 }')
+    echo "$name (IPv$1): $(printf '%s\n' "$expected" | grep -c .) rules, $stopped packets stopped"
+}

@@ -25,10 +25,18 @@ RESERVED = {
     "on_commit": "it records every commit",
     "enabled_events": "the probe serves callbacks by polling",
     "delivery.report.only.error": "every outcome is an event",
+    "metadata.broker.list": "it comes from the inventory",
+    "default.topic.config": "write its settings beside the others",
     "plugin.library.paths": "a scenario loads no code",
-    "test.mock.num.brokers": "a mock cluster proves nothing",
+    "ssl.": "how clients connect is a matter of the inventory's `client:`, and a scenario loads no code",
+    "sasl.kerberos.kinit.cmd": "a scenario runs no command on this machine",
+    "sasl.oauthbearer.": "who logs in is a matter of the inventory's `client:`",
+    "test.mock.": "a mock cluster proves nothing",
 }
-"""Client settings that a scenario may not set, and why."""
+"""Client settings that a scenario may not set, and why; a name that ends with a dot stands for all that begin so.
+
+Settings are judged by making a client of them (:func:`check_producer`), so none may connect, load or run anything.
+"""
 
 _ALIASES = {
     "request.required.acks": "acks",

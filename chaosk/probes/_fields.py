@@ -123,12 +123,17 @@ class Ramp(Model):
 
 
 def refuse(reserved: Mapping[str, str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A validator that refuses client settings which the probe needs for itself; each with what to do instead."""
+    """A validator that refuses client settings which are not the scenario's; each with why, or what to do instead.
+
+    A name in ``reserved`` that ends with a dot stands for all settings that begin so.
+    """
+    families = tuple(name for name in reserved if name.endswith("."))
 
     def check(config: dict[str, Any]) -> dict[str, Any]:
         for name in config:
-            if name in reserved:
-                msg = f"{name} belongs to the probe; {reserved[name]}"
+            known = name if name in reserved else next((each for each in families if name.startswith(each)), None)
+            if known is not None:
+                msg = f"{name} belongs to the probe; {reserved[known]}"
                 raise ValueError(msg)
         return config
 

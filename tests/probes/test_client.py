@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError
+from sample_documents import SCENARIO, spoil, written
 
+from chaosk.document import DocumentError, load_scenario
 from chaosk.probes._client import (
     RESERVED,
     Errors,
@@ -140,3 +144,39 @@ def test_the_clients_log_is_json_lines(capsys: pytest.CaptureFixture[str]) -> No
     assert (line["probe"], line["incarnation"], line["level"]) == ("writer", 3, "warning")
     assert line["event"] == 'FAIL: broker\n"quoted"'
     assert line["monotonic"] > 0
+
+
+PROBES = {
+    "produce": ("config: {acks: all}", "config: {acks: all, @}"),
+    "consume": ("commit: sync}", "commit: sync, config: {@}}"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("metadata.broker.list", "comes from the inventory"),
+        ("ssl.engine.location", "loads no code"),
+        ("ssl.providers", "loads no code"),
+        ("ssl.ca.location", "inventory's `client:`"),
+        ("sasl.kerberos.kinit.cmd", "runs no command"),
+        ("sasl.oauthbearer.token.endpoint.url", "inventory's `client:`"),
+        ("default.topic.config", "beside the others"),
+        ("test.mock.broker.rtt", "proves nothing"),
+    ],
+)
+@pytest.mark.parametrize("probe", ["produce", "consume"])
+def test_a_scenario_reads_connects_and_runs_nothing(tmp_path: Path, probe: str, name: str, why: str) -> None:
+    """Settings that would, while a file is only being read, are refused before librdkafka sees them."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        listener.settimeout(0.3)
+        there = f"127.0.0.1:{listener.getsockname()[1]}"
+        old, new = PROBES[probe]
+        document = spoil(SCENARIO, old, new.replace("@", f'{name}: "{there}"'))
+        with pytest.raises(DocumentError, match="belongs to the probe") as caught:
+            load_scenario(written(tmp_path, document))
+        assert why in str(caught.value)
+        with pytest.raises(TimeoutError):
+            listener.accept()

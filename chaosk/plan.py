@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from chaosk.errors import UsageError
 from chaosk.inventory import Inventory
@@ -24,8 +25,8 @@ class Plan(Model):
     """One run, before it begins."""
 
     version: int = VERSION
-    run_id: str
-    """Unique; ``[A-Za-z0-9._-]``; tags everything that the run leaves anywhere."""
+    run_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
+    """Unique; tags everything that the run leaves anywhere, and names files on hosts."""
     seed: int
     """Decides every random choice: the same plan with the same seed on the same cluster aims at the same nodes."""
     scenario: Scenario

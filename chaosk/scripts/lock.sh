@@ -6,16 +6,18 @@
 #   show                     ABOUT of who has it and the seconds left; nothing if nobody has
 #
 # Times are hundredths of a second since the host was booted; a lock from before the last boot is nobody's. A run that
-# was halted (see lease.sh) neither gets nor keeps it: status 3.
+# was halted (see lease.sh) neither gets nor keeps it, status 3, and has it no more.
 
 home=/var/lib/chaosk
 lock=$home/lock
 action=$1 run=$2
 
 fail() {
-    echo "$*" >&2
+    printf '%s\n' "$*" >&2 # not echo: it would read backslashes in who has it
     exit 1
 }
+
+case $run in */* | . | ..) fail "no such run: $run" ;; esac # it is a file's name here
 
 uptime() {
     read -r up _ </proc/uptime
@@ -32,7 +34,7 @@ look() {
     holder='' until=0 booted='' about=''
     [ ! -e $lock ] || { read -r holder until booted && IFS= read -r about; } <$lock || holder=
     left=$((until - $(uptime)))
-    if [ "$left" -le 0 ] || [ "$booted" != "$(boot)" ]; then holder=; fi
+    if [ "$left" -le 0 ] || [ "$booted" != "$(boot)" ] || [ -e "$home/halted/$holder" ]; then holder=; fi
 }
 
 write() {
@@ -66,7 +68,7 @@ case $action in
         rm -f "$home/halted/$run"
         ;;
     show)
-        [ -z "$holder" ] || echo "$holder $((left / 100)) $about"
+        [ -z "$holder" ] || printf '%s\n' "$holder $((left / 100)) $about"
         ;;
     *) fail "no such action: $action" ;;
 esac

@@ -78,7 +78,7 @@ take() {
     lines=0
     while [ $lines -lt "$count" ]; do
         IFS= read -r line || fail "the bundle is cut short"
-        printf '%s\n' "$line"
+        printf '%s\n' "$line" || fail "cannot write $1"
         lines=$((lines + 1))
     done >"$1" || fail "cannot write $1"
 }
@@ -91,6 +91,7 @@ arm() {
     trap 'rm -rf "$dir"' EXIT
     for part in lease about undo check; do take "$dir/$part"; done
     put "$dir/boot" "$(boot)"
+    put "$dir/room" ""
     put "$dir/deadline" $(($(uptime) + $(hundredths "$1")))
     sync -- "$dir"/* "$dir" "$home" || fail "cannot bring $dir to the disk"
     start_timer
@@ -152,7 +153,7 @@ renew() {
 # Undo until the check holds; the timer tries for as long as it lives. Nothing that is started keeps the lock.
 heal() {
     tries=0
-    until (once "$1") >"$dir/said" 2>&1; do
+    until (once "$1") >"$(ear)" 2>&1; do
         [ -d "$dir" ] || return 0
         tries=$((tries + 1))
         [ "$1" = "by itself" ] || [ $tries -lt 3 ] || return 1
@@ -160,12 +161,16 @@ heal() {
     done
 }
 
+# Where what the undo says is kept: on a full disk nowhere, because commands fail that cannot say their words.
+ear() { if printf '%4096s\n' "" 2>/dev/null >"$dir/said"; then echo "$dir/said"; else echo /dev/null; fi; }
+
 once() {
     locked 180
     [ ! -e "$dir/healed" ] || return 0
     ({ echo 0 >/proc/self/oom_score_adj; } 2>/dev/null; exec sh "$dir/undo") 9<&- || return 1
     sh "$dir/check" 9<&- || return 1
-    put "$dir/healed" "$(uptime) $1"
+    # on a full disk a file that is there already becomes the mark
+    (put "$dir/healed" "$(uptime) $1") 2>/dev/null || mv "$dir/room" "$dir/healed"
 }
 
 disarm() {
@@ -183,10 +188,9 @@ show() {
     ticks || state=dead
     [ "$(cat "$dir/boot" 2>/dev/null)" = "$(boot)" ] || state=booted
     [ ! -e "$dir/healed" ] || state=healed
-    # not echo: it would read the backslashes of the JSON
-    printf '%s %s %s %s\n' "$id" "$state" \
-        "$(awk -v n="$([ -e "$dir/deadline" ] && left || echo 0)" 'BEGIN { printf "%.2f", n / 100 }')" \
-        "$(head -n 1 "$dir/about")"
+    rest=$(awk -v n="$([ -e "$dir/deadline" ] && left || echo 0)" 'BEGIN { printf "%.2f", n / 100 }')
+    IFS= read -r about <"$dir/about"
+    printf '%s\n' "$id $state $rest $about" # not echo: it would read the backslashes of the JSON
 }
 
 not_halted() {

@@ -76,6 +76,11 @@ def leases(fault: Fault, run: str, by: str) -> tuple[Lease, ...]:
     )
 
 
+def length(lasts: float | None, longest: float) -> float:
+    """Seconds that a fault's lease lasts, renewed meanwhile: the fault's own and a margin, ``longest`` at most."""
+    return min((lasts or 0.0) + MARGIN, longest)
+
+
 def lease_id(run: str, entry: str) -> str:
     """The id of a timeline entry's leases, the same on every host."""
     return f"{run}.{entry}"

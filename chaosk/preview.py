@@ -1,4 +1,4 @@
-"""What a scenario would do, told before anything is done; no network.
+"""What a scenario would do, told before anything is done; no network, unless a live cluster is given to be asked.
 
 Targets that only the running cluster can tell (a leader, a draw) stay symbolic; where an inventory is given, their
 commands are shown as an example, for the nodes that it could be.
@@ -7,17 +7,20 @@ commands are shown as an example, for the nodes that it could be.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
-from typing import NoReturn
 
-from chaosk.errors import StepError, UsageError
+from chaosk import lease
+from chaosk.cluster.live import Live
+from chaosk.errors import ClusterError, StepError, UsageError
 from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
+from chaosk.run.aiming import freeze
+from chaosk.safety import NoChance
 from chaosk.scenario import Entry, Scenario
-from chaosk.steps._contract import Deed, Elect, Pause, Run, Signal, Site
+from chaosk.steps._contract import Deed, Elect, Fault, Pause, Run, Signal
 from chaosk.targets._contract import Node, Scene
 from chaosk.transport.command import Command
 from chaosk.units import spell_duration
@@ -43,18 +46,21 @@ class Row:
     """The commands, scripts shortened; empty without an inventory."""
     undoes: tuple[str, ...] = ()
     """The commands of the undo."""
+    lease: str = ""
+    """How long which hosts keep the undo once chaosk is gone; empty where they have none to keep."""
 
 
-def describe(scenario: Scenario, inventory: Inventory | None = None) -> tuple[Row, ...]:
+def describe(scenario: Scenario, inventory: Inventory | None = None, live: Live | None = None) -> tuple[Row, ...]:
     """The timeline of a scenario, in its order; with the commands if there is an ``inventory``.
 
-    Raises UsageError where a target cannot be on that inventory, or makes no sense for its step.
+    With a ``live`` cluster, which is asked, targets are shown as they stand now. Raises UsageError where a target
+    cannot be on that inventory, or makes no sense for its step.
     """
     before = (None, *scenario.timeline)
-    return tuple(_row(entry, above, inventory) for entry, above in zip(scenario.timeline, before, strict=False))
+    return tuple(_row(entry, above, inventory, live) for entry, above in zip(scenario.timeline, before, strict=False))
 
 
-def _row(entry: Entry, above: Entry | None, inventory: Inventory | None) -> Row:
+def _row(entry: Entry, above: Entry | None, inventory: Inventory | None, live: Live | None) -> Row:
     row = Row(
         entry=entry.name,
         starts=starts(entry, above),
@@ -63,7 +69,7 @@ def _row(entry: Entry, above: Entry | None, inventory: Inventory | None) -> Row:
         targets=entry.step.targets(),
         lasts=lasts(entry),
     )
-    return _with_commands(row, entry, inventory) if inventory is not None else row
+    return row if inventory is None else _with_commands(row, entry, inventory, live or NoCluster())
 
 
 def starts(entry: Entry, above: Entry | None) -> str:
@@ -88,28 +94,35 @@ def lasts(entry: Entry) -> str:
     return "until the timeline ends" if entry.lasts is None else spell_duration(entry.lasts)
 
 
-def _with_commands(row: Row, entry: Entry, inventory: Inventory) -> Row:
+def _with_commands(row: Row, entry: Entry, inventory: Inventory, live: Live) -> Row:
     aims: dict[str, tuple[Node, ...]] = {}
     named = []
     for text in row.targets:
         try:
-            aims[text] = parse_target(text).resolve(Scene(inventory, NoCluster(), _NoChance()))
-            named.append(f"{text} = {', '.join(str(node) for node in aims[text])}")
-        except OnlyLiveError:
+            aims[text] = parse_target(text).resolve(Scene(inventory, live, NoChance()))
+            named.append(f"{text} = {', '.join(str(node) for node in aims[text]) or 'nothing at the moment'}")
+        except (OnlyLiveError, ClusterError):
             example = Scene(inventory, ExampleCluster(inventory), Random(0))  # noqa: S311 - one of many
             aims[text] = parse_target(text).resolve(example)
             named.append(text)
     row = replace(row, targets=tuple(named), example=any(" = " not in each for each in named))
-    site = Site(inventory=inventory, run_id="RUN", entry=entry.name, aims=aims)
     try:
-        return replace(row, does=tuple(_lines(entry.step.inject(site))), undoes=tuple(_lines(entry.step.undo(site))))
+        fault = freeze(entry, inventory, aims, "RUN")
+        does, undoes = tuple(_lines(fault.inject)), tuple(_lines(fault.undo))
+        return replace(row, does=does, undoes=undoes, lease=_lease(fault, entry, inventory))
     except StepError as error:
         if row.example:
             return row  # the roles are on one broker in the example; on the cluster they need not be
         raise UsageError(str(error)) from error
 
 
-def _lines(deeds: Iterator[Deed]) -> Iterator[str]:
+def _lease(fault: Fault, entry: Entry, inventory: Inventory) -> str:
+    hosts = ", ".join(one.host for one in lease.leases(fault, "RUN", ""))
+    length = spell_duration(lease.length(entry.lasts, inventory.longest_lease))
+    return f"{length} on {hosts}, renewed while the run lives" if hosts else ""
+
+
+def _lines(deeds: Iterable[Deed]) -> Iterator[str]:
     for deed in deeds:
         yield _line(deed)
 
@@ -137,13 +150,3 @@ def _word(word: str) -> str:
     """A word as a shell reads it; of a script only how long it is and its first line."""
     lines = word.splitlines()
     return shlex.quote(word) if len(lines) < 2 else f"<{len(lines)} lines: {lines[0].lstrip('# ')}>"
-
-
-class _NoChance(Random):
-    """A draw by lot is a matter of the run."""
-
-    def random(self) -> NoReturn:
-        raise OnlyLiveError
-
-    def getrandbits(self, k: int, /) -> NoReturn:  # noqa: ARG002 - Random's signature
-        raise OnlyLiveError

@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from chaosk import registry
+from chaosk.allow import Allow
 from chaosk.expect import Bound, Expect
 from chaosk.inventory import Name
 from chaosk.model import Model
@@ -145,6 +146,8 @@ class Scenario(Model):
     """What cluster it needs; at least three brokers and three ZooKeeper nodes, unless it says otherwise."""
     variables: dict[Name, Scalar] = Field(default_factory=dict)
     """Defaults of ``${name}`` in any value; ``--set name=value`` overrides them."""
+    allow: Allow = Allow()
+    """Which limits of harm it lifts, each with the reason; without it, it goes beyond none of them."""
     topics: dict[TopicName, Topic] = Field(min_length=1)
     """By name; made before the run if missing."""
     probes: dict[Name, SerializeAsAny[Probe]] = Field(min_length=1)

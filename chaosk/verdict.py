@@ -153,6 +153,8 @@ class Verdict(Model):
     """By check what became of it: ``clean``, ``found``, ``not judged: <why>``."""
     healed: bool
     """Whether everything that was injected was verified to be undone."""
+    allowed: dict[str, str] = Field(default_factory=dict)
+    """By limit of harm that the scenario lifts, the reason it gives."""
 
     @property
     def exit_code(self) -> ExitCode:

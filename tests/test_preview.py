@@ -50,7 +50,7 @@ def test_triggers_in_words(tmp_path: Path) -> None:
 def test_how_long_in_words(tmp_path: Path) -> None:
     """A duration, the rest of the timeline, or nothing that lasts."""
     timeline = (
-        "- {kill_broker: {target: brokers}, for: 90s}\n- kill_broker: {target: brokers}\n- wait: {duration: 1s}\n"
+        "- {kill_broker: {target: broker 1}, for: 90s}\n- kill_broker: {target: broker 1}\n- wait: {duration: 1s}\n"
     )
     assert [row.lasts for row in rows(tmp_path, timeline)] == [
         "90s",

@@ -67,6 +67,7 @@ def conclude(case: Case, answers: tuple[Answer, ...], met: tuple[Guard, ...]) ->
         faults=case.faults,
         checks={answer.check: answer.state for answer in answers},
         healed=case.record.healed and all(fault.undone for fault in case.faults),
+        allowed=case.plan.allow.reasons(),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from chaosk.allow import Allow
 from chaosk.expect import Expect
 from chaosk.rundir import RunDir
 from chaosk.runrecord import RunRecord
@@ -56,6 +57,7 @@ class Planned(Lenient):
     probes: dict[str, dict[str, Any]]
     timeline: Annotated[tuple[PlannedEntry, ...], Field(default=())]
     expect: Expect = Expect()
+    allow: Allow = Allow()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,18 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from chaosk import preview, registry
+from chaosk import lab, preview, registry
 from chaosk.cli._sets import set_option, sets_of
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.live import ProbeState
+from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory, load_scenario
+from chaosk.errors import ClusterError, UsageError
 from chaosk.inventory import Inventory
+from chaosk.run.here import surely_here
 from chaosk.run.preflight import check_shape
+from chaosk.safety import refuse
 from chaosk.scenario import Scenario
 from chaosk.units import spell_duration
 
@@ -22,23 +29,39 @@ from chaosk.units import spell_duration
 @click.command()
 @click.argument("scenario", type=click.Path(path_type=Path))
 @click.option("--inventory", type=click.Path(path_type=Path), help="Show the commands for this cluster.")
+@click.option("--live", is_flag=True, help="Ask the cluster, without changing it: targets as they stand now.")
 @set_option
-def command(scenario: Path, inventory: Path | None, assignments: tuple[str, ...]) -> None:
-    """Show what SCENARIO would do, entry by entry; nothing is contacted.
+def command(scenario: Path, inventory: Path | None, assignments: tuple[str, ...], *, live: bool) -> None:
+    """Show what SCENARIO would do, entry by entry; nothing is contacted, except with --live.
 
-    Targets that only the running cluster can tell stay as they are written.
+    Targets that only the running cluster can tell stay as they are written. What is not safe on that cluster is
+    refused, as it would be by a run.
     """
     loaded = load_scenario(scenario, sets_of(assignments))
     cluster = load_inventory(inventory) if inventory is not None else None
     known = cluster if isinstance(cluster, Inventory) else None
+    if live and known is None:
+        raise UsageError("--live asks a cluster; name it with --inventory and a file that has its hosts")
     if known is not None:
         check_shape(loaded.cluster, known)
-    rows = preview.describe(loaded, known)
+        refuse(loaded, known, surely_here(known))
+    rows = _asked(loaded, known) if live and known is not None else preview.describe(loaded, known)
     console = Console(highlight=False)
     for line in (*_head(loaded), *(line for row in rows for line in _entry(row)), *_foot(loaded)):
         console.print(line, soft_wrap=True)
     if known is None:
         console.print("[dim]With --inventory and the hosts of a cluster, its commands are shown.[/dim]", soft_wrap=True)
+
+
+def _asked(scenario: Scenario, inventory: Inventory) -> tuple[preview.Row, ...]:
+    if inventory.network_namespace is not None:
+        lab.enter(inventory.network_namespace)
+    with Brokers(inventory, client_settings(inventory)) as brokers:
+        return preview.describe(scenario, inventory, ClusterLive(inventory, brokers, _no_probe))
+
+
+def _no_probe(name: str) -> ProbeState:
+    raise ClusterError(f"{name}: no run is under way, so no probe works")
 
 
 def _head(scenario: Scenario) -> Iterator[Text]:
@@ -49,6 +72,8 @@ def _head(scenario: Scenario) -> Iterator[Text]:
         yield _fact("topic", f"{name}: partitions={topic.partitions}, replicas={topic.replication_factor}{config}")
     for name, probe in scenario.probes.items():
         yield _fact("probe", f"{name}: {registry.name_of(type(probe))} {', '.join(probe.topics())}")
+    for limit, reason in scenario.allow.reasons().items():
+        yield _fact("allows", f"{limit}: {reason}")
     yield _fact("baseline", f"{spell_duration(scenario.baseline)}\n")
 
 
@@ -67,6 +92,8 @@ def _entry(row: preview.Row) -> Iterator[Text]:
         if lines:
             yield Text(f"    {label}{note}", style="dim")
             yield from (Text(indent(line, " " * 6)) for line in lines)
+    if row.lease:
+        yield Text.assemble(("    lease ", "dim"), row.lease)
     yield Text()
 
 

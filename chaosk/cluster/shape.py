@@ -13,7 +13,7 @@ from chaosk.cluster.views import PartitionView
 from chaosk.errors import ClusterError
 from chaosk.scenario import Scalar, Topic
 
-_TOPIC = 2  # DescribeConfigs: resource type
+TOPIC = 2  # DescribeConfigs: resource type
 _DYNAMIC_TOPIC = 1  # DescribeConfigs: a value that was set on the topic itself
 
 
@@ -30,7 +30,7 @@ class Config:
 def config_of(brokers: Brokers, broker: int, topic: str) -> Config:
     """The configuration of a topic, as one broker describes it; raises ClusterError if it does not."""
     resource = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=_TOPIC, resource_name=topic, configuration_keys=None
+        resource_type=TOPIC, resource_name=topic, configuration_keys=None
     )
     answer = brokers.ask(broker, DescribeConfigsRequest(resources=[resource], version=4)).results[0]
     if answer.error_code != codes.NONE:

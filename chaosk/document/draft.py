@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from chaosk.allow import Allow
 from chaosk.document.nodes import Mapping as MappingNode
 from chaosk.document.nodes import Node, Path, Plain, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
@@ -29,6 +30,7 @@ class Draft:
     expect: Expect
     """Without the metrics whose bounds are wrong."""
     cluster: ClusterShape | None
+    allow: Allow | None
 
     @property
     def groups(self) -> frozenset[str]:
@@ -77,6 +79,7 @@ def draft(root: Node, wrong: Iterable[Path]) -> Draft:
         names=tuple(_name(place, plain(e)) for place, e in timeline),
         expect=Expect.model_validate({name: each for name, each in _plainly(root, "expect") if good("expect", name)}),
         cluster=from_plain(ClusterShape, dict(_plainly(root, "cluster"))) if good("cluster") else None,
+        allow=from_plain(Allow, dict(_plainly(root, "allow"))) if good("allow") else None,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.nodes import Path
 from chaosk.document.parse import Found
+from chaosk.document.safety import unsafe
 from chaosk.expression import ExpressionError, parse_condition, parse_target
 from chaosk.metrics import METRICS, WINDOWS
 from chaosk.model import Model
@@ -29,6 +30,7 @@ def references(draft: Draft) -> Iterator[Found]:
         if entry is not None:
             yield from _entry(draft, place, entry)
     yield from _expect(draft)
+    yield from unsafe(draft)
 
 
 def _single_key(draft: Draft, name: str) -> tuple[str, ...]:

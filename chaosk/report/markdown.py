@@ -51,6 +51,9 @@ def _head(content: Content) -> Iterator[str]:
     if content.broken_off:
         yield ""
         yield f"**The run was broken off:** {escaped(content.broken_off)}"
+    for limit, reason in verdict.allowed.items():
+        yield ""
+        yield f"**Beyond the limits of harm, on purpose** ({escaped(limit.replace('_', ' '))}): {escaped(reason)}"
 
 
 def _guards(content: Content) -> Iterator[str]:

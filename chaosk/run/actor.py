@@ -12,6 +12,7 @@ from chaosk.conditions._contract import Answer
 from chaosk.errors import ChaoskError
 from chaosk.expression import parse_condition
 from chaosk.plan import Plan
+from chaosk.run.admission import Admission
 from chaosk.run.aiming import aim
 from chaosk.run.display import Display
 from chaosk.run.faults import Faults
@@ -29,6 +30,7 @@ class FaultActor:
     hands: Hands
     faults: Faults
     display: Display
+    admission: Admission
     before_undo: Callable[[], None]
     """Called before each undo, with all the faults still in place."""
 
@@ -39,19 +41,28 @@ class FaultActor:
         log.info("fault", entry=entry.name, step=entry.kind, targets=where)
         self.display.say(f"{entry.name}: {entry.kind} {where}".rstrip())
         try:
+            self.admission.admit(fault, entry)
             life = self.faults.inject(fault, entry, stop)
         except ChaoskError as error:
             self.display.say(f"{entry.name}: {error}")
             raise
+        finally:
+            self._forget(entry.name)
         self.display.say(f"{entry.name}: verified")
 
         def end() -> None:
             self.before_undo()
             self.display.say(f"{entry.name}: undoing")
             self.faults.end(life)
+            self._forget(entry.name)
             self.display.say(f"{entry.name}: {'healed' if life.undone else 'NOT HEALED: ' + '; '.join(life.why)}")
 
         return end
+
+    def _forget(self, name: str) -> None:
+        """What is over, or never began, counts no more among the faults that stand."""
+        over = self.faults.over()
+        self.admission.forget(over if self.faults.begun(name) else over | {name})
 
     def ask(self, condition: str) -> Answer:
         """Ask a condition once; a cluster that does not answer does not confirm it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 
 from chaosk.cluster.live import Live
@@ -26,6 +27,11 @@ def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) 
         if not nodes:
             raise StepError(f"{entry.name}: the target {text!r} is nothing at the moment")
         aims[text] = nodes
+    return freeze(entry, inventory, aims, run_id)
+
+
+def freeze(entry: Entry, inventory: Inventory, aims: Mapping[str, tuple[Node, ...]], run_id: str) -> Fault:
+    """What an entry's step will do to the nodes that its targets are; raises StepError if it cannot be done to them."""
     site = Site(inventory=inventory, run_id=run_id, entry=entry.name, aims=aims)
     step = entry.step
     return Fault(
@@ -37,4 +43,6 @@ def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) 
         verify=tuple(step.verify(site)),
         undo=tuple(step.undo(site)),
         healed=tuple(step.healed(site)),
+        harm=tuple(step.harm(site)),
+        holds=tuple(step.holds(site)),
     )

@@ -28,12 +28,14 @@ from chaosk.eventstore import close as close_events
 from chaosk.hoststate import differences
 from chaosk.plan import Plan
 from chaosk.run.actor import FaultActor
+from chaosk.run.admission import Admission
 from chaosk.run.analyst import Analyst
 from chaosk.run.clock import Interrupted, now, sleep_until, wait_for
 from chaosk.run.display import Display, Rates, Status
 from chaosk.run.drain import behind
 from chaosk.run.faults import Faults
 from chaosk.run.field import Field
+from chaosk.run.here import here
 from chaosk.run.journal import Journal
 from chaosk.run.recorder import Recorder
 from chaosk.run.timeline import Timeline
@@ -61,7 +63,8 @@ class Engine:
         self._stop = stop
         self._recorder = Recorder(rundir.live / "run")
         self._faults = Faults(field.hands, Journal(rundir.undo), field.leases(), self._recorder.fault)
-        actor = FaultActor(plan, field.hands, self._faults, display, self._snapshot_during)
+        admission = Admission(plan.inventory, plan.scenario.allow, field.foreign.partitions, here(plan.inventory))
+        actor = FaultActor(plan, field.hands, self._faults, display, admission, self._snapshot_during)
         self._timeline = Timeline(plan.scenario.timeline, actor, stop)
         self._rates = Rates()
         self._phase = "warm_up"

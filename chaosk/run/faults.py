@@ -124,6 +124,16 @@ class Faults:
             left = [life for life in reversed(self._lives) if not life.undone or life.left]
         return tuple(f"{life.fault.name}: {life.left if life.undone else '; '.join(life.why)}" for life in left)
 
+    def over(self) -> frozenset[str]:
+        """Names of the faults of which nothing is left."""
+        with self._lock:
+            return frozenset(life.fault.name for life in self._lives if life.over and life.undone)
+
+    def begun(self, name: str) -> bool:
+        """Whether that fault got so far that something may have to be undone."""
+        with self._lock:
+            return any(life.fault.name == name for life in self._lives)
+
     def _lift(self, life: Life) -> bool:
         """Look at a fault once more and carry out its undo once; whether that went well."""
         with life.lock:

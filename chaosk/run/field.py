@@ -22,6 +22,7 @@ from chaosk.cluster.advertised import misadvertised
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.elect import elect
+from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.snapshot import take
@@ -31,11 +32,13 @@ from chaosk.plan import Plan
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display
 from chaosk.run.hands import Hands
+from chaosk.run.here import here
 from chaosk.run.holding import Holding
 from chaosk.run.leases import Leases
 from chaosk.run.preflight import check_health, check_hosts, check_leftovers, check_shape
 from chaosk.run.recorder import Recorder
 from chaosk.rundir import RunDir
+from chaosk.safety import refuse
 from chaosk.steps._contract import Elect
 from chaosk.transport.clock import clock
 from chaosk.transport.preflight import check
@@ -58,6 +61,7 @@ class Field:
         self._transport = Ssh(inventory.hosts)
         self._brokers = Brokers(inventory, client_settings(inventory))
         self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), lost)
+        self.foreign = Foreign(self._brokers, plan.scenario.topics)
         self._rundir: RunDir | None = None
         self._watcher: WatcherProcess | None = None
         self.crew = Crew(self._launch)
@@ -80,6 +84,7 @@ class Field:
         """Raise PreflightError if the run may not start; then this run has the cluster, and its topics are made."""
         scenario, inventory = self._plan.scenario, self._plan.inventory
         check_shape(scenario.cluster, inventory)
+        refuse(scenario, inventory, here(inventory))
         check_hosts(inventory.hosts, lambda host: check(self._transport, inventory, host))
         self._holding.take()
         check_leftovers(find(self._transport, inventory.hosts))
@@ -87,6 +92,7 @@ class Field:
         check_health(misadvertised(self._brokers, inventory))
         for line in topics.prepare(self._brokers, scenario.topics):
             display.say(line)
+        self.foreign.partitions()
 
     def leases(self) -> Leases:
         """The leases of this run, none armed yet."""

@@ -89,7 +89,7 @@ class Leases:
         return f"a lease is still armed: {'; '.join(problems)}" if problems else None
 
     def _seconds(self, entry: Entry) -> float:
-        return min((entry.lasts or 0.0) + lease.MARGIN, self._longest)
+        return lease.length(entry.lasts, self._longest)
 
     def _everywhere(self, leases: tuple[Lease, ...] | list[Lease], command: Callable[[Lease], Command]) -> list[str]:
         """Run a command for every lease at the same time; what went wrong, in words."""

@@ -18,6 +18,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from chaosk.harm import Harm, servers_of
 from chaosk.inventory import Broker, Inventory, ZooKeeper
 from chaosk.model import Model
 from chaosk.targets._contract import Node
@@ -86,6 +87,10 @@ class Fault(Model):
     verify: Annotated[tuple[Fact, ...], Field(strict=False)]
     undo: Annotated[tuple[Deed, ...], Field(strict=False)]
     healed: Annotated[tuple[Fact, ...], Field(strict=False)]
+    harm: Annotated[tuple[Harm, ...], Field(strict=False)] = ()
+    """What it takes from the cluster, moment by moment; empty if nothing."""
+    holds: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """What it changes, like ``the process of broker 1``: two faults that hold the same contradict each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,19 @@ class Step(Model, ABC):
     @abstractmethod
     def targets(self) -> tuple[str, ...]:
         """The target expressions to resolve when the step fires."""
+
+    def harm(self, site: Site) -> Iterator[Harm]:
+        """What it takes from the cluster, one value for each moment; unless it says otherwise all it aims at, at once.
+
+        Counted against the limits of :mod:`chaosk.blast`, together with what else is in place then.
+        """
+        if away := servers_of(site.inventory, site.nodes(*self.targets())):
+            yield Harm(away=away)
+
+    def holds(self, site: Site) -> Iterator[str]:
+        """What it changes, in words: no two faults may hold the same at a time. By default each of its targets."""
+        for node in site.nodes(*self.targets()):
+            yield f"{type(self).__module__.rpartition('.')[2]} of {node}"
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
         """What must hold before, or the fault cannot take (a broker that is to be killed runs)."""

@@ -25,6 +25,10 @@ class ProbeStep(Step, ABC):
         """The probe."""
         return (f"probe({self.probe})",)
 
+    def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
+        """The probe's process."""
+        yield f"the probe {self.probe}"
+
     def signal(self, action: Literal["start", "stop", "kill"]) -> Iterator[Deed]:
         """Start, end or kill it."""
         yield Signal(probe=self.probe, action=action)

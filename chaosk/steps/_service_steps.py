@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk import service
+from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Pause, Run, Site, Step
 from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
 from chaosk.units import Duration
@@ -27,6 +28,11 @@ class ServiceStep(Step, ABC):
     def servers(self, site: Site) -> tuple[Server, ...]:
         """The processes the target named."""
         return servers(site, self.role, self.target)
+
+    def holds(self, site: Site) -> Iterator[str]:
+        """The processes: what one step stops, no other may freeze meanwhile."""
+        for server in self.servers(site):
+            yield f"the process of {server.name}"
 
 
 class TakeDown(ServiceStep, ABC):
@@ -81,6 +87,10 @@ class Start(ServiceStep, ABC):
 
     lasting: ClassVar[bool] = False
 
+    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
+        """None."""
+        yield from ()
+
     def before(self, site: Site) -> Iterator[Fact]:
         """It does not run."""
         for server in self.servers(site):
@@ -103,6 +113,11 @@ class Restart(ServiceStep, ABC):
 
     pause: Duration = 0.0
     """How long to wait after one is back before the next one is stopped."""
+
+    def harm(self, site: Site) -> Iterator[Harm]:
+        """One at a time."""
+        for server in self.servers(site):
+            yield Harm(away=(server.node,))
 
     def before(self, site: Site) -> Iterator[Fact]:
         """All of them run."""

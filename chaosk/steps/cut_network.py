@@ -11,7 +11,9 @@ from chaosk.errors import StepError
 from chaosk.firewall import commands
 from chaosk.firewall.party import ANYBODY, Party, others, parties, refuse_overlap
 from chaosk.firewall.rules import TURNED, Action, Direction, Rule, rules, with_ports
-from chaosk.inventory import Port
+from chaosk.firewall.ssh import refuse_ssh
+from chaosk.harm import Harm, servers_of
+from chaosk.inventory import Firewall, Port
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step
 from chaosk.targets._contract import Node
 
@@ -54,6 +56,25 @@ for: 30s
         """All targets of both groups."""
         return tuple(dict.fromkeys(target for group in self.between for target in group))
 
+    def harm(self, site: Site) -> Iterator[Harm]:
+        """Whoever is cut off from everyone else is away; else the servers of the groups do not reach each other.
+
+        Whatever ``ports`` and ``direction`` leave open does not count: a connection needs both ways.
+        """
+        a, b = (site.nodes(*group) for group in self.between)
+        if _is_everyone(a) or _is_everyone(b):
+            yield Harm(away=servers_of(site.inventory, (*a, *b)))
+            return
+        one, two = (servers_of(site.inventory, [node for node in group if _is_inner(site, node)]) for group in (a, b))
+        yield Harm(severed=tuple((x, y) for x in one for y in two if x != y))
+
+    def holds(self, site: Site) -> Iterator[str]:
+        """The network between each pair, whatever the direction and the ports."""
+        a, b = (site.nodes(*group) for group in self.between)
+        for one in a:
+            for two in b:
+                yield f"the network between {' and '.join(sorted((str(one), str(two))))}"
+
     def before(self, site: Site) -> Iterator[Fact]:
         """No such cut is there, and the packet filter answers."""
         yield from self._gone(site)
@@ -62,20 +83,20 @@ for: 30s
         """Rules on each host, one after the other."""
         which = commands.cut(site.run_id, site.entry)
         for host, cut in self._rules(site).items():
-            yield Run(command=commands.install(host, which, cut, self.action))
+            yield Run(command=commands.install(host, which, cut, self.action, _by(site, host)))
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """All rules stand, first in place."""
         which = commands.cut(site.run_id, site.entry)
         for host, cut in self._rules(site).items():
-            query = commands.standing(host, which, cut, self.action)
+            query = commands.standing(host, which, cut, self.action, _by(site, host))
             yield Fact(says=f"the cut stands on {host}", query=query)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Remove the cut's own chains and jumps."""
         which = commands.cut(site.run_id, site.entry)
         for host in self._rules(site):
-            yield Run(command=commands.remove(host, which))
+            yield Run(command=commands.remove(host, which, _by(site, host)))
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Nothing of the cut is left."""
@@ -84,7 +105,7 @@ for: 30s
     def _gone(self, site: Site) -> Iterator[Fact]:
         which = commands.cut(site.run_id, site.entry)
         for host in self._rules(site):
-            yield Fact(says=f"no cut on {host}", query=commands.gone(host, which))
+            yield Fact(says=f"no cut on {host}", query=commands.gone(host, which, _by(site, host)))
 
     def _rules(self, site: Site) -> dict[str, tuple[Rule, ...]]:
         """By host the rules; raises StepError where the groups make no sense together."""
@@ -94,13 +115,27 @@ for: 30s
             a, b, direction = b, a, TURNED[direction]
         _check(site, a, b, self.ports or ())
         sides = (parties(site.inventory, a), _other_side(site, a, b))
+        refuse_ssh(site.inventory, (*sides[0], *sides[1]))
         if self.ports is not None:
             sides = (with_ports(sides[0], self.ports), with_ports(sides[1], self.ports))
         return rules(*sides, direction)
 
 
+def _by(site: Site, host: str) -> Firewall:
+    return site.inventory.hosts[host].firewall
+
+
 def _is_everyone(group: tuple[Node, ...]) -> bool:
     return any(node.kind == "everyone_else" for node in group)
+
+
+def _is_inner(site: Site, node: Node) -> bool:
+    """Whether servers talk to each other there: of a broker's listeners those that are not for clients, if any is."""
+    if node.kind != "listener":
+        return True
+    name, _, broker = node.id.rpartition("/")
+    listeners = site.inventory.brokers[int(broker)].listeners
+    return not listeners[name].clients or all(one.clients for one in listeners.values())
 
 
 def _check(site: Site, a: tuple[Node, ...], b: tuple[Node, ...], ports: tuple[int, ...]) -> None:

@@ -1,0 +1,122 @@
+"""How far the harm of faults may reach, counted over all that are in place at the same time. Pure.
+
+Three limits hold unless the scenario lifts them (:mod:`chaosk.allow`): a majority of the ZooKeeper nodes stays in
+touch, some broker stays, and no topic that is not the scenario's falls below its ``min.insync.replicas``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from chaosk.allow import Allow
+from chaosk.cluster.live import PartitionState
+from chaosk.harm import Harm, servers
+from chaosk.inventory import Inventory
+from chaosk.targets._contract import Node
+
+Moments = tuple[Harm, ...]
+"""What one fault harms, moment by moment: a rolling restart has one for each node. Empty: it harms nobody."""
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPartition:
+    """A partition of a topic that is not the scenario's."""
+
+    state: PartitionState
+    least: int
+    """The topic's ``min.insync.replicas``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A limit that would be passed."""
+
+    limit: str
+    """Its name in ``allow``."""
+    says: str
+
+
+def excesses(
+    inventory: Inventory, standing: Sequence[Moments], new: Moments, foreign: Sequence[ForeignPartition]
+) -> tuple[Excess, ...]:
+    """The limits that ``new`` would pass on top of what stands; each once, the worst moment of all."""
+    found: dict[str, Excess] = {}
+    if not new:
+        return ()
+    for before in product(*(moments or (Harm(),) for moments in standing)):
+        old = _Remains(inventory, before)
+        for harm in new:
+            for excess in _passed(old, _Remains(inventory, (*before, harm)), foreign):
+                found.setdefault(excess.limit, excess)
+    return tuple(found.values())
+
+
+def forbidden(found: Iterable[Excess], allow: Allow) -> str | None:
+    """Why a fault is refused, and what to write if it is meant; None if the scenario allows all of it."""
+    told = [excess for excess in found if excess.limit not in allow.reasons()]
+    if not told:
+        return None
+    says = "; ".join(excess.says for excess in told)
+    names = ", ".join(f"{excess.limit}: WHY" for excess in told)
+    return f"{says}; aim at fewer, or, if it is meant, write `allow: {{{names}}}` in the scenario"
+
+
+class _Remains:
+    """What is left of a cluster under some harm."""
+
+    def __init__(self, inventory: Inventory, harms: Sequence[Harm]) -> None:
+        self._away = {node for harm in harms for node in harm.away}
+        self._severed = {frozenset(pair) for harm in harms for pair in harm.severed}
+        every = servers(inventory)
+        self.brokers = [node for node in every if node.kind == "broker"]
+        self.zookeepers = [node for node in every if node.kind == "zookeeper"]
+        together = self._together(self.zookeepers)
+        self.quorum = 2 * len(together) > len(self.zookeepers)
+        self.present = self._together([one for one in self.brokers if self._in_touch(one, together)])
+
+    def linked(self, one: Node, two: Node) -> bool:
+        """Whether both are there and reach each other."""
+        return not {one, two} & self._away and (one == two or frozenset((one, two)) not in self._severed)
+
+    def in_sync(self, partition: PartitionState) -> int:
+        """Replicas in sync that stay so: those that are there, and that the leader reaches."""
+        there = {int(node.id): node for node in self.present}
+        alive = [number for number in partition.isr if number in there]
+        if not alive:
+            return 0
+        heirs = [number for number in partition.replicas if number in alive] or alive
+        leader = there[partition.leader if partition.leader in alive else heirs[0]]
+        return sum(self.linked(leader, there[number]) for number in alive)
+
+    def _together(self, nodes: list[Node]) -> list[Node]:
+        """The most nodes that one of them reaches, itself included: a leader needs no more, and no less."""
+        groups = [[two for two in nodes if self.linked(one, two)] for one in nodes]
+        return max(groups, key=len, default=[])
+
+    def _in_touch(self, broker: Node, zookeepers: list[Node]) -> bool:
+        """Whether a broker keeps its session: without a quorum none loses it, so that is not counted twice."""
+        return not (self.quorum and zookeepers) or any(self.linked(broker, one) for one in zookeepers)
+
+
+def _passed(old: _Remains, new: _Remains, foreign: Sequence[ForeignPartition]) -> Iterator[Excess]:
+    if new.zookeepers and old.quorum and not new.quorum:
+        yield Excess("zookeeper_majority", f"it would leave no majority of the {len(new.zookeepers)} ZooKeeper nodes")
+    if old.present and not new.present:
+        yield Excess("all_brokers", f"it would leave none of the {len(new.brokers)} brokers")
+    starved = list(_starved(old, new, foreign))
+    if starved:
+        more = f", and {len(starved) - _SHOWN} more" if len(starved) > _SHOWN else ""
+        says = (
+            f"it would take topics that are not the scenario's below min.insync.replicas: {', '.join(starved[:_SHOWN])}"
+        )
+        yield Excess("foreign_under_min_isr", says + more)
+
+
+def _starved(old: _Remains, new: _Remains, foreign: Sequence[ForeignPartition]) -> Iterator[str]:
+    for one in foreign:
+        before, after = old.in_sync(one.state), new.in_sync(one.state)
+        if after < before and after < one.least:
+            yield f"{one.state.topic}-{one.state.partition} ({after} in sync, {one.least} needed)"

@@ -1,0 +1,90 @@
+"""The topics that are not the scenario's: how their partitions stand, and how many replicas in sync they need."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+
+from kafka.protocol.admin import DescribeConfigsRequest
+
+from chaosk.blast import ForeignPartition
+from chaosk.cluster import codes
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.owner import own_topics
+from chaosk.cluster.shape import TOPIC
+from chaosk.cluster.views import current, partitions
+from chaosk.errors import ClusterError
+
+MIN_IN_SYNC = "min.insync.replicas"
+
+
+class Foreign:
+    """Everybody else's topics, Kafka's own among them; not those that chaosk made before. Usable from any thread."""
+
+    def __init__(self, brokers: Brokers, own: Iterable[str]) -> None:
+        """``own``: the scenario's topics."""
+        self._brokers = brokers
+        self._own = frozenset(own)
+        self._least: dict[str, int] = {}
+        self._ours: dict[str, bool] = {}
+        self._last: tuple[ForeignPartition, ...] | None = None
+        self._lock = threading.Lock()
+
+    def partitions(self) -> tuple[ForeignPartition, ...]:
+        """All of them as they are now; where nobody answers, as they were seen last. Raises ClusterError if never."""
+        try:
+            found = self._ask()
+        except ClusterError:
+            if self._last is None:
+                raise
+            return self._last
+        self._last = found
+        return found
+
+    def is_foreign(self, topic: str) -> bool:
+        """Whether a topic is somebody else's; one that was made since the last look is."""
+        return topic not in self._own and not self._ours.get(topic, False)
+
+    def least(self, topic: str) -> int:
+        """A topic's ``min.insync.replicas``; 1, Kafka's own default, for one that cannot be asked about now."""
+        if topic not in self._least:
+            try:
+                self._learn([topic], [one.asked for one in current(self._brokers.views())])
+            except ClusterError:
+                return 1
+        return self._least.get(topic, 1)
+
+    def _ask(self) -> tuple[ForeignPartition, ...]:
+        views = self._brokers.views(None)
+        inside = current(views)
+        ids = {name: identity for one in reversed(inside) for name, identity in one.topic_ids.items()}
+        others = {name: identity for name, identity in ids.items() if name not in self._own}
+        self._claim(others)
+        wanted = sorted(name for name in others if self.is_foreign(name))
+        self._learn([name for name in wanted if name not in self._least], [one.asked for one in inside])
+        return tuple(
+            ForeignPartition(state=one, least=self._least.get(one.topic, 1))
+            for one in partitions(views)
+            if one.topic in wanted
+        )
+
+    def _claim(self, ids: Mapping[str, str]) -> None:
+        """Find out which of the topics that are not known yet chaosk made; asked once a topic."""
+        with self._lock:
+            unknown = {name: ids[name] for name in ids if name not in self._ours}
+            if unknown:
+                made = own_topics(self._brokers, unknown)
+                self._ours.update({name: name in made for name in unknown})
+
+    def _learn(self, topics: list[str], brokers: list[int]) -> None:
+        """Read the setting of some topics from a broker that answers; raises ClusterError if none does."""
+        if not topics or not brokers:
+            return
+        kind = DescribeConfigsRequest.DescribeConfigsResource
+        asked = [kind(resource_type=TOPIC, resource_name=name, configuration_keys=[MIN_IN_SYNC]) for name in topics]
+        answers = self._brokers.ask_all(lambda: DescribeConfigsRequest(resources=asked, version=4), brokers[:1])
+        for answer in answers.values():
+            for one in answer.results:
+                values = [each.value for each in one.configs if each.name == MIN_IN_SYNC and each.value]
+                if one.error_code == codes.NONE and values:
+                    self._least[one.resource_name] = int(values[0])

@@ -1,0 +1,31 @@
+"""Whether two faults can be in place at the same time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chaosk.steps._contract import Fault
+
+
+def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) -> str | None:
+    """Why a fault cannot join those that stand, and what to do; None if it can.
+
+    Two faults that change the same contradict: neither could be verified, and undoing one would undo the other. A step
+    that ``ends`` a kind of fault may do so, if it ends the whole of it.
+    """
+    for other in standing:
+        shared = [what for what in new.holds if what in other.holds]
+        if not shared:
+            continue
+        if other.step not in ends:
+            return (
+                f"{shared[0]} is in the hands of {other.name} ({other.step}) until that is undone; start it "
+                f"`after: {{entry: {other.name}, is: healed}}`, or aim at something else"
+            )
+        left = [str(node) for node in other.targets if node not in new.targets]
+        if left:
+            return (
+                f"{new.step} would end a part of {other.name} only ({other.step}), which needs {', '.join(left)} as "
+                "well; aim at all of its targets"
+            )
+    return None

@@ -1,0 +1,114 @@
+"""What is refused of a scenario whatever the cluster: too much harm, cutting SSH, topics of others, contradictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chaosk.document.draft import INTERNAL_TOPICS, Draft
+from chaosk.document.nodes import Path
+from chaosk.document.parse import Found
+from chaosk.expression import ExpressionError, parse_target, render
+from chaosk.firewall.ssh import SSH
+from chaosk.scenario import Entry
+from chaosk.steps._probe_steps import ProbeStep
+from chaosk.steps._service_steps import Restart, ServiceStep, Start
+from chaosk.steps.cut_network import CutNetwork
+from chaosk.steps.elect_leader import ElectLeader
+from chaosk.targets._contract import Target
+from chaosk.targets.host import OneHost
+from chaosk.targets.zookeeper import OneZooKeeper
+from chaosk.timing import stays
+
+_LIMITS = {
+    "brokers": ("all_brokers",),
+    "zookeepers": ("zookeeper_majority",),
+    "hosts": ("all_brokers", "zookeeper_majority"),
+}
+"""By target that names all of a kind, the limits of harm that taking them away at once passes."""
+_EVERY = {"broker": "brokers", "zookeeper": "zookeepers", "host": "hosts"}
+"""By kind of target that names one node, the one that names all of them."""
+_EVERYONE = "everyone_else"
+
+
+def unsafe(draft: Draft) -> Iterator[Found]:
+    """Everything that no cluster makes safe."""
+    for name in draft.topics:
+        if name.startswith("__"):
+            yield draft.at_key(("topics", name), "names that begin with __ are Kafka's own; choose another name")
+    for place, entry in enumerate(draft.entries):
+        if entry is not None:
+            path: Path = ("timeline", place, entry.kind)
+            yield from _one(draft, path, entry)
+    yield from _contradictions(draft)
+
+
+def _one(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
+    step = entry.step
+    if isinstance(step, ElectLeader) and step.election == "unclean" and step.topic in INTERNAL_TOPICS:
+        yield draft.at((*path, "topic"), "an unclean election can lose what others keep there; name your own topic")
+    if isinstance(step, CutNetwork) and SSH in (step.ports or ()):
+        where = (*path, "ports", (step.ports or ()).index(SSH))
+        yield draft.at(where, f"port {SSH} is SSH, by which chaosk heals, and is never cut; remove it")
+    for text in _at_once(entry):
+        told = _rendered(text)
+        lifted = draft.allow.reasons() if draft.allow is not None else _LIMITS["hosts"]
+        missing = [limit for limit in _LIMITS.get(told or "", ()) if limit not in lifted]
+        if missing:
+            names = ", ".join(f"{limit}: WHY" for limit in missing)
+            what = f"that is all of them at once; aim at fewer, or, if it is meant, write `allow: {{{names}}}`"
+            yield draft.at(draft.holds(path, text), what)
+
+
+def _at_once(entry: Entry) -> tuple[str, ...]:
+    """The targets whose nodes a step takes away all at the same time."""
+    if isinstance(entry.step, ServiceStep) and not isinstance(entry.step, Restart | Start):
+        return entry.step.targets()
+    if isinstance(entry.step, CutNetwork) and _EVERYONE in map(_rendered, entry.step.targets()):
+        return entry.step.targets()
+    return ()
+
+
+def _contradictions(draft: Draft) -> Iterator[Found]:
+    times = stays(draft.entries)
+    known = [(place, e, times[e.name]) for place, e in enumerate(draft.entries) if e is not None and e.name in times]
+    for number, (_, one, stay) in enumerate(known):
+        for place, two, later in known[number + 1 :]:
+            if not (stay.meets(later) or later.meets(stay)) or one.kind in two.step.ends or two.kind in one.step.ends:
+                continue
+            shared = sorted(f"{a}" for a in _holds(one) for b in _holds(two) if _same(a, b))
+            if shared:
+                what = f"{one.name} has {shared[0]} in its hands then; let one end before the other starts"
+                yield draft.at_key(("timeline", place, two.kind), what)
+
+
+def _holds(entry: Entry) -> set[str]:
+    """What an entry changes, as far as its text alone tells."""
+    step = entry.step
+    if isinstance(step, ServiceStep | ProbeStep):
+        return {told for text in step.targets() if (told := _rendered(text)) is not None}
+    if isinstance(step, CutNetwork):
+        a, b = ({_rendered(text) for text in group} for group in step.between)
+        return {" and ".join(sorted((x, y))) for x in a if x is not None for y in b if y is not None}
+    return set()
+
+
+def _same(one: str, two: str) -> bool:
+    """Whether both name the same for sure: the same text, or one node and all of its kind."""
+    return one == two or _EVERY.get(one.partition("(")[0]) == two or _EVERY.get(two.partition("(")[0]) == one
+
+
+def _rendered(text: str) -> str | None:
+    """The one spelling of a target that is the same whenever it is asked; None if it is not, or is none."""
+    try:
+        target = parse_target(text)
+    except ExpressionError:
+        return None
+    if isinstance(target, OneHost) and target.nested():
+        inner = _rendered(target.of)
+        return None if inner is None else f"host({inner})"
+    return render(target) if _fixed(target) else None
+
+
+def _fixed(target: Target) -> bool:
+    named = isinstance(target, OneHost) or (isinstance(target, OneZooKeeper) and target.node.isdigit())
+    return named or type(target).static

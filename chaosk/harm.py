@@ -1,0 +1,42 @@
+"""What a fault takes from a cluster, as data: who is away while it lasts, and who does not reach whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import Field
+
+from chaosk.inventory import Inventory
+from chaosk.model import Model
+from chaosk.targets._contract import Node
+
+Nodes = Annotated[tuple[Node, ...], Field(strict=False)]
+
+
+class Harm(Model):
+    """What is harmed at one moment. Nodes are brokers and ZooKeeper nodes."""
+
+    away: Nodes = ()
+    """Who serves nobody: dead, frozen, or cut off from everybody."""
+    severed: Annotated[tuple[Annotated[tuple[Node, Node], Field(strict=False)], ...], Field(strict=False)] = ()
+    """Who does not reach whom, in at least one direction."""
+
+
+def servers(inventory: Inventory) -> tuple[Node, ...]:
+    """All brokers and ZooKeeper nodes of a cluster."""
+    brokers = (Node(kind="broker", id=str(number), host=one.host) for number, one in inventory.brokers.items())
+    keepers = (Node(kind="zookeeper", id=str(number), host=one.host) for number, one in inventory.zookeepers.items())
+    return (*brokers, *keepers)
+
+
+def servers_of(inventory: Inventory, nodes: Iterable[Node]) -> tuple[Node, ...]:
+    """The brokers and ZooKeeper nodes that ``nodes`` are, that run on them, or whose listeners they are; each once."""
+    wanted = tuple(nodes)
+    listening = {node.id.rpartition("/")[2] for node in wanted if node.kind == "listener"}
+    hosts = {node.id for node in wanted if node.kind == "host"}
+    return tuple(
+        one
+        for one in servers(inventory)
+        if one in wanted or one.host in hosts or (one.kind == "broker" and one.id in listening)
+    )

@@ -1,0 +1,99 @@
+"""What is refused of a scenario on a given cluster before anything is done to it. Pure: no network.
+
+What only the running cluster can tell (who leads, which topics others have) is looked at when an entry is aimed, by
+:mod:`chaosk.run.admission`, with the same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import NoReturn
+
+from chaosk.blast import excesses, forbidden
+from chaosk.contradictions import contradiction
+from chaosk.errors import PreflightError, StepError, UsageError
+from chaosk.examplecluster import NoCluster, OnlyLiveError
+from chaosk.expression import parse_target
+from chaosk.inventory import Inventory
+from chaosk.run.aiming import freeze
+from chaosk.scenario import Entry, Scenario
+from chaosk.steps._contract import Fault
+from chaosk.targets._contract import Scene
+from chaosk.timing import Stay, stays
+
+
+def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> None:
+    """Raise PreflightError with every entry that must not or cannot be carried out, and why.
+
+    ``here``: the hosts that are the machine chaosk runs on. Looks at entries whose targets the inventory tells, and
+    counts together those that are in place at the same time for sure. Raises UsageError for targets that the inventory
+    does not have, or that make no sense for their step.
+    """
+    faults = {entry.name: fault for entry in scenario.timeline if (fault := _known(entry, inventory)) is not None}
+    problems = list(_problems(scenario, inventory, faults, here))
+    if problems:
+        listed = "\n".join(f"  {problem}" for problem in problems)
+        raise PreflightError(f"the scenario is not safe on {inventory.name}; nothing was touched:\n{listed}")
+
+
+def on_own_machine(fault: Fault, here: frozenset[str]) -> str | None:
+    """Why a fault on a whole host is refused, if that is the machine chaosk runs on; else None."""
+    own = [node.id for node in fault.targets if node.kind == "host" and node.id in here]
+    if not own:
+        return None
+    return (
+        f"{own[0]} is the machine that chaosk runs on: it would cut itself off from the hosts that it has to heal; "
+        "run chaosk elsewhere, or aim at the brokers and ZooKeeper nodes there"
+    )
+
+
+def _problems(
+    scenario: Scenario, inventory: Inventory, faults: dict[str, Fault], here: frozenset[str]
+) -> Iterator[str]:
+    times = stays(scenario.timeline)
+    standing: list[tuple[Entry, Stay]] = []
+    for entry in sorted(scenario.timeline, key=lambda one: times[one.name].start if one.name in times else 0.0):
+        fault, time = faults.get(entry.name), times.get(entry.name)
+        if fault is None:
+            continue
+        with_it = [faults[e.name] for e, stay in standing if time is not None and stay.meets(time)]
+        why = [on_own_machine(fault, here), contradiction(fault, entry.step.ends, with_it)]
+        with_it = [one for one in with_it if one.step not in entry.step.ends]
+        found = excesses(inventory, [one.harm for one in with_it], fault.harm, ())
+        why.append(forbidden(found, scenario.allow))
+        yield from (f"{entry.name}: {_beside(with_it)}{each}" for each in why if each is not None)
+        ended = [e for e, _ in standing if faults[e.name].step in entry.step.ends]
+        standing = [(e, stay) for e, stay in standing if e not in ended]
+        if time is not None:
+            standing.append((entry, time))
+
+
+def _beside(standing: list[Fault]) -> str:
+    return f"with {', '.join(one.name for one in standing)} in place, " if standing else ""
+
+
+def _known(entry: Entry, inventory: Inventory) -> Fault | None:
+    """The fault, if the inventory alone tells its targets."""
+    try:
+        aims = {
+            text: parse_target(text).resolve(Scene(inventory, NoCluster(), NoChance())) for text in entry.step.targets()
+        }
+    except OnlyLiveError:
+        return None
+    try:
+        return freeze(entry, inventory, aims, "RUN")
+    except StepError as error:
+        raise UsageError(str(error)) from error
+
+
+class NoChance(Random):
+    """A draw by lot is a matter of the run: drawing raises OnlyLiveError."""
+
+    def random(self) -> NoReturn:
+        """Unknown."""
+        raise OnlyLiveError("a draw")
+
+    def getrandbits(self, k: int, /) -> NoReturn:  # noqa: ARG002 - Random's signature
+        """Unknown."""
+        raise OnlyLiveError("a draw")

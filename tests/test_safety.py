@@ -1,0 +1,111 @@
+"""What is refused of a scenario on a given cluster, before anything is done to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fake_live import inventory
+from sample_documents import written
+
+from chaosk.document import load_scenario
+from chaosk.errors import PreflightError, UsageError
+from chaosk.safety import refuse
+
+HEAD = """\
+name: x
+hypothesis: y
+topics: {orders: {partitions: 3}}
+probes: {writer: {produce: {topic: orders}}}
+"""
+
+
+def told(tmp_path: Path, timeline: str, head: str = HEAD, here: frozenset[str] = frozenset()) -> str:
+    """What is said against a timeline on three brokers and ZooKeeper nodes; empty if nothing."""
+    scenario = load_scenario(written(tmp_path, f"{head}timeline:\n{timeline}"))
+    try:
+        refuse(scenario, inventory(), here)
+    except PreflightError as error:
+        return str(error)
+    return ""
+
+
+TWO = "- {name: one, at: 1s, stop_zookeeper: {target: zookeeper 1}, for: 10s}\n"
+
+
+def test_two_that_overlap_pass_a_limit_together(tmp_path: Path) -> None:
+    """The second ZooKeeper node of three while the first is away; not once that one is back."""
+    second = "- {name: two, at: %ss, kill_zookeeper: {target: zookeeper 2}, for: 10s}\n"
+    found = told(tmp_path, TWO + second % 5)
+    assert "two: with one in place, it would leave no majority of the 3 ZooKeeper nodes" in found
+    assert "nothing was touched" in found
+    assert told(tmp_path, TWO + second % 11) == ""
+
+
+def test_the_order_in_the_file_does_not_matter(tmp_path: Path) -> None:
+    """What counts is when they are in place."""
+    early = "- {name: two, at: 0s, kill_zookeeper: {target: zookeeper 2}, for: 10s}\n"
+    assert "no majority" in told(tmp_path, TWO + early)
+
+
+def test_a_reason_lifts_the_limit(tmp_path: Path) -> None:
+    """Only the one it is for."""
+    second = "- {name: two, at: 5s, kill_zookeeper: {target: zookeeper 2}, for: 10s}\n"
+    assert told(tmp_path, TWO + second, HEAD + "allow: {zookeeper_majority: to see it}\n") == ""
+    assert "no majority" in told(tmp_path, TWO + second, HEAD + "allow: {all_brokers: to see it}\n")
+
+
+def test_a_host_counts_for_all_that_runs_on_it(tmp_path: Path) -> None:
+    """Two hosts cut off are two ZooKeeper nodes and two brokers; one of them and a process on it are one."""
+    cut = "- {name: cut, at: 1s, cut_network: {between: [host node1, everyone else]}, for: 10s}\n"
+    other = "- {name: more, at: 2s, cut_network: {between: [host(broker 1), everyone else]}, for: 3s}\n"
+    assert "no majority" in told(tmp_path, cut + other)
+    assert told(tmp_path, cut + "- {name: more, at: 2s, kill_zookeeper: {target: zookeeper 1}, for: 3s}\n") == ""
+
+
+def test_a_start_makes_room(tmp_path: Path) -> None:
+    """A kill that a start has ended counts no more."""
+    kill = "- {name: kill, at: 1s, kill_zookeeper: {target: zookeeper 1}}\n"
+    start = "- {name: start, at: 5s, start_zookeeper: {target: zookeeper 1}}\n"
+    more = "- {name: more, at: 9s, kill_zookeeper: {target: zookeeper 2}}\n"
+    assert told(tmp_path, kill + start + more) == ""
+    assert "more: with kill in place" in told(tmp_path, kill + more)
+
+
+def test_contradictions_behind_different_words(tmp_path: Path) -> None:
+    """`zookeepers on node1` is ZooKeeper 1: only the inventory knows."""
+    timeline = TWO + "- {name: two, at: 5s, pause_zookeeper: {target: zookeepers_on(broker 0)}, for: 1s}\n"
+    kind = "kill_zookeeper"
+    found = told(tmp_path, timeline.replace("pause_zookeeper", kind))
+    assert "the process of zookeeper 1 on node1 is in the hands of one (stop_zookeeper)" in found
+
+
+def test_the_machine_that_chaosk_runs_on_is_not_cut(tmp_path: Path) -> None:
+    """Its processes may be killed; the host itself is how all others are healed."""
+    cut = "- {name: cut, at: 1s, cut_network: {between: [host node1, everyone else]}, for: 10s}\n"
+    found = told(tmp_path, cut, here=frozenset({"node1"}))
+    assert "node1 is the machine that chaosk runs on" in found
+    assert told(tmp_path, cut, here=frozenset({"node2"})) == ""
+    kill = "- {name: kill, at: 1s, kill_broker: {target: broker 0}, for: 10s}\n"
+    assert told(tmp_path, kill, here=frozenset({"node1"})) == ""
+
+
+def test_targets_that_only_the_cluster_knows_are_left_to_it(tmp_path: Path) -> None:
+    """Leaders and draws may be anybody: they are looked at when they are aimed."""
+    timeline = (
+        '- {name: one, at: 1s, kill_broker: {target: "leader(orders, 0)"}, for: 10s}\n'
+        '- {name: two, at: 2s, kill_zookeeper: {target: "random(1, zookeepers)"}, for: 10s}\n'
+        "- {name: three, at: 3s, kill_zookeeper: {target: zookeeper leader}, for: 10s}\n"
+    )
+    assert told(tmp_path, timeline) == ""
+
+
+def test_ssh_is_never_cut(tmp_path: Path) -> None:
+    """Asked for by the port that the inventory gives it, or by a listener that the inventory puts there."""
+    odd = inventory()
+    odd = odd.model_copy(update={"hosts": {n: h.model_copy(update={"port": 9092}) for n, h in odd.hosts.items()}})
+    for cut in ("between: [broker 0, broker 1]", "between: [host node1, host node2], ports: [9092]"):
+        scenario = load_scenario(written(tmp_path, f"{HEAD}timeline:\n- {{at: 1s, cut_network: {{{cut}}}, for: 1s}}\n"))
+        with pytest.raises(UsageError, match="SSH"):
+            refuse(scenario, odd, frozenset())
+        refuse(scenario, inventory(), frozenset())

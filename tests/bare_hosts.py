@@ -1,0 +1,163 @@
+"""Hosts of a lab with SSH on them and nothing else: up in a second, for all that needs a host and no Kafka."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from chaosk import lab
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.settings import client_settings
+from chaosk.document import load_inventory
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.lab import build, health, jars, preflight, runner, ssh_files
+from chaosk.lab.lab import Lab, describe
+from chaosk.lab.namespace_hosts import NamespaceHosts
+from chaosk.lab.state import of
+from chaosk.run.faults import Faults
+from chaosk.run.hands import Hands
+from chaosk.run.journal import Journal
+from chaosk.run.leases import Leases
+from chaosk.scenario import Entry, steps
+from chaosk.steps._contract import Fault, Site
+from chaosk.targets._contract import Node
+from chaosk.transport._contract import Transport
+
+EVERYONE = Node(kind="everyone_else", id="")
+DOOR = 9092
+"""A port that nobody listens on: refused at once if the network is whole, silence if it is cut."""
+
+
+@dataclass
+class Bare:
+    """The hosts, and what is asked of them without SSH, so that it can be asked whatever a test does to that."""
+
+    inventory: Inventory
+    path: Path
+    """The inventory's file."""
+    kind: NamespaceHosts
+
+    def on(self, host: str, script: str, timeout: float = 30.0) -> str:
+        """What a line of shell says on a host."""
+        return self.kind.on_host(host, ["sh", "-c", script], timeout=timeout)
+
+    def whole(self, host: str) -> bool:
+        """Whether packets from chaosk's machine to a host and back pass at this moment."""
+        with socket.socket() as probe:
+            probe.settimeout(0.15)
+            return probe.connect_ex((self.inventory.hosts[host].address, DOOR)) == 111  # refused
+
+    def firewall(self, host: str) -> str:
+        """Every rule of a host, by iptables and by nft, without counters."""
+        return self.on(
+            host, r"{ iptables-save; ip6tables-save; nft -s list ruleset; } | sed '/^#/d; s/ \[[0-9]*:[0-9]*\]//'"
+        )
+
+    def leases(self, host: str) -> list[str]:
+        """The folders of leases on a host."""
+        return self.on(host, "ls /var/lib/chaosk/leases 2>/dev/null || true").split()
+
+    def kill_timers(self, host: str) -> int:
+        """SIGKILL to the timer of every lease of a host: how many there were."""
+        script = "for timer in /var/lib/chaosk/leases/*/timer; do kill -KILL $(cat $timer) && echo; done"
+        return len(self.on(host, script).splitlines())
+
+    def forced(self, firewall: str) -> Inventory:
+        """The inventory, with the kind of packet filter that cuts named for every host."""
+        hosts = {name: host.model_copy(update={"firewall": firewall}) for name, host in self.inventory.hosts.items()}
+        return self.inventory.model_copy(update={"hosts": hosts})
+
+    def faults(self, transport: Transport, folder: Path, longest: float) -> Faults:
+        """The engine's own driver of faults, on these hosts."""
+        live = ClusterLive(self.inventory, Brokers(self.inventory, client_settings(self.inventory)), _nobody)
+        hands = Hands(self.inventory, transport, live, _nobody, _nobody)
+        return Faults(hands, Journal(folder), Leases(transport, "bare-run", "tests", longest), _unread)
+
+
+def cut(inventory: Inventory, host: str, name: str = "cut") -> tuple[Fault, Entry]:
+    """A fault that cuts a host from everyone else, and its timeline entry."""
+    step = steps()["cut_network"].model_validate({"between": [f"host {host}", "everyone else"]})
+    entry = Entry.model_construct(name=name, kind="cut_network", step=step, lasts=None, when=None)
+    node = Node(kind="host", id=host, host=host)
+    site = Site(inventory, "bare-run", name, {f"host {host}": (node,), "everyone else": (EVERYONE,)})
+    fault = Fault(
+        name=name, step="cut_network", targets=(node, EVERYONE), before=tuple(step.before(site)),
+        inject=tuple(step.inject(site)), verify=tuple(step.verify(site)), undo=tuple(step.undo(site)),
+        healed=tuple(step.healed(site)),
+    )  # fmt: skip
+    return fault, entry
+
+
+def until(holds: Callable[[], bool], within: float) -> float:
+    """Seconds until it holds; fails the test if that takes longer than ``within``."""
+    began = time.monotonic()
+    while not holds():
+        assert time.monotonic() - began < within, f"not within {within:g} s"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+@contextmanager
+def bare(name: str, count: int = 3) -> Iterator[Bare]:
+    """So many hosts, node1 and so on, up; the calling thread, and those it starts, are in their network."""
+    wanted = describe(LabLayout(name=name, brokers=count, zookeepers=1), of(name))
+    kind = NamespaceHosts(wanted.state)
+    build.clear(kind, wanted.state)
+    try:
+        _create(wanted, kind)
+        for seat in wanted.seats:
+            kind.start(seat.host)
+        questions = [lambda seat=seat: health.ssh_answers(seat.address) for seat in wanted.seats]
+        until(lambda: all(health.in_lab(wanted.state.namespace, questions)), 30.0)
+        loaded = load_inventory(wanted.state.inventory)
+        assert isinstance(loaded, Inventory)
+        with inside(wanted.state.namespace):
+            yield Bare(loaded, wanted.state.inventory, kind)
+    finally:
+        build.clear(kind, wanted.state)
+
+
+@contextmanager
+def inside(namespace: str) -> Iterator[None]:
+    """This thread, and all it starts, in a network namespace; then back."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        lab.enter(namespace)
+        yield
+    finally:
+        assert ctypes.CDLL(None, use_errno=True).setns(home, 0) == 0
+        os.close(home)
+
+
+def _create(wanted: Lab, kind: NamespaceHosts) -> None:
+    directory = runner.directory(wanted.state.directory)
+    client = ssh_files.make_key(directory, ".key")
+    keys = {seat.host: ssh_files.make_key(directory, f".{seat.host}") for seat in wanted.seats}
+    runner.write(directory / "client_key", client.private, 0o600)
+    runner.write(directory / "known_hosts", ssh_files.known_hosts(wanted.seats, keys))
+    files = {seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client) for seat in wanted.seats}
+    init = directory / "init.py"
+    runner.write(init, Path(build.__file__).with_name("init.py").read_text(encoding="utf-8"))
+    cached = jars.ensure(wanted.layout.kafka, wanted.mode.dependencies(wanted.layout), print)
+    kind.check()
+    kind.create(wanted.seats, files, preflight.machine(cached, init))
+    inventory = wanted.mode.inventory(wanted.seats, wanted.layout, wanted.state.namespace)
+    values = inventory.model_dump(mode="json", exclude_defaults=True)
+    runner.write(wanted.state.inventory, yaml.safe_dump(values, sort_keys=False))
+
+
+def _nobody(asked: object) -> None:
+    raise AssertionError(asked)
+
+
+def _unread(life: object) -> None:
+    """Nobody reads the rows of these faults."""

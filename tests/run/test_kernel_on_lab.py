@@ -1,0 +1,178 @@
+"""A cut ends with its lease even if nobody is left who could end it: the kernel does; on hosts without Kafka."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from bare_hosts import Bare, bare, cut, until
+
+from chaosk import healing, lease
+from chaosk.errors import StepError
+from chaosk.inventory import Inventory
+from chaosk.lease import Lease
+from chaosk.run.renewal import Renewal
+from chaosk.steps._contract import Run
+from chaosk.transport.command import Command, Result
+from chaosk.transport.ssh import Ssh
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
+
+SHORT = 2.0
+"""Seconds of a lease."""
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Bare]:
+    """Three hosts."""
+    with bare("kernel") as here:
+        for host in here.inventory.hosts:
+            for tool, theirs in (("iptables", "192.0.2.9"), ("ip6tables", "2001:db8::9")):
+                here.on(host, f"{tool} -A INPUT -s {theirs} -j DROP; {tool} -A OUTPUT -d {theirs} -j DROP")
+            here.on(host, "nft add table inet ops")
+        yield here
+
+
+@pytest.fixture
+def ssh(hosts: Bare) -> Iterator[Ssh]:
+    """The way to them; afterwards nothing is left on any."""
+    transport = Ssh(hosts.inventory.hosts)
+    before = {host: hosts.firewall(host) for host in hosts.inventory.hosts}
+    yield transport
+    assert {one.state for one in healing.heal(transport, hosts.inventory.hosts)} <= {"whole", "healed"}
+    transport.close()
+    assert {host: hosts.firewall(host) for host in hosts.inventory.hosts} == before
+
+
+def done(ssh: Ssh, command: Command) -> Result:
+    """Run a command that must succeed."""
+    result = ssh.run(command)
+    assert result.ok, result
+    return result
+
+
+def armed(ssh: Ssh, inventory: Inventory, host: str, seconds: float) -> tuple[Lease, float]:
+    """A cut that stands under a lease, and nobody renews; when the lease was armed at the latest."""
+    fault, _ = cut(inventory, host)
+    (one,) = lease.leases(fault, "bare-run", "tests")
+    done(ssh, lease.arm(one, seconds))
+    at = time.monotonic()
+    for deed in fault.inject:
+        assert isinstance(deed, Run)
+        done(ssh, lease.under(one, deed.command))
+    return one, at
+
+
+def outlive(hosts: Bare, ssh: Ssh, host: str) -> tuple[float, float]:
+    """Kill the timer under a cut: the seconds from before its arming to its end, and from after it."""
+    began = time.monotonic()
+    _, at = armed(ssh, hosts.forced("nft"), host, SHORT)
+    assert hosts.kill_timers(host) == 1
+    assert not hosts.whole(host), "the cut must be there, or this proves nothing"
+    until(lambda: hosts.whole(host), SHORT + 2)
+    end = time.monotonic()
+    (left,) = lease.held(host, ssh.run(lease.listing(host)).stdout)
+    assert left.state == "dead"
+    (healed,) = healing.heal(ssh, [host])
+    assert (healed.state, hosts.leases(host)) == ("healed", [])
+    return end - began, end - at
+
+
+def test_the_kernel_ends_a_cut_whose_timer_was_killed(hosts: Bare, ssh: Ssh) -> None:
+    """Twelve of twelve within the lease and a second, and not before it is over; `heal` then clears the table away."""
+    with ThreadPoolExecutor(3) as pool:
+        took = list(pool.map(lambda host: [outlive(hosts, ssh, host) for _ in range(4)], hosts.inventory.hosts))
+    assert [len(each) for each in took] == [4, 4, 4]
+    assert all(most >= SHORT for each in took for most, _ in each), took
+    assert all(least <= SHORT + 1 for each in took for _, least in each), took
+
+
+def test_a_cut_lasts_as_long_as_its_lease_is_renewed(hosts: Bare, ssh: Ssh) -> None:
+    """No packet passes for three leases on end; once nobody renews, the timer takes all of it away."""
+    before = hosts.firewall("node1")
+    one, _ = armed(ssh, hosts.inventory, "node1", SHORT)
+    renewal = Renewal(lambda: None if ssh.run(lease.renew(one, SHORT)).ok else "refused", "it", SHORT)
+    renewal.start()
+    end = time.monotonic() + 3 * SHORT
+    while time.monotonic() < end:
+        assert not hosts.whole("node1")
+    renewal.end()
+    assert renewal.lost is None
+    until(lambda: hosts.whole("node1"), SHORT + 1)
+    until(lambda: hosts.firewall("node1") == before, 1.0)
+    assert ssh.run(lease.listing("node1")).stdout.split(" ")[1] == "healed"
+
+
+def test_a_cut_that_had_a_gap_is_not_renewed(hosts: Bare, ssh: Ssh, tmp_path: Path) -> None:
+    """Its elements are gone, as after a time-out: they are not put back, and the fault did not last."""
+    faults = hosts.faults(ssh, tmp_path, SHORT)
+    fault, entry = cut(hosts.inventory, "node2")
+    life = faults.inject(fault, entry, threading.Event())
+    hosts.on("node2", "nft flush set inet $(nft list tables | sed -n 's/.*inet chaosk/chaosk/p') lease")
+    until(lambda: faults._leases.lost(fault) is not None, SHORT)
+    assert hosts.whole("node2")
+    faults.end(life)
+    assert not life.took
+    assert "the kernel has ended chaosk-" in life.why[0]
+    assert "the kernel has ended what the lease bare-run.cut guards" in life.why[1]
+    assert life.healed is not None
+
+
+def test_nothing_is_injected_when_the_lease_has_run_out(hosts: Bare, ssh: Ssh) -> None:
+    """Also if the host was slow, and the lease ran out only while the command was on its way to the kernel."""
+    fault, _ = cut(hosts.forced("nft"), "node1")
+    (one,) = lease.leases(fault, "bare-run", "tests")
+    done(ssh, lease.arm(one, 1.0))
+    (deed,) = fault.inject
+    assert isinstance(deed, Run)
+    slow = "sleep 1.5; " + deed.command.argv[2]
+    late = deed.command.model_copy(update={"argv": ("sh", "-c", slow, *deed.command.argv[3:])})
+    result = ssh.run(lease.under(one, late))
+    assert not result.ok
+    assert "has run out" in result.stderr
+    assert hosts.whole("node1")
+
+
+def test_iptables_needs_somebody(hosts: Bare, ssh: Ssh) -> None:
+    """By iptables a cut outlives its timer; `heal` says so, and ends it."""
+    armed(ssh, hosts.forced("iptables"), "node3", SHORT)
+    assert hosts.kill_timers("node3") == 1
+    time.sleep(SHORT + 1)
+    assert not hosts.whole("node3")
+    (healed,) = healing.heal(ssh, ["node3"])
+    assert hosts.whole("node3")
+    assert (healed.state, healed.what.split(": ")[1]) == ("healed", "undone now; the host's own timer was gone")
+
+
+@pytest.mark.parametrize("firewall", ["nft", "iptables"])
+def test_a_host_whose_disk_is_full_heals_itself_all_the_same(hosts: Bare, ssh: Ssh, firewall: str) -> None:
+    """Nothing can be written there any more: the timer undoes the cut, and the lease says that it did."""
+    before = hosts.firewall("node1")
+    hosts.on("node1", "mount -t tmpfs -o size=128k tmpfs /var/lib/chaosk")
+    try:
+        armed(ssh, hosts.forced(firewall), "node1", SHORT)
+        hosts.on("node1", "cat /dev/zero >/var/lib/chaosk/fill 2>/dev/null || true")
+        until(lambda: hosts.firewall("node1") == before, SHORT + 1)
+        assert ssh.run(lease.listing("node1")).stdout.split(" ")[1] == "healed"
+    finally:
+        hosts.on("node1", "umount /var/lib/chaosk")
+
+
+def test_a_host_with_a_full_disk_gets_no_fault(hosts: Bare, ssh: Ssh, tmp_path: Path) -> None:
+    """Its lease cannot be kept there, so nothing is injected and nothing of it is left."""
+    hosts.on("node1", "mkdir -p /var/lib/chaosk && mount -t tmpfs -o size=16k tmpfs /var/lib/chaosk")
+    try:
+        hosts.on("node1", "cat /dev/zero >/var/lib/chaosk/fill 2>/dev/null || true")
+        faults = hosts.faults(ssh, tmp_path, SHORT)
+        fault, entry = cut(hosts.inventory, "node1")
+        with pytest.raises(StepError, match=r"(?s)cut: not injected, no lease can be armed: node1: .*cannot write"):
+            faults.inject(fault, entry, threading.Event())
+        assert hosts.whole("node1")
+        assert hosts.leases("node1") == []
+        assert faults.heal_all() == ()
+    finally:
+        hosts.on("node1", "umount /var/lib/chaosk")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -32,12 +33,27 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what has no tier as pure, so that ``-m pure`` selects the quick tests; the lab's tests go last."""
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what has no tier as pure, so that ``-m pure`` selects the quick tests; the lab's tests go last.
+
+    In one of several processes they go first, as they take longest, and what shares a lab or the Spark session stays
+    together.
+    """
     for item in items:
         if not any(item.get_closest_marker(tier) for tier in TIERS):
             item.add_marker("pure")
-    items.sort(key=lambda item: [item.get_closest_marker(tier) is not None for tier in reversed(TIERS)])
+        elif hasattr(config, "workerinput"):
+            item.add_marker(pytest.mark.xdist_group(shared_by(item)))
+    first = hasattr(config, "workerinput")
+    items.sort(key=lambda item: [(item.get_closest_marker(tier) is None) is first for tier in reversed(TIERS)])
+
+
+def shared_by(item: pytest.Item) -> str:
+    """What a test that is not pure shares with others: the lab of its folder's tests, the Spark session, pip."""
+    tier = next(tier for tier in reversed(TIERS) if item.get_closest_marker(tier))
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return f"{tier}-{folder}" if tier == "lab" else tier
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

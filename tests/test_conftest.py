@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -83,3 +86,33 @@ def test_lab_tests_come_last(inner: pytest.Pytester) -> None:
     inner.makepyfile(LAB_TEST)
     result = inner.runpytest_inprocess("--collect-only", "-q")
     result.stdout.fnmatch_lines(["*test_unmarked*", "*test_lab*"])
+
+
+def test_what_shares_something_stays_together(inner: pytest.Pytester) -> None:
+    """In two processes, the tests of a tier that shares something all run in one of them, and no test is lost."""
+    body = "import os, pathlib, pytest\npytestmark = pytest.mark.{tier}\n"
+    test = "def test_{n}():\n    pathlib.Path('{log}').open('a').write(os.environ['PYTEST_XDIST_WORKER'] + '\\n')\n"
+    inner.makeini(MARKERS + "addopts = --import-mode=importlib -p no:cacheprovider\n")
+    for folder, tier in (("one", "packaging"), ("two", "packaging"), ("three", "packaging")):
+        path = inner.path / folder
+        path.mkdir()
+        log = inner.path / f"{tier}.log"
+        tests = "".join(test.format(n=n, log=log) for n in range(4))
+        (path / f"test_{folder}.py").write_text(body.format(tier=tier) + tests, "utf-8")
+    result = inner.runpytest_subprocess("-n", "2", "--dist", "loadgroup")
+    result.assert_outcomes(passed=12)
+    assert len(set((inner.path / "packaging.log").read_text("utf-8").split())) == 1
+
+
+def test_each_folders_lab_is_its_own(inner: pytest.Pytester) -> None:
+    """Two folders put up labs of different names, so their tests may run side by side."""
+    module = inner.makeconftest(CONFTEST.read_text("utf-8"))
+    found = runpy.run_path(str(module))
+
+    def item(folder: str, tier: str) -> Any:
+        path = module.parent / folder / "test_it.py"
+        return SimpleNamespace(path=path, get_closest_marker=lambda name: tier if name == tier else None)
+
+    assert found["shared_by"](item("run", "lab")) == "lab-run"
+    assert found["shared_by"](item("steps", "lab")) == "lab-steps"
+    assert found["shared_by"](item("run", "spark")) == "spark"

@@ -56,12 +56,13 @@ def chaosk(short_leases: Path) -> Callable[..., subprocess.CompletedProcess[str]
 def clean(chaosk: Callable[..., subprocess.CompletedProcess[str]]) -> Iterator[None]:
     """Nothing is left on the hosts for the next test."""
     yield
-    assert chaosk("heal").returncode == 0
+    healed = chaosk("halt")  # the lock of a run that was killed is gone with it
+    assert healed.returncode == 0, healed.stdout + healed.stderr
 
 
 def firewall(on_host: Callable[..., str], host: str) -> str:
-    """The rules of a host, without counters."""
-    return on_host(host, "sh", "-c", r"{ iptables-save; ip6tables-save; } | sed '/^#/d; s/\[[0-9]*:[0-9]*\]//'")
+    """The rules of a host, without counters; a table without rules is as good as none."""
+    return on_host(host, "sh", "-c", r"{ iptables-save; ip6tables-save; } | sed '/^[#*C]/d; /^:[A-Z]* ACCEPT/d; s/ \[.*//'")
 
 
 def state(on_host: Callable[..., str], host: str) -> str:
@@ -174,7 +175,6 @@ def test_of_two_runs_exactly_one_goes_on(start: Callable[..., Any], short_leases
     (going,) = [run for run in runs if run not in refused]
     going.wait_for("cut: verified")
     kill(going)
-    time.sleep(31)
 
 
 def test_halt_ends_a_run_and_heals_its_hosts_at_once(

@@ -1,0 +1,111 @@
+"""One fault on a real host by chaosk's own engine, in a process that kills itself at a named point of its life.
+
+``python bench/_victim.py SPEC``; SPEC is JSON: inventory, folder, run, entry, point. Points: ``before_arm`` (the undo
+is journaled here), ``armed``, ``injected`` (the first deed is done), ``verified``, ``healing`` (the first deed of the
+undo is done), ``disarming`` (all is undone), ``never`` (somebody else kills it: the fault stays until then).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from chaosk import lab
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.settings import client_settings
+from chaosk.document import load_inventory
+from chaosk.inventory import Inventory
+from chaosk.run.aiming import aim
+from chaosk.run.faults import Faults, Life
+from chaosk.run.hands import Hands
+from chaosk.run.journal import Journal
+from chaosk.run.leases import Leases
+from chaosk.scenario import Entry
+from chaosk.steps._contract import Deed, Fault
+from chaosk.transport.ssh import Ssh
+
+
+class Doom:
+    """Ends this process with SIGKILL when its point is reached: nothing of Python runs any more."""
+
+    def __init__(self, point: str) -> None:
+        self._point = point
+
+    def at(self, point: str) -> None:
+        """Die here if this is the point."""
+        if point == self._point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class MortalLeases(Leases):
+    """Leases of a run that may die before and after arming, and before disarming."""
+
+    doom: Doom
+
+    def arm(self, fault: Fault, entry: Entry) -> None:
+        """Arm, or die."""
+        self.doom.at("before_arm")
+        super().arm(fault, entry)
+        self.doom.at("armed")
+
+    def disarm(self, fault: Fault) -> str | None:
+        """Disarm, or die."""
+        self.doom.at("disarming")
+        return super().disarm(fault)
+
+
+class MortalHands(Hands):
+    """Hands of a run that may die between its deeds."""
+
+    def do(self, deed: Deed, stop: threading.Event) -> None:
+        """Carry it out, then perhaps die."""
+        super().do(deed, stop)
+        DOOM[0].at("injected" if not UNDOING else "healing")
+
+
+DOOM: list[Doom] = []
+UNDOING: list[bool] = []
+
+
+def main(spec: dict[str, Any]) -> None:
+    """Inject, hold, undo; die on the way."""
+    inventory = load_inventory(Path(spec["inventory"]))
+    if not isinstance(inventory, Inventory) or inventory.network_namespace is None:
+        raise SystemExit("the inventory is no lab's")
+    lab.enter(inventory.network_namespace)
+    DOOM.append(Doom(spec["point"]))
+    transport = Ssh(inventory.hosts)
+    brokers = Brokers(inventory, client_settings(inventory))
+    live = ClusterLive(inventory, brokers, _nobody)
+    leases = MortalLeases(transport, spec["run"], "the campaign", inventory.longest_lease)
+    leases.doom = DOOM[0]
+    faults = Faults(
+        MortalHands(inventory, transport, live, _nobody, _nobody), Journal(Path(spec["folder"])), leases, _unrecorded
+    )
+    entry = Entry.model_validate(spec["entry"])
+    life = faults.inject(aim(entry, inventory, live, 1, spec["run"]), entry, threading.Event())
+    DOOM[0].at("verified")
+    print("verified", flush=True)
+    if spec["point"] == "never":
+        sys.stdin.readline()
+    UNDOING.append(True)
+    faults.end(life)
+    print("healed" if life.undone else f"not healed: {life.why}", flush=True)
+
+
+def _unrecorded(life: Life) -> None:
+    """No event is written: the host alone is asked."""
+
+
+def _nobody(*_: object) -> Any:
+    raise AssertionError("no fault of the campaign asks for this")
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,256 @@
+"""Kills chaosk with SIGKILL at every point of every fault's life and watches the hosts heal themselves.
+
+``python bench kill_campaign [--n 60] [--seed 1] [--lease 3] [--lab NAME] [--output FILE]``. A lab is put up; each trial
+runs one fault by chaosk's own engine in a process that dies at a named point, or is killed at a random time, on one of
+three hosts; three trials run side by side. From then on only the host is asked: its firewall, with rules of a user's
+own, qdiscs and services have to be as they were before. One line of JSON a trial goes to FILE; trials that are in it
+already are not run again. Ends with 1 if any host was not healed, or too late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from chaosk import hoststate, lab
+from chaosk.document import load_inventory
+from chaosk.healing import find, heal
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.lab.namespace import inside
+from chaosk.transport.command import Command
+from chaosk.transport.ssh import Ssh
+
+POINTS = ("before_arm", "armed", "injected", "verified", "healing", "disarming", "random")
+STEPS: dict[str, dict[str, Any]] = {
+    "cut_network": {"between": ["host(broker {b})", "everyone else"]},
+    "pause_broker": {"target": "broker {b}"},
+    "pause_in_cut": {"between": ["broker {b}", "everyone else"], "direction": "in", "action": "reject"},
+    "kill_zookeeper": {"target": "zookeeper {z}"},
+    "stop_zookeeper": {"target": "zookeeper {z}"},
+    "restart_zookeeper": {"target": "zookeeper {z}"},
+    "kill_broker": {"target": "broker {b}"},
+    "stop_broker": {"target": "broker {b}"},
+    "restart_broker": {"target": "broker {b}"},
+}
+"""By name, the step's fields; ``pause_in_cut`` is a cut of one direction that rejects."""
+KINDS = {"pause_in_cut": "cut_network"}
+SLACK = {"cut_network": 1.0, "pause_in_cut": 1.0}
+"""Seconds after the end of its lease by which a host must have undone a fault; 2 s where a process is started."""
+USERS_RULES = (
+    ("-A", "INPUT", "-s", "192.0.2.33/32", "-j", "DROP"),
+    ("-A", "OUTPUT", "-d", "192.0.2.34/32", "-j", "DROP"),
+)
+PATIENCE = 120.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is to be done, decided by its number and the seed."""
+
+    number: int
+    step: str
+    point: str
+    host: str
+    broker: int
+    zookeeper: int
+    delay: float
+    """Seconds after its start at which a victim of the point ``random`` is killed."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a trial. Seconds are counted from the kill."""
+
+    trial: Trial
+    harmed: bool
+    """Whether the host was ever seen to be another than before."""
+    undone: float
+    """When the host had acted: the first time it was as before, after it was not."""
+    whole: float
+    """From when on it stayed as before: a broker may end once more until its old session is over."""
+    differences: tuple[str, ...]
+    """What is left at the end; empty is healed."""
+    late: bool
+    leases: tuple[str, ...]
+    """What the host told of its leases at the end."""
+
+
+def trials(count: int, seed: int) -> Iterator[Trial]:
+    """Every step at every point on every host, over and over: 9 and 7 have no common divisor."""
+    draw = random.Random(seed)  # noqa: S311 - repeatable, not secret
+    for number in range(count):
+        turn, where = divmod(number, 3)
+        step, point = list(STEPS)[turn % len(STEPS)], POINTS[turn % len(POINTS)]
+        yield Trial(number, step, point, f"node{where + 1}", where, where + 1, round(draw.uniform(0.3, 4.5), 2))
+
+
+class Field:
+    """The lab's hosts, asked by a transport of the campaign's own."""
+
+    def __init__(self, path: Path, lease: float) -> None:
+        self.path, self.lease = path, lease
+        found = load_inventory(path)
+        if not isinstance(found, Inventory):
+            raise SystemExit(f"{path}: not the inventory of a lab that is up")
+        self.inventory = found
+        self.ssh = Ssh(found.hosts)
+        self.before = dict.fromkeys(found.hosts, "")
+
+    def state(self, host: str) -> str:
+        """What the host is like."""
+        return self.ssh.run(hoststate.ask(self.inventory, host)).stdout
+
+    def root(self, host: str, *argv: str) -> None:
+        """Run a command that must succeed."""
+        result = self.ssh.run(Command(host=host, argv=argv, sudo=True))
+        if not result.ok:
+            raise SystemExit(f"{host}: {' '.join(argv)}: {result.stderr}")
+
+    def prepare(self) -> None:
+        """Give each host rules of a user's own; what they are like then is what they have to be like again."""
+        for host in self.inventory.hosts:
+            for rule in USERS_RULES:
+                self.root(host, "iptables", *rule)
+            self.before[host] = self.state(host)
+
+    def run(self, trial: Trial, folder: Path) -> Outcome:
+        """One trial: the victim lives and dies, the host heals."""
+        killed = self.kill(trial, folder)
+        seen: list[tuple[float, bool]] = []
+        while True:
+            same = self.state(trial.host) == self.before[trial.host]
+            seen.append((time.monotonic() - killed, same))
+            leases = find(self.ssh, [trial.host])[trial.host]
+            waiting = isinstance(leases, str) or any(one.state != "healed" for one in leases)
+            if (same and not waiting) or seen[-1][0] > PATIENCE:
+                break
+            time.sleep(0.05)
+        told = heal(self.ssh, [trial.host])
+        left = hoststate.changes(self.before[trial.host], self.state(trial.host))
+        return self.judged(trial, seen, left, tuple(f"{one.state}: {one.what}" for one in told))
+
+    def judged(
+        self, trial: Trial, seen: list[tuple[float, bool]], left: tuple[str, ...], leases: tuple[str, ...]
+    ) -> Outcome:
+        """Put together what was seen."""
+        harmed = [place for place, (_, same) in enumerate(seen) if not same]
+        undone = next((at for at, same in seen[harmed[0] :] if same), PATIENCE) if harmed else 0.0
+        whole = next((at for at, same in seen[harmed[-1] :] if same), PATIENCE) if harmed else 0.0
+        late = undone > self.lease + SLACK.get(trial.step, 2.0) + 0.3  # one look at a host takes that long
+        return Outcome(trial, bool(harmed), round(undone, 2), round(whole, 2), left, late, leases)
+
+    def kill(self, trial: Trial, folder: Path) -> float:
+        """Let the victim run until it is dead; when that was, on the monotonic clock."""
+        fields = {
+            name: [each.format(b=trial.broker, z=trial.zookeeper) for each in value] if isinstance(value, list)
+            else value.format(b=trial.broker, z=trial.zookeeper)
+            for name, value in STEPS[trial.step].items()
+        }  # fmt: skip
+        kind = KINDS.get(trial.step, trial.step)
+        lasts = {} if kind.startswith("restart") else {"for": "60s"}
+        spec = {
+            "inventory": str(self.path), "folder": str(folder), "run": f"campaign-{trial.number}",
+            "entry": {"name": "fault", kind: fields, **lasts},
+            "point": "never" if trial.point == "random" else trial.point,
+        }  # fmt: skip
+        victim = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("_victim.py")), json.dumps(spec)],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        if trial.point == "random":
+            time.sleep(1.0 + trial.delay)  # the first second is its own start
+            victim.kill()
+        _, words = victim.communicate(timeout=PATIENCE)
+        dead = time.monotonic()
+        if victim.returncode not in (-9, 0):
+            raise SystemExit(f"trial {trial.number} ({trial.step}, {trial.point}): the victim failed: {words[-2000:]}")
+        return dead
+
+
+def recorded(output: Path) -> dict[int, dict[str, Any]]:
+    """The trials that a former campaign has written, by number."""
+    lines = output.read_text("utf-8").splitlines() if output.is_file() else []
+    rows = [json.loads(line) for line in lines]
+    return {row["trial"]["number"]: row for row in rows}
+
+
+def campaign(field: Field, count: int, seed: int, output: Path) -> dict[int, dict[str, Any]]:
+    """Run what is not recorded yet, the hosts side by side."""
+    rows, lock = recorded(output), threading.Lock()
+    todo = [trial for trial in trials(count, seed) if trial.number not in rows]
+    field.prepare()
+
+    def work(host: str) -> None:
+        for trial in (each for each in todo if each.host == host):
+            with tempfile.TemporaryDirectory() as folder:
+                row = asdict(field.run(trial, Path(folder)))
+            with lock, output.open("a", encoding="utf-8") as file:
+                rows[trial.number] = row
+                file.write(json.dumps(row) + "\n")
+
+    with ThreadPoolExecutor(len(field.inventory.hosts)) as pool:
+        for done in [pool.submit(work, host) for host in field.inventory.hosts]:
+            done.result()
+    field.ssh.close()
+    return rows
+
+
+def report(rows: list[dict[str, Any]], lease: float) -> int:
+    """Print a table by step; the exit code."""
+    unhealed = [row for row in rows if row["differences"]]
+    late = [row for row in rows if row["late"]]
+    print(f"{'step':18} {'kills':>5} {'harmed':>6} {'undone after, median/max':>25} {'unhealed':>8} {'late':>4}")
+    for step in STEPS:
+        mine = [row for row in rows if row["trial"]["step"] == step]
+        times = [row["undone"] for row in mine if row["harmed"]] or [0.0]
+        print(
+            f"{step:18} {len(mine):5} {sum(row['harmed'] for row in mine):6} {median(times):17.2f} / {max(times):5.2f}"
+            f" {sum(bool(row['differences']) for row in mine):8} {sum(row['late'] for row in mine):4}"
+        )
+    harmless = [step for step in STEPS if not any(row["harmed"] for row in rows if row["trial"]["step"] == step)]
+    print(f"{len(rows)} kills, leases of {lease:g} s: {len(unhealed)} not healed, {len(late)} late")
+    for row in unhealed + late:
+        print(json.dumps(row))
+    if harmless:
+        print(f"nothing is shown of {', '.join(harmless)}: no host was ever harmed by them")
+    return 1 if unhealed or late or harmless else 0
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def main() -> int:
+    """Put a lab up, run the campaign in its network, take it down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--lease", type=float, default=3.0)
+    parser.add_argument("--lab", default="campaign")
+    parser.add_argument("--output", type=Path, default=Path("kill_campaign.jsonl"))
+    options = parser.parse_args()
+    inventory = lab.up(LabLayout(name=options.lab), _say)
+    short = inventory.with_name("campaign.yaml")
+    short.write_text(f"{inventory.read_text('utf-8')}\nlongest_lease: {options.lease:g}s\n", "utf-8")
+    try:
+        name = f"chaosk-{options.lab}"
+        rows = inside(name, lambda: campaign(Field(short, options.lease), options.n, options.seed, options.output))
+        return report(sorted(rows.values(), key=lambda row: row["trial"]["number"]), options.lease)
+    finally:
+        lab.down(options.lab, _say)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

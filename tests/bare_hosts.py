@@ -16,6 +16,7 @@ import yaml
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
 from chaosk.inventory import Inventory, LabLayout
@@ -78,7 +79,7 @@ class Bare:
 
     def faults(self, transport: Transport, folder: Path, longest: float) -> Faults:
         """The engine's own driver of faults, on these hosts."""
-        live = ClusterLive(self.inventory, Brokers(self.inventory, client_settings(self.inventory)), _nobody)
+        live = ClusterLive(self.inventory, Brokers(self.inventory, client_settings(self.inventory)), _no_probe)
         hands = Hands(self.inventory, transport, live, _nobody, _nobody)
         return Faults(hands, Journal(folder), Leases(transport, "bare-run", "tests", longest), _unread)
 
@@ -153,6 +154,10 @@ def _create(wanted: Lab, kind: NamespaceHosts) -> None:
     inventory = wanted.mode.inventory(wanted.seats, wanted.layout, wanted.state.namespace)
     values = inventory.model_dump(mode="json", exclude_defaults=True)
     runner.write(wanted.state.inventory, yaml.safe_dump(values, sort_keys=False))
+
+
+def _no_probe(name: str) -> ProbeState:
+    raise AssertionError(name)
 
 
 def _nobody(asked: object) -> None:

@@ -120,9 +120,22 @@ class Faults:
             with life.lock:
                 self._undo(life, lifted=done)
                 self._close(life)
+        self._disarm_late()
         with self._lock:
             left = [life for life in reversed(self._lives) if not life.undone or life.left]
         return tuple(f"{life.fault.name}: {life.left if life.undone else '; '.join(life.why)}" for life in left)
+
+    def _disarm_late(self) -> None:
+        """Disarm what could not be disarmed when its fault was over, because a host did not answer."""
+        with self._lock:
+            lives = [life for life in self._lives if life.left]
+        for life in lives:
+            life.left = self._leases.disarm(life.fault)
+
+    def standing(self) -> tuple[Fault, ...]:
+        """The faults of which something may be in place."""
+        with self._lock:
+            return tuple(life.fault for life in self._lives if not (life.over and life.undone))
 
     def over(self) -> frozenset[str]:
         """Names of the faults of which nothing is left."""
@@ -145,8 +158,15 @@ class Faults:
         """From here on the fault counts as in place: its undo is on the disk, here and on every host it harms."""
         if life.fault.undo:
             self._journal.arm(life.fault)
-            self._leases.arm(life.fault, entry)
+            try:
+                self._leases.arm(life.fault, entry)
+            except ChaoskError:
+                self._keep(life)  # a host that did not answer may have armed it
+                raise
             life.armed = True
+        self._keep(life)
+
+    def _keep(self, life: Life) -> None:
         with self._lock:
             self._lives.append(life)
 

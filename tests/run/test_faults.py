@@ -401,6 +401,17 @@ def test_a_fault_whose_lease_was_lost_did_not_last(lent: Lent, faults: Faults, r
     assert "its lease was lost" in row["why"]
 
 
+def test_a_lease_that_was_left_armed_is_disarmed_in_the_end(lent: Lent, faults: Faults) -> None:
+    """Its host did not answer when it was armed, nor right afterwards, and answers again when the run heals."""
+    lent.broken = True
+    lent.stuck = "a lease is still armed: node1 does not answer"
+    with pytest.raises(StepError, match="no lease can be armed"):
+        faults.inject(fault("a"), entry("a"), NEVER)
+    assert faults.heal_all() == ("a: a lease is still armed: node1 does not answer",)
+    lent.stuck = None
+    assert faults.heal_all() == ()
+
+
 def test_a_lease_that_stays_armed_is_told_of(lent: Lent, faults: Faults) -> None:
     """It would undo once more, perhaps in the middle of the next fault: that is not healed."""
     life = faults.inject(fault("a"), entry("a"), NEVER)

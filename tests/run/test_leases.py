@@ -135,3 +135,18 @@ def test_a_lease_that_cannot_be_disarmed_is_told_of_after_three_tries(wire: Wire
     wire.lose = lambda host, action: action == "disarm"
     assert leases.disarm(one) == "a lease is still armed: node1: reset"
     assert wire.count("disarm") == 3
+
+
+def test_what_could_not_be_taken_back_is_disarmed_later(wire: Wire) -> None:
+    """The host was away when the lease was armed, so nobody knew: once it answers, its lease is disarmed."""
+    leases = Leases(wire, "run-1", "me", 60.0)
+    one = fault("node1", "node3")
+    wire.lose = lambda host, _: host == "node3"
+    with pytest.raises(StepError, match="node3: reset"):
+        leases.arm(one, entry("5s"))
+    assert leases.disarm(one) == "a lease is still armed: node3: reset"
+    wire.lose = lambda host, action: False
+    assert leases.disarm(one) is None
+    sent = len(wire.commands)
+    assert leases.disarm(one) is None
+    assert len(wire.commands) == sent

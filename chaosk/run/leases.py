@@ -40,13 +40,15 @@ class Leases:
     def arm(self, fault: Fault, entry: Entry) -> None:
         """Arm a lease on each host that the fault's undo touches, all at the same time, and begin to renew them.
 
-        Raises StepError if any cannot be armed; those that were are disarmed then.
+        Raises StepError if any cannot be armed; those that were are disarmed then, or by a later :meth:`disarm`.
         """
         leases = lease.leases(fault, self._run, self._by)
         seconds = self._seconds(entry)
         problems = self._everywhere(leases, lambda one: lease.arm(one, seconds))
         if problems:
-            self._everywhere(leases, lambda one: lease.disarm(one.host, one.id))
+            if self._everywhere(leases, lambda one: lease.disarm(one.host, one.id)):
+                with self._lock:
+                    self._armed[fault.name] = lease.all_of(leases)
             raise StepError(f"{fault.name}: not injected, no lease can be armed: {'; '.join(problems)}")
         renewals = [
             Renewal(partial(self._refusal, lease.renew(one, seconds)), f"{one.id} on {one.host}", seconds)
@@ -85,7 +87,8 @@ class Leases:
             if not problems:
                 break
         with self._lock:
-            self._armed.pop(fault.name, None)
+            if not problems:
+                self._armed.pop(fault.name, None)
         return f"a lease is still armed: {'; '.join(problems)}" if problems else None
 
     def _seconds(self, entry: Entry) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Generator
-from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,27 +33,40 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what has no tier as pure, so that ``-m pure`` selects the quick tests; the lab's tests go last.
 
-    In one of several processes they go first, as they take longest, and what shares a lab or the Spark session stays
-    together.
+    In one of several processes the folders whose tests take longest go first.
     """
     for item in items:
         if not any(item.get_closest_marker(tier) for tier in TIERS):
             item.add_marker("pure")
-        elif hasattr(config, "workerinput"):
-            item.add_marker(pytest.mark.xdist_group(shared_by(item)))
-    first = hasattr(config, "workerinput")
-    items.sort(key=lambda item: [(item.get_closest_marker(tier) is None) is first for tier in reversed(TIERS)])
+    items.sort(key=_lateness)
+    if hasattr(config, "workerinput"):
+        latest = {folder_of(item.nodeid): _lateness(item) for item in items}
+        items.sort(key=lambda item: latest[folder_of(item.nodeid)], reverse=True)
 
 
-def shared_by(item: pytest.Item) -> str:
-    """What a test that is not pure shares with others: the lab of its folder's tests, the Spark session, pip."""
-    tier = next(tier for tier in reversed(TIERS) if item.get_closest_marker(tier))
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    return f"{tier}-{folder}" if tier == "lab" else tier
+def _lateness(item: pytest.Item) -> list[bool]:
+    return [item.get_closest_marker(tier) is not None for tier in reversed(TIERS)]
+
+
+def folder_of(nodeid: str) -> str:
+    """The first folder below ``tests`` that a test is in, or its file."""
+    parts = nodeid.partition("::")[0].split("/")
+    return parts[1] if parts[0] == "tests" else parts[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a folder in one process: they share a lab, or the Spark session."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFolder(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return folder_of(nodeid)
+
+    return ByFolder(config, log)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -88,31 +86,27 @@ def test_lab_tests_come_last(inner: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*test_unmarked*", "*test_lab*"])
 
 
-def test_what_shares_something_stays_together(inner: pytest.Pytester) -> None:
-    """In two processes, the tests of a tier that shares something all run in one of them, and no test is lost."""
-    body = "import os, pathlib, pytest\npytestmark = pytest.mark.{tier}\n"
-    test = "def test_{n}():\n    pathlib.Path('{log}').open('a').write(os.environ['PYTEST_XDIST_WORKER'] + '\\n')\n"
+def test_a_folder_stays_in_one_process(inner: pytest.Pytester) -> None:
+    """In two processes: what shares a lab is together, the folder that takes longest goes first, no test is lost."""
     inner.makeini(MARKERS + "addopts = --import-mode=importlib -p no:cacheprovider\n")
-    for folder, tier in (("one", "packaging"), ("two", "packaging"), ("three", "packaging")):
-        path = inner.path / folder
-        path.mkdir()
-        log = inner.path / f"{tier}.log"
-        tests = "".join(test.format(n=n, log=log) for n in range(4))
-        (path / f"test_{folder}.py").write_text(body.format(tier=tier) + tests, "utf-8")
-    result = inner.runpytest_subprocess("-n", "2", "--dist", "loadgroup")
-    result.assert_outcomes(passed=12)
-    assert len(set((inner.path / "packaging.log").read_text("utf-8").split())) == 1
+    test = "def test_{n}():\n    pathlib.Path('{log}').open('a').write(os.environ['PYTEST_XDIST_WORKER'] + '\\n')\n"
+    for folder, tier in (("one", "pure"), ("two", "pure"), ("three", "packaging")):
+        for part in ("a", "b"):
+            path = inner.path / "tests" / folder / f"test_{part}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            tests = "".join(test.format(n=n, log=inner.path / f"{folder}.log") for n in range(4))
+            path.write_text(f"import os, pathlib, pytest\npytestmark = pytest.mark.{tier}\n{tests}", "utf-8")
+    result = inner.runpytest_subprocess("-n", "2", "--no-loadscope-reorder", "-v")
+    result.assert_outcomes(passed=24)
+    result.stdout.fnmatch_lines_random(["*scheduling tests via ByFolder*"])
+    for folder in ("one", "two", "three"):
+        assert len(set((inner.path / f"{folder}.log").read_text("utf-8").split())) == 1, folder
 
 
-def test_each_folders_lab_is_its_own(inner: pytest.Pytester) -> None:
-    """Two folders put up labs of different names, so their tests may run side by side."""
-    module = inner.makeconftest(CONFTEST.read_text("utf-8"))
-    found = runpy.run_path(str(module))
-
-    def item(folder: str, tier: str) -> Any:
-        path = module.parent / folder / "test_it.py"
-        return SimpleNamespace(path=path, get_closest_marker=lambda name: tier if name == tier else None)
-
-    assert found["shared_by"](item("run", "lab")) == "lab-run"
-    assert found["shared_by"](item("steps", "lab")) == "lab-steps"
-    assert found["shared_by"](item("run", "spark")) == "spark"
+@pytest.mark.parametrize(
+    ("nodeid", "folder"),
+    [("tests/run/deep/test_a.py::test_b[x/y::z]", "run"), ("tests/test_a.py::test_b", "test_a.py"), ("a/t.py::t", "a")],
+)
+def test_the_folder_of_a_test(nodeid: str, folder: str) -> None:
+    """The first one below `tests`; a file of its own where there is none."""
+    assert runpy.run_path(str(CONFTEST))["folder_of"](nodeid) == folder

@@ -44,26 +44,40 @@ def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> 
     )
 
 
-def running(transport: Transport, hosts: Iterable[str]) -> frozenset[str]:
-    """The runs that hold the cluster's lock or a lease, as far as hosts answer."""
+def halt(transport: Transport, hosts: Iterable[str], run: str | None) -> tuple[frozenset[str], tuple[Healed, ...]]:
+    """Halt a run, or every run that holds the cluster's lock or a lease, and heal its hosts at once.
 
-    def ask(host: str) -> set[str]:
-        holder = _said(transport, clusterlock.show(host)).split(" ", 1)[0]
-        leases = _leases(transport, host, None)
-        return {run for run in (holder, *(one.about.get("run", "") for one in leases)) if run}
+    From then on hosts refuse whatever the run would inject. No host waits for another that does not answer. Returns the
+    runs, and what became of each host.
+    """
+    found = _everywhere(hosts, lambda host: _halt(transport, host, run))
+    answers = {host: said for host, said in found.items() if not isinstance(said, str)}
+    runs = frozenset(each for told, _ in answers.values() for each in told)
+    deaf = _everywhere(answers, lambda host: _tell(transport, host, runs - answers[host][0]))
+    unknown = {host: said for host, said in (found | deaf).items() if isinstance(said, str)}
+    return runs, tuple(
+        Healed(host=host, state="unknown", what=unknown[host]) if host in unknown else answers[host][1]
+        for host in found
+    )
 
-    return frozenset(run for runs in _everywhere(hosts, ask).values() if not isinstance(runs, str) for run in runs)
+
+def _halt(transport: Transport, host: str, run: str | None) -> tuple[frozenset[str], Healed]:
+    """Halt and heal one host, by what it knows itself."""
+    runs = frozenset({run}) if run is not None else _running(transport, host)
+    _tell(transport, host, runs)
+    return runs, _heal(transport, host, run)
 
 
-def halt(transport: Transport, hosts: Iterable[str], runs: Iterable[str]) -> dict[str, str]:
-    """From now on hosts refuse whatever these runs would inject; by host why that could not be said."""
-    wanted = tuple(runs)
+def _running(transport: Transport, host: str) -> frozenset[str]:
+    """The runs that hold the cluster's lock on a host, or a lease there."""
+    holder = _said(transport, clusterlock.show(host)).split(" ", 1)[0]
+    leases = _leases(transport, host, None)
+    return frozenset(run for run in (holder, *(one.about.get("run", "") for one in leases)) if run)
 
-    def tell(host: str) -> None:
-        for run in wanted:
-            _said(transport, lease.halt(host, run))
 
-    return {host: why for host, why in _everywhere(hosts, tell).items() if why is not None}
+def _tell(transport: Transport, host: str, runs: Iterable[str]) -> None:
+    for run in runs:
+        _said(transport, lease.halt(host, run))
 
 
 def _heal(transport: Transport, host: str, run: str | None) -> Healed:

@@ -21,15 +21,12 @@ def command(run_dir: Path | None, inventory: Path | None) -> int:
     """
     # paramiko takes a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415
-    from chaosk.healing import halt, heal, running  # noqa: PLC0415
+    from chaosk.healing import halt  # noqa: PLC0415
 
     found, run = cluster_of(run_dir, inventory)
     with hosts_of(found) as transport:
-        runs = {run} if run is not None else running(transport, found.hosts)
-        deaf = halt(transport, found.hosts, runs)
-        outcomes = heal(transport, found.hosts, run)
+        runs, outcomes = halt(transport, found.hosts, run)
     for outcome in outcomes:
         click.echo(f"{outcome.host}: {outcome.state}: {outcome.what}")
     click.echo(f"halted: {', '.join(sorted(runs)) or 'nothing, no run holds this cluster'}")
-    whole = not deaf and all(each.state in {"healed", "whole"} for each in outcomes)
-    return ExitCode.PASS if whole else ExitCode.NOT_HEALED
+    return ExitCode.PASS if all(each.state in {"healed", "whole"} for each in outcomes) else ExitCode.NOT_HEALED

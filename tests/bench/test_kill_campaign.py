@@ -1,0 +1,92 @@
+"""The campaign that kills chaosk at every point: a sample of it on a real lab, and that it would notice."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CAMPAIGN = Path(__file__).parents[2] / "bench" / "kill_campaign.py"
+KILLS = 60
+
+
+@pytest.fixture(scope="module")
+def campaign() -> dict[str, Any]:
+    """What the campaign's file defines."""
+    return runpy.run_path(str(CAMPAIGN))
+
+
+def row(step: str, **values: Any) -> dict[str, Any]:
+    """A trial's outcome as it is written: harmed, undone in time, nothing left."""
+    good = {"harmed": True, "undone": 2.9, "whole": 2.9, "differences": [], "late": False}
+    return {"trial": {"step": step}, **good, **values}
+
+
+@pytest.mark.lab
+@pytest.mark.timeout(900)
+def test_no_host_is_left_harmed(tmp_path: Path) -> None:
+    """Sixty times SIGKILL, at every point of every kind of fault: every host heals itself in time."""
+    output = tmp_path / "campaign.jsonl"
+    words = ["--n", str(KILLS), "--lab", "killed", "--output", str(output)]
+    done = subprocess.run(
+        [sys.executable, str(CAMPAIGN), *words], capture_output=True, text=True, check=False, timeout=850
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    assert len(rows) == KILLS
+    assert {each["trial"]["point"] for each in rows} == set(runpy.run_path(str(CAMPAIGN))["POINTS"])
+
+
+def test_every_step_is_tried_where_it_harms(campaign: dict[str, Any]) -> None:
+    """Of few trials already each step has one at a point at which its host is harmed; the seed decides the rest."""
+    found = list(campaign["trials"](27, 1))
+    harmful = {"injected", "verified", "random"}
+    assert {each.step for each in found if each.point in harmful} == set(campaign["STEPS"])
+    assert found == list(campaign["trials"](27, 1))
+    assert found != list(campaign["trials"](27, 2))
+
+
+def test_every_step_comes_to_every_point_on_every_host(campaign: dict[str, Any]) -> None:
+    """189 trials are all combinations, once."""
+    found = {(each.step, each.point, each.host) for each in campaign["trials"](189, 1)}
+    assert len(found) == 9 * 7 * 3
+
+
+@pytest.mark.parametrize(
+    ("values", "status"),
+    [({}, 0), ({"differences": ["+ iptables :CHAOSK-x -"]}, 1), ({"late": True}, 1), ({"harmed": False}, 1)],
+)
+def test_what_is_left_late_or_never_harmed_is_a_failure(
+    campaign: dict[str, Any], capsys: pytest.CaptureFixture[str], values: dict[str, Any], status: int
+) -> None:
+    """A campaign that finds a host not healed, or in which nothing was harmed, must not end with 0."""
+    rows = [row(step) for step in campaign["STEPS"]]
+    rows[3] = row(rows[3]["trial"]["step"], **values)
+    assert campaign["report"](rows, 3.0) == status
+    assert "9 kills" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("seen", "undone", "whole", "late"),
+    [
+        ([(0.1, True)], 0.0, 0.0, False),
+        ([(0.1, False), (2.9, True)], 2.9, 2.9, False),
+        ([(0.1, False), (2.9, True), (3.5, False), (9.0, True)], 2.9, 9.0, False),
+        ([(0.1, False), (4.9, True)], 4.9, 4.9, True),
+        ([(0.1, False), (120.0, False)], 120.0, 120.0, True),
+    ],
+)
+def test_times_are_read_off_what_was_seen(
+    campaign: dict[str, Any], seen: list[tuple[float, bool]], *, undone: float, whole: float, late: bool
+) -> None:
+    """The first time it is as before counts as undone, the last time as whole; a cut has a second after its lease."""
+    field = campaign["Field"].__new__(campaign["Field"])
+    field.lease = 3.0
+    (trial,) = campaign["trials"](1, 1)
+    outcome = field.judged(trial, seen, (), ())
+    assert (outcome.undone, outcome.whole, outcome.late) == (undone, whole, late)

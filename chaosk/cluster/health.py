@@ -42,10 +42,11 @@ def _partitions(live: Live, topic: str) -> list[str]:
         states = live.partitions(topic)
     except UnknownTopic:
         return []
-    return [told for one in states if (told := _complaint(one))]
+    return [told for one in states if (told := complaint(one))]
 
 
-def _complaint(one: PartitionState) -> str | None:
+def complaint(one: PartitionState) -> str | None:
+    """What is wrong with a partition, in a sentence; None if nothing is."""
     name = f"{one.topic}-{one.partition}"
     if one.leader < 0:
         return f"{name} has no leader"

@@ -18,7 +18,6 @@ from chaosk import hoststate
 from chaosk.audit.auditing import audit
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster import topics
-from chaosk.cluster.advertised import misadvertised
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.elect import elect
@@ -26,6 +25,11 @@ from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.snapshot import take
+from chaosk.doctor import finding
+from chaosk.doctor.cluster import cluster
+from chaosk.doctor.examination import hosts_fit
+from chaosk.doctor.leftovers import leftovers
+from chaosk.doctor.needs import needs
 from chaosk.errors import ChaoskError, EventLogError, StepError
 from chaosk.healing import find
 from chaosk.plan import Plan
@@ -35,13 +39,12 @@ from chaosk.run.hands import Hands
 from chaosk.run.here import here
 from chaosk.run.holding import Holding
 from chaosk.run.leases import Leases
-from chaosk.run.preflight import check_health, check_hosts, check_leftovers, check_shape
+from chaosk.run.preflight import check_shape
 from chaosk.run.recorder import Recorder
 from chaosk.rundir import RunDir
 from chaosk.safety import refuse
 from chaosk.steps._contract import Elect
 from chaosk.transport.clock import clock
-from chaosk.transport.preflight import check
 from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
@@ -85,11 +88,10 @@ class Field:
         scenario, inventory = self._plan.scenario, self._plan.inventory
         check_shape(scenario.cluster, inventory)
         refuse(scenario, inventory, here(inventory))
-        check_hosts(inventory.hosts, lambda host: check(self._transport, inventory, host))
+        finding.refuse(hosts_fit(self._transport, inventory, needs(scenario, inventory), thorough=False))
         self._holding.take()
-        check_leftovers(find(self._transport, inventory.hosts))
-        check_health(unhealthy(self.live, inventory))
-        check_health(misadvertised(self._brokers, inventory))
+        finding.refuse(leftovers(find(self._transport, inventory.hosts)))
+        finding.refuse(cluster(self.live, self._brokers, inventory, scenario.topics))
         for line in topics.prepare(self._brokers, scenario.topics):
             display.say(line)
         self.foreign.partitions()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chaosk.transport._contract import Transport
@@ -27,8 +28,17 @@ class Offset:
 def clock(transport: Transport, host: str, exchanges: int = EXCHANGES) -> Offset:
     """Measure a host's offset now; raises HostError or ConnectionLost."""
     command = Command(host=host, argv=("true",), repeatable=True)
-    offsets = [_offset(transport.run(command), time.time_ns() - time.monotonic_ns()) for _ in range(exchanges)]
-    return min(offsets, key=lambda offset: offset.error)
+    return offset_of([transport.run(command) for _ in range(exchanges)], epoch())
+
+
+def epoch() -> int:
+    """This machine's wall clock minus its monotonic clock, in nanoseconds, now."""
+    return time.time_ns() - time.monotonic_ns()
+
+
+def offset_of(exchanges: Sequence[Result], epoch: int) -> Offset:
+    """The best of some exchanges with one host; ``epoch``: see :func:`epoch`, when they took place."""
+    return min((_offset(one, epoch) for one in exchanges), key=lambda offset: offset.error)
 
 
 def _offset(result: Result, epoch: int) -> Offset:

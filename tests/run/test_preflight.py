@@ -1,14 +1,12 @@
-"""Whether a run may start: shape of the cluster, every host at once, health."""
+"""Whether a cluster is of the shape that a scenario needs."""
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
-from chaosk.errors import HostError, PreflightError
+from chaosk.errors import PreflightError
 from chaosk.inventory import Broker, Host, Inventory, Listener, SystemdService, ZooKeeper
-from chaosk.run.preflight import check_health, check_hosts, check_shape
+from chaosk.run.preflight import check_shape
 from chaosk.scenario import ClusterShape
 
 
@@ -62,37 +60,3 @@ def test_both_kinds_of_shortage_are_said_at_once() -> None:
     """One look at the message is enough."""
     with pytest.raises(PreflightError, match=r"brokers, .*ZooKeeper"):
         check_shape(shape(brokers=1, zookeepers=1), cluster(3, 3))
-
-
-def test_every_host_is_checked_and_every_problem_is_said() -> None:
-    """Two bad hosts of three: both are named, not only the first."""
-
-    def check(host: str) -> None:
-        if host != "good":
-            raise HostError(host, "no sudo")
-
-    with pytest.raises(PreflightError) as refused:
-        check_hosts(["a", "good", "b"], check)
-    assert str(refused.value) == "the run cannot start:\n  a: no sudo\n  b: no sudo"
-
-
-def test_hosts_are_checked_at_the_same_time() -> None:
-    """Three hosts that each wait for the others: one after the other this would never end."""
-    together = threading.Barrier(3, timeout=10)
-
-    def check(host: str) -> None:
-        together.wait()
-
-    check_hosts(["a", "b", "c"], check)
-
-
-def test_no_host_is_no_problem() -> None:
-    """Nothing to check, nothing wrong."""
-    check_hosts([], pytest.fail)
-
-
-def test_an_unhealthy_cluster_is_refused_with_every_reason() -> None:
-    """A fault on top of trouble would prove nothing; the reasons are what the operator mends."""
-    with pytest.raises(PreflightError, match=r"not healthy[^\n]*:\n  a\n  b$"):
-        check_health(("a", "b"))
-    check_health(())

@@ -1,0 +1,46 @@
+"""``chaosk doctor``: whether a cluster is fit for a run, and what to do where it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from chaosk.cli._sets import set_option, sets_of
+from chaosk.document import load_scenario
+from chaosk.errors import ExitCode
+
+
+@click.command("doctor")
+@click.argument("scenario", type=click.Path(path_type=Path), required=False)
+@click.option("--inventory", type=click.Path(path_type=Path), required=True, help="The cluster.")
+@set_option
+@click.option("--json", "as_text", is_flag=True, help="For other programs.")
+def command(scenario: Path | None, inventory: Path, assignments: tuple[str, ...], *, as_text: bool) -> int:
+    """Examine the cluster of --inventory: whether SCENARIO, or any other, can run there, and what to do where not.
+
+    Hosts (login, host key, root, programs, packet filter, room, clock, shell), what former runs have left, and the
+    cluster (listeners, health). Nothing is changed. Ends with 0 if a run may start, else with 69.
+    """
+    # paramiko takes a moment to load, which `chaosk --help` need not spend
+    from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415
+    from chaosk.doctor.examination import examine  # noqa: PLC0415
+    from chaosk.doctor.finding import fit  # noqa: PLC0415
+    from chaosk.doctor.table import as_json, table, to_do  # noqa: PLC0415
+    from chaosk.run.preflight import check_shape  # noqa: PLC0415
+
+    loaded = load_scenario(scenario, sets_of(assignments)) if scenario is not None else None
+    found, _ = cluster_of(None, inventory)
+    if loaded is not None:
+        check_shape(loaded.cluster, found)
+    with hosts_of(found) as transport:
+        findings = examine(transport, found, loaded)
+    if as_text:
+        click.echo(as_json(found.name, findings))
+    else:
+        console = Console(highlight=False)
+        console.print(table(findings))
+        for line in to_do(findings):
+            console.print(line, soft_wrap=True)
+    return ExitCode.PASS if fit(findings) else ExitCode.PREFLIGHT

@@ -1,0 +1,67 @@
+"""All examinations of a cluster, hosts at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NoReturn
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.settings import client_settings
+from chaosk.doctor import host as hosts
+from chaosk.doctor.cluster import cluster
+from chaosk.doctor.finding import Finding, bad, fit
+from chaosk.doctor.leftovers import held, holder, leftovers
+from chaosk.doctor.needs import Needs, needs
+from chaosk.errors import ChaoskError
+from chaosk.healing import find
+from chaosk.inventory import Inventory
+from chaosk.scenario import Scenario
+from chaosk.transport._contract import Transport
+
+
+def examine(transport: Transport, inventory: Inventory, scenario: Scenario | None = None) -> tuple[Finding, ...]:
+    """Look at everything, from inside the cluster's network; for one scenario, or for whatever chaosk can do."""
+    found = hosts_fit(transport, inventory, needs(scenario, inventory), thorough=True)
+    usable = tuple(name for name in inventory.hosts if fit(one for one in found if one.where == name))
+    return (*found, *_left(transport, usable), *_cluster(inventory, scenario))
+
+
+def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thorough: bool) -> tuple[Finding, ...]:
+    """What is found on every host, host by host."""
+    names = tuple(inventory.hosts)
+    with ThreadPoolExecutor(len(names), "doctor") as pool:
+        answers = pool.map(lambda name: tuple(hosts.host(transport, inventory, name, needed, thorough=thorough)), names)
+        return tuple(one for answer in answers for one in answer)
+
+
+def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:
+    """Who has the cluster, and what was left there, on the hosts that can be asked."""
+    asked = tuple(names)
+    if not asked:
+        return ()
+
+    def ask(name: str) -> str:
+        try:
+            return holder(transport, name)
+        except ChaoskError:
+            return ""  # the search for leases says why
+
+    with ThreadPoolExecutor(len(asked), "lock") as pool:
+        holders = dict(zip(asked, pool.map(ask, asked), strict=True))
+    running = frozenset(said.partition(" ")[0] for said in holders.values() if said)
+    return (*held(holders), *leftovers(find(transport, asked), running))
+
+
+def _cluster(inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
+    try:
+        with Brokers(inventory, client_settings(inventory)) as brokers:
+            live = ClusterLive(inventory, brokers, _no_probe)
+            return tuple(cluster(live, brokers, inventory, scenario.topics if scenario is not None else ()))
+    except ChaoskError as error:
+        return (bad("cluster", "clients", str(error), "correct the inventory"),)
+
+
+def _no_probe(name: str) -> NoReturn:
+    raise ChaoskError(f"{name}: nothing runs while the cluster is examined")

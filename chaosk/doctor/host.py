@@ -1,0 +1,82 @@
+"""One host: login, root, what it says of itself, clock and shell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chaosk.doctor import clocks, facts
+from chaosk.doctor.finding import Finding, bad, ok, unknown
+from chaosk.doctor.fitness import fitness
+from chaosk.doctor.needs import Needs
+from chaosk.errors import ChaoskError, HostError
+from chaosk.inventory import Inventory
+from chaosk.transport._contract import Transport
+from chaosk.transport.clock import EXCHANGES, epoch
+from chaosk.transport.command import Command, Result
+
+
+def host(transport: Transport, inventory: Inventory, name: str, needs: Needs, *, thorough: bool) -> Iterator[Finding]:
+    """All that is found on one host; ``thorough`` also what no run needs. Never raises: no answer is a finding."""
+    try:
+        transport.run(_nothing(name))
+    except ChaoskError as error:
+        yield _unreachable(name, error)
+        return
+    at = inventory.hosts[name]
+    yield ok(name, "login", f"{at.user} at {at.address} port {at.port}, host key known")
+    try:
+        if thorough:
+            yield from _clock_and_shell(transport, name)
+        yield from _as_root(transport, inventory, name, needs, thorough=thorough)
+    except ChaoskError as error:
+        told = str(error).removeprefix(f"{name}: ")
+        yield bad(name, "connection", told, "see that it answers, then ask again")
+
+
+def _unreachable(name: str, error: ChaoskError) -> Finding:
+    """The transport's message is made of what happened and, after the last semicolon, what to do."""
+    seen, _, todo = str(error).removeprefix(f"{name}: ").rpartition("; ")
+    what = "host key" if "host key" in seen or "known_hosts" in seen else "login"
+    if not isinstance(error, HostError):
+        what = "connection"
+    return bad(name, what, seen or todo, todo if seen else "see that it answers, then ask again")
+
+
+def _clock_and_shell(transport: Transport, name: str) -> Iterator[Finding]:
+    exchanges = [transport.run(_nothing(name)) for _ in range(EXCHANGES)]
+    yield clocks.clock(name, exchanges, epoch())
+    yield clocks.shell(name, exchanges)
+
+
+def _as_root(
+    transport: Transport, inventory: Inventory, name: str, needs: Needs, *, thorough: bool
+) -> Iterator[Finding]:
+    result = transport.run(facts.ask(inventory, name, needs, thorough=thorough))
+    said = facts.read(name, result.stdout)
+    if said is None or said.uid != 0:
+        yield _no_root(inventory, name, result)
+        yield unknown(name, "tools, services, room", "not examined, because that takes root")
+        return
+    yield ok(name, "root", _how(inventory, name))
+    yield from fitness(name, said, needs, inventory.hosts[name].firewall)
+
+
+def _how(inventory: Inventory, name: str) -> str:
+    at = inventory.hosts[name]
+    return f"by sudo, as {at.user}" if at.sudo else f"{at.user} is root"
+
+
+def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
+    at = inventory.hosts[name]
+    if not at.sudo:
+        return bad(name, "root", f"{at.user} is not root there", "write `sudo: true` in the inventory")
+    said = (result.stderr or result.stdout).strip().splitlines()
+    why = said[-1] if said else f"status {result.exit_status}"
+    return bad(
+        name, "root", f"{at.user} cannot become root there without a password ({why})",
+        f"write `{at.user} ALL=(ALL) NOPASSWD: ALL` in /etc/sudoers.d/chaosk there",
+    )  # fmt: skip
+
+
+def _nothing(name: str) -> Command:
+    return Command(host=name, argv=("true",), repeatable=True)

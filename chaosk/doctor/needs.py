@@ -1,0 +1,98 @@
+"""Which programs a host must have for what is planned: those that the steps' own commands run there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from chaosk.errors import ChaoskError
+from chaosk.examplecluster import ExampleCluster
+from chaosk.expression import parse_target
+from chaosk.inventory import Inventory
+from chaosk.scenario import Entry, Scenario
+from chaosk.scripts import script
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.targets._contract import Scene
+from chaosk.transport.command import Command
+
+PACKAGES = {
+    "awk": "mawk", "cat": "coreutils", "cut": "coreutils", "date": "coreutils", "df": "coreutils", "env": "coreutils",
+    "flock": "util-linux", "getent": "libc-bin", "grep": "grep", "head": "coreutils", "id": "coreutils",
+    "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
+    "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
+    "nft": "nftables", "rm": "coreutils", "sed": "sed", "setsid": "util-linux", "sleep": "coreutils",
+    "sort": "coreutils", "stat": "coreutils", "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd",
+    "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils", "tr": "coreutils", "uname": "coreutils",
+    "unshare": "util-linux",
+}  # fmt: skip
+"""By program, the Debian package that brings it."""
+
+OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
+"""What the scripts do without on some hosts, and `chaosk doctor` tells."""
+
+SCRIPTS = {
+    "cut": "awk cat cut getent grep sed sort tr",
+    "examine": "awk df id tail uname",
+    "lease": "awk cat flock grep mkdir mv rm setsid sleep sync tail tr",
+    "lock": "awk cat flock mkdir mv rm",
+    "service": "awk cat cut date head sed sleep stat tr",
+    "state": "head sed tr",
+}
+"""By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well."""
+ALWAYS = ("examine", "lease", "lock", "state")
+"""The scripts of every run."""
+_TRANSPORT = ("env", "date", "timeout")
+
+
+def programs(name: str) -> frozenset[str]:
+    """The programs that a script cannot do without."""
+    return frozenset(SCRIPTS[name].split())
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What every host must have."""
+
+    tools: tuple[str, ...]
+    """Programs, by name."""
+    cuts: bool
+    """A packet filter that works, by nft or iptables."""
+
+
+def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
+    """What one scenario needs on every host; without one, what anything that chaosk can do needs."""
+    scripts, others = _of_timeline(scenario, inventory) if scenario is not None else (frozenset(SCRIPTS), frozenset())
+    found = frozenset(_TRANSPORT).union(others, *(programs(name) for name in (*ALWAYS, *scripts)))
+    return Needs(tuple(sorted(found)), cuts="cut" in scripts)
+
+
+def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[str], frozenset[str]]:
+    """The scripts that its steps run, and the other programs; seen on an example, all scripts where that fails."""
+    scripts: set[str] = set()
+    others: set[str] = set()
+    for entry in scenario.timeline:
+        try:
+            for command in _commands(entry, inventory):
+                ours = {name for name in SCRIPTS if any(script(name) in word for word in command.argv)}
+                scripts |= ours
+                others |= set() if ours or command.argv[0] == "sh" else {command.argv[0]}
+        except ChaoskError:
+            scripts |= SCRIPTS.keys()  # its targets make no sense on the example; on the cluster they may
+    return frozenset(scripts), frozenset(others)
+
+
+def _commands(entry: Entry, inventory: Inventory) -> Iterator[Command]:
+    scene = Scene(inventory, ExampleCluster(inventory), Random(0))  # noqa: S311 - any node will do
+    aims = {text: parse_target(text).resolve(scene) for text in entry.step.targets()}
+    site = Site(inventory=inventory, run_id="example", entry=entry.name, aims=aims)
+    step = entry.step
+    deeds: tuple[Iterator[Deed] | Iterator[Fact], ...] = (
+        step.before(site), step.inject(site), step.verify(site), step.undo(site), step.healed(site),
+    )  # fmt: skip
+    for each in deeds:
+        for deed in each:
+            if isinstance(deed, Run):
+                yield deed.command
+            elif isinstance(deed, Fact) and isinstance(deed.query, Command):
+                yield deed.query

@@ -1,0 +1,84 @@
+# What this host is fit for, as root: sh -c SCRIPT chaosk [KIND WHAT]...
+#
+#   tool NAME      whether a program is there        -> tool NAME yes|no
+#   unit NAME      how systemd has it                -> unit NAME loaded|not-found|...
+#   space PATH     of PATH, or the nearest folder above that exists: KiB free, KiB in all, whether it can be written
+#                                                    -> space PATH FREE ALL yes|no
+#   filter TOOL    iptables, ip6tables or nft: which flavour, and whether it answers
+#                                                    -> filter TOOL nf_tables|legacy|none yes|no WHY
+#   kernel WHAT    netem (delay and loss by tc) or timeouts (nft sets whose elements run out), tried in a network
+#                  namespace of its own, which is gone afterwards
+#                                                    -> kernel WHAT yes|no|unknown WHY
+#
+# First it says `uid NUMBER`, `timer systemd|setsid` (how leases are timed here) and `release KERNEL`. It only looks.
+
+yes_no() { if "$@" >/dev/null 2>&1; then echo yes; else echo no; fi; }
+
+# The last line of what a command said, for a reason; its status is the command's.
+why() {
+    said=$("$@" 2>&1) && return
+    printf '%s\n' "$said" | tail -n 1
+    return 1
+}
+
+filter() {
+    flavour=none
+    if command -v "$1" >/dev/null; then
+        case $1:$("$1" --version 2>/dev/null) in
+            nft:* | *nf_tables*) flavour=nf_tables ;;
+            *) flavour=legacy ;;
+        esac
+    fi
+    case $1 in
+        nft) words="list tables" ;;
+        *) words="-w 5 -S INPUT" ;;
+    esac
+    # shellcheck disable=SC2086 # words
+    if reason=$(why "$1" $words); then works=yes; else works=no; fi
+    echo "filter $1 $flavour $works $reason"
+}
+
+space() {
+    place=$1
+    while [ -n "$place" ] && [ ! -e "$place" ]; do place=${place%/*}; done
+    place=${place:-/}
+    free=$(df -Pk -- "$place" 2>/dev/null | awk 'NR == 2 { print $4, $2 }')
+    echo "space $1 ${free:-0 0} $(yes_no test -w "$place")"
+}
+
+alone() { unshare --net -- "$@"; }
+netem() { alone tc qdisc add dev lo root netem delay 1ms; }
+timeouts() {
+    alone nft 'add table inet t; add set inet t s { type ipv4_addr; flags timeout; }
+        add element inet t s { 192.0.2.1 timeout 1s }'
+}
+
+kernel() {
+    case $1 in
+        netem) tool=tc ;;
+        *) tool=nft ;;
+    esac
+    if ! command -v $tool >/dev/null; then
+        echo "kernel $1 no there is no $tool"
+    elif ! why alone true >/dev/null; then
+        echo "kernel $1 unknown no network namespace can be made to try it in"
+    elif reason=$(why "$1"); then
+        echo "kernel $1 yes"
+    else
+        echo "kernel $1 no $reason"
+    fi
+}
+
+echo "uid $(id -u)"
+echo "timer $(if [ -d /run/systemd/system ]; then echo systemd; else echo setsid; fi)"
+echo "release $(uname -r)"
+while [ $# -ge 2 ]; do
+    case $1 in
+        tool) echo "tool $2 $(yes_no command -v "$2")" ;;
+        unit) echo "unit $2 $(systemctl show --property LoadState --value -- "$2" 2>/dev/null || echo unknown)" ;;
+        space) space "$2" ;;
+        filter) filter "$2" ;;
+        kernel) case $2 in netem | timeouts) kernel "$2" ;; esac ;;
+    esac
+    shift 2
+done

@@ -1,0 +1,114 @@
+"""What is asked of a host and how its answer is read; the script itself runs here, as it would there."""
+
+from __future__ import annotations
+
+import subprocess
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_inventory import INVENTORY
+
+from chaosk.doctor.facts import LEASES, HostFacts, Space, Try, ask, read
+from chaosk.doctor.needs import Needs
+from chaosk.errors import StepError
+from chaosk.inventory import Inventory
+from chaosk.transport.command import Command
+
+NEEDS = Needs(tools=("awk", "no-such-tool"), cuts=True)
+
+
+def answer(command: Command) -> HostFacts:
+    """What this machine says to a command, run as the transport would."""
+    done = subprocess.run(command.argv, capture_output=True, text=True, timeout=30, check=True)
+    found = read("here", done.stdout)
+    assert found is not None
+    return found
+
+
+def test_all_that_is_asked_is_answered() -> None:
+    """A real shell, the real script: each question has its answer, none is left out."""
+    found = answer(ask(INVENTORY, "node1", NEEDS, thorough=True))
+    assert found.tools["awk"]
+    assert not found.tools["no-such-tool"]
+    assert not found.tools["/opt/kafka-start"]
+    assert found.space.keys() == {LEASES}
+    assert found.space[LEASES].size >= found.space[LEASES].free >= 0
+    assert found.filters.keys() == {"iptables", "ip6tables", "nft"}
+    assert found.kernel.keys() == {"netem", "timeouts"}
+    assert found.timer in {"systemd", "setsid"}
+    assert found.release
+
+
+def test_a_run_asks_for_less() -> None:
+    """No trials of the kernel, and no packet filter where nothing is cut."""
+    found = answer(ask(INVENTORY, "node1", Needs(("awk",), cuts=False), thorough=False))
+    assert (found.kernel, found.filters) == ({}, {})
+    assert "tc" not in found.tools
+
+
+def test_a_folder_that_is_not_there_yet_is_looked_for_above() -> None:
+    """Leases are kept in a folder that the first of them makes."""
+    command = Command(
+        host="here", argv=(*ask(INVENTORY, "node1", NEEDS, thorough=False).argv[:4], "space", "/no/such/x")
+    )
+    root = Command(host="here", argv=(*command.argv[:4], "space", "/"))
+    assert answer(command).space["/no/such/x"].size == answer(root).space["/"].size
+
+
+def test_data_folders_and_units_are_asked_about() -> None:
+    """What the inventory says of the host, and only of this one."""
+    kafka = {"host": "a", "service": {"systemd": "kafka.service"}, "data": ["/data/a b"]}
+    listeners = {"listeners": {"CLIENT": {"address": "192.0.2.1", "port": 9092}}}
+    hosts = {"a": {"address": "192.0.2.1"}, "b": {"address": "192.0.2.2"}}
+    inventory = Inventory.model_validate({"name": "x", "hosts": hosts, "brokers": {0: {**kafka, **listeners}}})
+    words = ask(inventory, "a", NEEDS, thorough=False).argv
+    assert ("unit", "kafka.service") in pairwise(words)
+    assert ("space", "/data/a b") in pairwise(words)
+    assert "kafka.service" not in ask(inventory, "b", NEEDS, thorough=False).argv
+
+
+def test_answers_are_read() -> None:
+    """Every kind of line; paths with blanks, reasons with anything in them."""
+    found = read(
+        "a",
+        "uid 0\ntimer setsid\nrelease 6.1.0\ntool awk yes\ntool /opt/a b/start no\nunit kafka.service not-found\n"
+        "space /data/a b 10 20 no\nfilter nft none no nft: not found\nfilter iptables legacy yes \n"
+        "kernel netem unknown no network namespace\nkernel timeouts yes\n",
+    )
+    assert found == HostFacts(
+        uid=0,
+        timer="setsid",
+        release="6.1.0",
+        tools={"awk": True, "/opt/a b/start": False},
+        units={"kafka.service": "not-found"},
+        space={"/data/a b": Space(10, 20, writable=False)},
+        filters={
+            "nft": Try(works=False, why="nft: not found", flavour="none"),
+            "iptables": Try(works=True, flavour="legacy"),
+        },
+        kernel={"netem": Try(None, "no network namespace"), "timeouts": Try(works=True)},
+    )
+
+
+def test_what_is_no_answer_is_none() -> None:
+    """A password prompt, or nothing at all: the script did not run."""
+    assert read("a", "") is None
+    assert read("a", "sudo: a password is required\n") is None
+
+
+@pytest.mark.parametrize("line", ["nonsense 1", "space / x y yes", "space /", "uid many"])
+def test_a_damaged_answer_is_told_with_its_line(line: str) -> None:
+    """Never a traceback, never half an answer taken for whole."""
+    with pytest.raises(StepError, match="a: cannot read what it says of itself: "):
+        read("a", f"uid 0\n{line}\n")
+
+
+@given(st.text())
+def test_any_answer_is_read_or_refused(said: str) -> None:
+    """A host may say what it likes."""
+    try:
+        read("a", f"uid 0\n{said}")
+    except StepError as error:
+        assert len(str(error)) < 900  # noqa: PT017 - the message is bounded, whatever was said

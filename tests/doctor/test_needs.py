@@ -1,0 +1,93 @@
+"""What a plan needs on the hosts: derived from the commands of its steps, and held against the scripts themselves."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sample_inventory import INVENTORY
+
+from chaosk.doctor.needs import ALWAYS, OPTIONAL, PACKAGES, SCRIPTS, needs, programs
+from chaosk.scenario import Scenario
+from chaosk.scripts import script
+
+ABSENCE_IS_FINE = {
+    "systemctl", "systemd-run", "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save",
+    "ip6tables-restore", "nft", "tc", "unshare", "setsid",
+}  # fmt: skip
+"""Words of scripts that are behind a question whether the program is there, or names of something else."""
+NO_PROGRAM = {
+    "cut": {"timeout"}, "examine": {"timeout"}, "lease": {"cut", "id", "sort"}, "lock": {"cut"}, "state": {"cut"},
+}  # fmt: skip
+"""Variables, and English."""
+
+
+def scenario(*steps: str) -> Scenario:
+    """A scenario with these timeline entries."""
+    import yaml
+
+    timeline = [{"at": "1s", **yaml.safe_load(step)} for step in steps]
+    return Scenario.model_validate(
+        {
+            "name": "x",
+            "hypothesis": "y",
+            "topics": {"orders": {}},
+            "probes": {"writer": {"produce": {"topic": "orders", "rate": "1/s"}}},
+            "timeline": timeline,
+        }
+    )
+
+
+def test_a_cut_needs_a_packet_filter_and_a_kill_does_not() -> None:
+    """Each of the two asks only for what its own script runs."""
+    cut = needs(scenario("cut_network: {between: [broker 0, broker 1]}"), INVENTORY)
+    kill = needs(scenario("kill_broker: {target: broker 0}"), INVENTORY)
+    assert (cut.cuts, kill.cuts) == (True, False)
+    assert "getent" in cut.tools
+    assert "getent" not in kill.tools
+    assert "stat" in kill.tools
+    assert "stat" not in cut.tools
+
+
+def test_every_run_needs_what_keeps_a_lease() -> None:
+    """Even one whose only step touches no host."""
+    idle = needs(scenario("wait: {duration: 1s}"), INVENTORY)
+    assert not idle.cuts
+    assert {"flock", "setsid", "awk", "timeout", "env", "date"} <= set(idle.tools)
+
+
+def test_targets_that_only_the_cluster_knows_are_no_obstacle() -> None:
+    """A leader is aimed at on an example: what runs on its host is the same."""
+    live = needs(scenario('kill_broker: {target: "leader(orders, 0)"}'), INVENTORY)
+    assert live == needs(scenario("kill_broker: {target: broker 0}"), INVENTORY)
+
+
+def test_a_step_that_makes_no_sense_on_the_example_needs_everything() -> None:
+    """Better one tool too many than a run that cannot heal."""
+    unclear = needs(scenario("kill_broker: {target: zookeeper 1}"), INVENTORY)
+    assert unclear == needs(None, INVENTORY)
+
+
+def test_without_a_scenario_all_scripts_count() -> None:
+    """Whatever chaosk can do must be possible."""
+    found = needs(None, INVENTORY)
+    assert found.cuts
+    assert set(found.tools) >= frozenset().union(*(programs(name) for name in SCRIPTS))
+    assert set(ALWAYS) <= SCRIPTS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
+def test_a_script_runs_what_it_is_said_to_run_and_no_other_program(name: str) -> None:
+    """Read word by word: a program that somebody adds to a script is missed here before it is missed on a host."""
+    text = "".join(script(part) for part in ("cut_iptables", "cut_nft", "cut")) if name == "cut" else script(name)
+    lines = [line.partition(" # ")[0] for line in text.splitlines() if not line.lstrip().startswith("#")]
+    words = set(re.findall(r"(?<![\w$/-])[a-z][a-z0-9-]*(?![\w=/])", "\n".join(lines)))
+    found = (words & PACKAGES.keys()) - ABSENCE_IS_FINE - NO_PROGRAM.get(name, set())
+    assert found <= programs(name)
+    assert programs(name) <= words
+
+
+def test_every_program_has_a_package() -> None:
+    """So that every lack can be told with what to install."""
+    named = frozenset(OPTIONAL).union(*(programs(name) for name in SCRIPTS))
+    assert named <= PACKAGES.keys()

@@ -50,6 +50,7 @@ _KNOWN_PATTERNS = {
     r"^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$": "a name of lower-case letters, digits, - _ and ., like node1",
     r"^[a-zA-Z0-9._-]{1,249}$": "a topic name of letters, digits, . _ and -, like orders",
     r"^[A-Za-z0-9:]([A-Za-z0-9.:-]{0,252}[A-Za-z0-9:])?$": "an address or host name, like 192.0.2.11",
+    r"^[A-Za-z0-9_][A-Za-z0-9_.@\\+-]{0,127}\$?$": "the name of an account, like ops",
     r"^/[^\x00-\x1f]*$": "an absolute path, like /etc/kafka/server.properties",
     r"^[A-Za-z0-9@_.:-]{1,200}\.service$": "a systemd unit, like kafka.service",
     r"^[a-z][a-z0-9-]{0,11}$": "a lower-case letter, then letters, digits or -, 12 at most, like lab",

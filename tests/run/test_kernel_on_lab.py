@@ -1,4 +1,4 @@
-"""A cut ends with its lease even if nobody is left who could end it: the kernel does; on hosts without Kafka."""
+"""A cut ends with its lease whatever dies on the host, and whatever the host's clock does; on hosts without Kafka."""
 
 from __future__ import annotations
 
@@ -176,3 +176,34 @@ def test_a_host_with_a_full_disk_gets_no_fault(hosts: Bare, ssh: Ssh, tmp_path: 
         assert faults.heal_all() == ()
     finally:
         hosts.on("node1", "umount /var/lib/chaosk")
+
+
+@pytest.mark.parametrize("jump", ["+3600s", "-3600s", "+288s"])
+def test_a_wall_clock_that_jumps_moves_no_lease(hosts: Bare, ssh: Ssh, tmp_path: Path, jump: str) -> None:
+    """An hour on, an hour back, or some minutes: the timer undoes the cut when the lease is over, not else.
+
+    These hosts share this machine's clock, so it is libfaketime that moves it, for the timer and all that it starts.
+    """
+    fault, _ = cut(hosts.forced("iptables"), "node2")
+    (one,) = lease.leases(fault, "bare-run", "tests")
+    hosts.on("node2", "mkdir -p /tmp/clock; echo +0s >/tmp/clock/now")
+    fake = {
+        "LD_PRELOAD": "$(dpkg -L libfaketime | grep libfaketime.so)",
+        "FAKETIME_TIMESTAMP_FILE": "/tmp/clock/now",  # noqa: S108 - the host's
+        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",  # as the kernel: only the wall clock is set
+    }
+    command = lease.arm(one, SHORT)
+    setting = " ".join(f'{name}="{value}"' for name, value in fake.items())
+    faked = ("sh", "-c", f'export {setting}; exec "$@"', "sh", *command.argv)
+    done(ssh, command.model_copy(update={"argv": faked}))
+    at = time.monotonic()
+    (deed,) = fault.inject
+    assert isinstance(deed, Run)
+    done(ssh, lease.under(one, deed.command))
+    pid = hosts.on("node2", "cat /var/lib/chaosk/leases/*/timer").strip()
+    assert "libfaketime" in hosts.on("node2", f"cat /proc/{pid}/maps"), "the timer's clock is not moved"
+    hosts.on("node2", f"echo '{jump}' >/tmp/clock/now")
+    until(lambda: hosts.whole("node2"), SHORT + 2)
+    took = time.monotonic() - at
+    assert SHORT - 0.5 <= took <= SHORT + 1, took

@@ -110,9 +110,15 @@ def play(hosts: Bare, host: str, way: str, folder: Path) -> Outcome:
             mended.set()
             hosts.on(host, mends)
 
+    def for_a_moment() -> None:
+        """While the command runs."""
+        hosts.on(host, breaks)
+        time.sleep(0.3)
+        mend()
+
     def broken() -> None:
-        if way == "reset":  # while the command runs, and only for a moment
-            threading.Timer(0.03, lambda: (hosts.on(host, breaks), time.sleep(0.3), mend())).start()
+        if way == "reset":
+            threading.Timer(0.03, for_a_moment).start()
             return
         hosts.on(host, breaks)
         if PHASES[host] == "undoing":

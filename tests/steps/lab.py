@@ -67,10 +67,14 @@ class Ground:
         return result.stdout
 
     def firewall(self, host: str) -> str:
-        """Every rule of a host, without comments and counters that change by themselves."""
-        return re.sub(
-            r"^#.*\n|\[\d+:\d+\]", "", self.said(host, "sh", "-c", "iptables-save; ip6tables-save"), flags=re.MULTILINE
-        )
+        """Every rule of a host, by iptables and by nft, without comments and counters that change by themselves."""
+        script = "iptables-save; ip6tables-save; nft --stateless list ruleset"
+        return re.sub(r"^#.*\n|\[\d+:\d+\]", "", self.said(host, "sh", "-c", script), flags=re.MULTILINE)
+
+    def cut_by(self, firewall: str) -> None:
+        """From now on every host's inventory names what cuts the network there."""
+        hosts = {name: host.model_copy(update={"firewall": firewall}) for name, host in self.inventory.hosts.items()}
+        self.inventory = self.inventory.model_copy(update={"hosts": hosts})
 
     def foreign_rules(self, host: str, rules: str) -> None:
         """Give a host rules of its own, for both families."""

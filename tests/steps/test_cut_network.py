@@ -33,6 +33,17 @@ def test_the_life_of_a_cut(inventory: Inventory) -> None:
     assert cut.lasting
 
 
+@pytest.mark.parametrize("firewall", ["auto", "nft", "iptables"])
+def test_the_inventory_says_what_cuts(inventory: Inventory, firewall: str) -> None:
+    """Every command to a host names what its inventory names, from the first question to the last."""
+    hosts = {**inventory.hosts, "node1": inventory.hosts["node1"].model_copy(update={"firewall": firewall})}
+    cut, here = step(CUT % ""), site(inventory.model_copy(update={"hosts": hosts}), a=HOSTS[:1], b=HOSTS[1:])
+    deeds = [deed.command for deed in (*cut.inject(here), *cut.undo(here)) if isinstance(deed, Run)]
+    facts = [*cut.before(here), *cut.verify(here), *cut.healed(here)]
+    asked = [fact.query for fact in facts if not isinstance(fact.query, str)]
+    assert [command.argv[-1] for command in (*deeds, *asked)] == [firewall] * 5
+
+
 def test_what_is_verified_is_what_was_asked(inventory: Inventory) -> None:
     """The same rules are put in place and looked for, in the same chain."""
     cut, here = step(CUT % ""), site(inventory, a=BROKERS[:1], b=[EVERYONE])

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, T
 from pydantic_core import PydanticCustomError
 
 from chaosk.model import Model
+from chaosk.stop_conditions._rules import Rules
 from chaosk.units import Duration
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$")]
@@ -196,6 +197,9 @@ class Inventory(Model):
     """librdkafka settings that every client needs; ``bootstrap.servers`` defaults to the client listeners."""
     longest_lease: Annotated[Duration, Field(ge=2.0, le=3600.0)] = 60.0
     """The longest that a host keeps a fault once chaosk has died or lost it: then it heals itself."""
+
+    stop_conditions: Rules = ()
+    """What ends any run on this cluster at once; scenarios add their own."""
 
     @model_validator(mode="after")
     def _hosts_exist(self) -> Inventory:

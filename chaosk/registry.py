@@ -1,7 +1,7 @@
 """Plugins are files: every module of a package that does not start with ``_`` offers one class of its contract.
 
 Its name is its file name. Third parties add theirs through an entry-point group (``chaosk.steps``, ``chaosk.probes``,
-``chaosk.checks``, ``chaosk.targets``, ``chaosk.conditions``), one entry point a module.
+``chaosk.checks``, ``chaosk.targets``, ``chaosk.conditions``, ``chaosk.stop_conditions``), one entry point a module.
 """
 
 from __future__ import annotations

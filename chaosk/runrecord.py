@@ -31,6 +31,20 @@ class EntryEnd(Model):
     """Why it failed or was skipped, in words."""
 
 
+class Breach(Model):
+    """A stop condition that held, and so ended the run. Times are nanoseconds of the monotonic clock."""
+
+    condition: str
+    what: str
+    """What was seen."""
+    at: int
+    """When it was seen: the moment of the sample that showed it."""
+    decided: int
+    """When the run was told to stop."""
+    healed: int | None = None
+    """When everything was undone, and that was verified; None if something was not."""
+
+
 class RunRecord(Model):
     """How the run went. Times are nanoseconds of the monotonic clock, durations seconds."""
 
@@ -49,6 +63,8 @@ class RunRecord(Model):
     """Whether a signal ended it."""
     error: str | None = None
     """What broke it off."""
+    breach: Breach | None = None
+    """The stop condition that ended it."""
     entries: Annotated[tuple[EntryEnd, ...], Field(strict=False)] = ()
     probes: Annotated[tuple[ProbeEnd, ...], Field(strict=False)] = ()
     torn: Annotated[tuple[str, ...], Field(strict=False)] = ()

@@ -26,6 +26,7 @@ from chaosk.inventory import Name
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.steps._contract import Step
+from chaosk.stop_conditions._rules import Rules
 from chaosk.units import Duration
 
 __all__ = ["After", "Bound", "ClusterShape", "Entry", "Expect", "Scenario", "Size", "Topic", "probes", "steps"]
@@ -148,6 +149,8 @@ class Scenario(Model):
     """Defaults of ``${name}`` in any value; ``--set name=value`` overrides them."""
     allow: Allow = Allow()
     """Which limits of harm it lifts, each with the reason; without it, it goes beyond none of them."""
+    stop_conditions: Rules = ()
+    """What ends the run at once, besides what the inventory says: everything is undone then."""
     topics: dict[TopicName, Topic] = Field(min_length=1)
     """By name; made before the run if missing."""
     probes: dict[Name, SerializeAsAny[Probe]] = Field(min_length=1)

@@ -105,11 +105,13 @@ def test_paragraphs_flow_and_tables_do_not() -> None:
 
 
 def test_examples_in_the_guide_are_right(tmp_path: Path) -> None:
-    """The scenario at the top of docs/scenario.md loads, and so does its `expect` block in place of its own."""
+    """The scenario at the top of docs/scenario.md loads, and so does each later block added to it, or in its place."""
     text = (ROOT / "docs/scenario.md").read_text(encoding="utf-8")
-    whole, expected = (part.split("```")[0] for part in text.split("```yaml\n")[1:])
+    whole, *added, expected = (part.split("```")[0] for part in text.split("```yaml\n")[1:])
     scenario = load_scenario(written(tmp_path, whole))
     assert [entry.name for entry in scenario.timeline] == ["kill", "elect"]
+    for block in added:
+        load_scenario(written(tmp_path, whole + block))
     other = whole[: whole.index("expect:")] + expected
     assert set(load_scenario(written(tmp_path, other)).expect.bounds) <= METRICS.keys()
 

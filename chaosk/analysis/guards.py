@@ -18,6 +18,7 @@ _DRIFT = 0.5
 def guards(case: Case, progress: Histograms) -> tuple[Guard, ...]:
     """Every guard that is not met, in a fixed order."""
     about_run = (
+        aborted,
         broken_off,
         entry_failed,
         fault_not_verified,
@@ -34,11 +35,24 @@ def guards(case: Case, progress: Histograms) -> tuple[Guard, ...]:
     return tuple(found)
 
 
+def aborted(case: Case) -> Iterator[Guard]:
+    """A stop condition held, so the run was ended before its time."""
+    breach = case.record.breach
+    if breach is not None:
+        when = (breach.at - case.record.began) / 1e9
+        place = f"{when:.1f} s into the timeline" if when >= 0 else "before the timeline began"
+        took = f"decided {(breach.decided - breach.at) / 1e9:.2f} s after it was seen"
+        if breach.healed is not None:
+            took += f", all undone {(breach.healed - breach.decided) / 1e9:.1f} s later"
+        what = f"ABORTED BY GUARD {breach.condition}, {place}: {breach.what} ({took})"
+        yield Guard(guard="aborted_by_guard", what=what)
+
+
 def broken_off(case: Case) -> Iterator[Guard]:
     """The run was interrupted or broke off, or a phase was cut short."""
     if case.record.interrupted:
         yield Guard(guard="run_interrupted", what="the run was interrupted; run the scenario again")
-    if case.record.error is not None:
+    if case.record.error is not None and case.record.breach is None:
         yield Guard(guard="run_broken_off", what=f"the run broke off: {case.record.error}")
     for phase in case.unfinished:
         yield Guard(guard="run_broken_off", what=f"the phase {phase} was cut short")

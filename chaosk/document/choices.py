@@ -8,14 +8,19 @@ from chaosk.document.nodes import Mapping, Node, Path, Sequence, descend
 from chaosk.document.parse import Found
 from chaosk.nearest import instead
 from chaosk.scenario import GRAMMAR, probes, steps
+from chaosk.stop_conditions._rules import stop_conditions
 
 
 def choices(root: Node) -> Iterator[Found]:
-    """Every entry that has not exactly one step, every probe that has not exactly one kind."""
+    """Every entry that has not exactly one step, every probe and stop condition that has not exactly one kind."""
     timeline, named = descend(root, ("timeline",)), descend(root, ("probes",))
+    rules = descend(root, ("stop_conditions",))
     if isinstance(timeline, Sequence):
         for place, entry in enumerate(timeline.items):
             yield from _one_of(entry, ("timeline", place), steps(), "step", GRAMMAR)
+    if isinstance(rules, Sequence):
+        for place, rule in enumerate(rules.items):
+            yield from _one_of(rule, ("stop_conditions", place), stop_conditions(), "stop condition", ())
     if isinstance(named, Mapping):
         for name, probe in named.values.items():
             yield from _one_of(probe, ("probes", name), probes(), "kind of probe", ())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from pydantic import TypeAdapter
+
 from chaosk.allow import Allow
 from chaosk.document.nodes import Mapping as MappingNode
 from chaosk.document.nodes import Node, Path, Plain, Scalar, Sequence, descend, plain, scalars
@@ -12,6 +14,8 @@ from chaosk.document.parse import Found
 from chaosk.expect import Expect
 from chaosk.probes._contract import Probe
 from chaosk.scenario import ClusterShape, Entry, Topic, default_name, from_plain, probe_of
+from chaosk.stop_conditions._contract import StopCondition
+from chaosk.stop_conditions._rules import Rules
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 """Kafka's own; faults may aim at them."""
@@ -31,6 +35,8 @@ class Draft:
     """Without the metrics whose bounds are wrong."""
     cluster: ClusterShape | None
     allow: Allow | None
+    rules: Mapping[int, StopCondition]
+    """By place the stop conditions that are right."""
 
     @property
     def groups(self) -> frozenset[str]:
@@ -70,7 +76,7 @@ def draft(root: Node, wrong: Iterable[Path]) -> Draft:
     def good(*path: str | int) -> bool:
         return not any(each[: len(path)] == path or each == path[: len(each)] != () for each in bad)
 
-    timeline = list(_items(root, "timeline"))
+    timeline, rules = list(_items(root, "timeline")), list(_items(root, "stop_conditions"))
     return Draft(
         root=root,
         topics={n: from_plain(Topic, plain(t)) if good("topics", n) else None for n, t in _named(root, "topics")},
@@ -80,6 +86,7 @@ def draft(root: Node, wrong: Iterable[Path]) -> Draft:
         expect=Expect.model_validate({name: each for name, each in _plainly(root, "expect") if good("expect", name)}),
         cluster=from_plain(ClusterShape, dict(_plainly(root, "cluster"))) if good("cluster") else None,
         allow=from_plain(Allow, dict(_plainly(root, "allow"))) if good("allow") else None,
+        rules={n: one for n, each in rules if good("stop_conditions", n) for one in _rule(plain(each))},
     )
 
 
@@ -100,6 +107,10 @@ def _plainly(root: Node, key: str) -> Iterator[tuple[str, Plain]]:
 def _probe(value: Plain) -> Probe | None:
     probe = probe_of(value)
     return probe if isinstance(probe, Probe) else None
+
+
+def _rule(value: Plain) -> tuple[StopCondition, ...]:
+    return TypeAdapter(Rules).validate_python([value])
 
 
 def _entry(place: int, value: Plain) -> Entry | None:

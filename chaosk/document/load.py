@@ -55,7 +55,8 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
     lab = isinstance(root, nodes.Mapping) and "lab" in root.values
     if root is not None:
         found = _together(found, _empty(root))
-        found = _together(found, _shape(root, lab_shape() if lab else inventory_shape()), plain_secrets(root))
+        shape = lab_shape() if lab else inventory_shape()
+        found = _together(found, _shape(root, shape), choices(root), plain_secrets(root))
         found = _together(found, inventory_references(root))
     data = _right(path, root, found)
     if lab:

@@ -12,6 +12,7 @@ from chaosk.expression import ExpressionError, parse_condition, parse_target
 from chaosk.metrics import METRICS, WINDOWS
 from chaosk.model import Model
 from chaosk.nearest import instead
+from chaosk.registry import name_of
 from chaosk.scenario import Entry
 from chaosk.targets._contract import Target
 
@@ -29,6 +30,8 @@ def references(draft: Draft) -> Iterator[Found]:
     for place, entry in enumerate(draft.entries):
         if entry is not None:
             yield from _entry(draft, place, entry)
+    for place, rule in draft.rules.items():
+        yield from _referring(draft, ("stop_conditions", place, name_of(type(rule))), rule, frozenset(draft.topics))
     yield from _expect(draft)
     yield from unsafe(draft)
 

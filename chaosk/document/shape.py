@@ -17,6 +17,7 @@ from chaosk.inventory import Inventory, LabLayout, Name
 from chaosk.metrics import METRICS, WINDOWS, Metric
 from chaosk.model import Model
 from chaosk.scenario import Entry, Scenario, probes, steps
+from chaosk.stop_conditions._rules import stop_conditions
 from chaosk.wording import summary
 
 
@@ -28,6 +29,7 @@ def scenario_shape() -> type[Model]:
     probe: Any = _probe_shape()
     own["timeline"] = (tuple[entry, ...], _described(Scenario, "timeline", min_length=1))
     own["probes"] = (dict[Name, probe], _described(Scenario, "probes", min_length=1))
+    own["stop_conditions"] = _stop_conditions(Scenario)
     own["expect"] = (_expect_shape(), Field(default=None, description=summary(Expect)))
     return _model("Scenario", summary(Scenario), own)
 
@@ -46,6 +48,14 @@ def _probe_shape() -> type[Model]:
     return _model(
         "Probe", "A client of the cluster: one key, the kind of probe, with its settings.", kinds, tuple(kinds)
     )
+
+
+def _stop_conditions(owner: type[Model]) -> Any:  # noqa: ANN401 - an annotation and a default
+    kinds = {name: _optional(kind) for name, kind in stop_conditions().items()}
+    one: Any = _model(
+        "StopCondition", "One reason to end a run at once: one key, with its settings.", kinds, tuple(kinds)
+    )
+    return tuple[one, ...], _described(owner, "stop_conditions", default=())
 
 
 def _expect_shape() -> type[Model]:
@@ -96,9 +106,12 @@ def bounds_schema(metric: Metric) -> dict[str, Any]:
     return {"anyOf": [*several["anyOf"], subjects]}
 
 
+@cache
 def inventory_shape() -> type[Model]:
     """The type of an inventory file."""
-    return Inventory
+    own = {"stop_conditions": _stop_conditions(Inventory)}
+    shape: type[Model] = create_model("Inventory", __base__=Inventory, __doc__=Inventory.__doc__, **own)
+    return shape
 
 
 @cache

@@ -37,10 +37,11 @@ from chaosk.run.faults import Faults
 from chaosk.run.field import Field
 from chaosk.run.here import here
 from chaosk.run.journal import Journal
+from chaosk.run.monitor import Monitor
 from chaosk.run.recorder import Recorder
 from chaosk.run.timeline import Timeline
 from chaosk.rundir import RunDir
-from chaosk.runrecord import RunRecord
+from chaosk.runrecord import Breach, RunRecord
 
 log = structlog.get_logger()
 
@@ -70,6 +71,8 @@ class Engine:
         self._phase = "warm_up"
         self._began = now()
         self._wall = time.time_ns()
+        self._breach: Breach | None = None
+        self._monitor = Monitor(field.stop_conditions, field.sight(self._held), self._abort)
         self._not_healed: tuple[str, ...] = ()
         self._unwell: tuple[str, ...] = ()
         self._before: dict[str, str] = {}
@@ -85,12 +88,15 @@ class Engine:
         try:
             self._play()
         except Interrupted:
-            error = "interrupted"
+            breach = self._breach
+            error = "interrupted" if breach is None else f"ABORTED BY GUARD {breach.condition}: {breach.what}"
         except ChaoskError as broken:
             error = str(broken)
             self._display.say(f"broken off: {error}")
         finally:
             self._heal()
+            self._note_healed()
+            self._monitor.end()
             self._compare_hosts()
             self._field.crew.abandon()
             torn = self._field.stop_watcher()
@@ -129,6 +135,7 @@ class Engine:
 
     def _warm_up(self) -> None:
         self._field.open(self._rundir)
+        self._monitor.start()
         for probe in self._plan.scenario.probes:
             self._field.crew.start(probe)
         crew = self._field.crew
@@ -157,6 +164,7 @@ class Engine:
             groups = ", ".join(behind(probes, crew.states()))
             self._display.say(f"{groups}: not everything was read within {CATCH_UP_WITHIN:g} s")
         crew.end_all(tuple(probes))
+        self._monitor.end()
 
     def _become_whole(self) -> None:
         """Wait for the health that preflight demands: undoing a cut does not bring back who gave up meanwhile."""
@@ -174,8 +182,27 @@ class Engine:
     def _snapshot_during(self) -> None:
         """The state of the cluster under its first fault, just before that one is undone."""
         path = self._rundir.cluster / "during.json"
-        if not path.exists():
+        if not path.exists() and not self._stop.is_set():
             self._field.snapshot(path)
+
+    def _held(self) -> frozenset[str]:
+        """The hosts that a fault has in its hands as a whole."""
+        faults = self._faults.standing()
+        return frozenset(node.id for fault in faults for node in fault.targets if node.kind == "host")
+
+    def _abort(self, breach: Breach) -> None:
+        """A stop condition holds: end the run; called from another thread. A run that ends already ends as it does."""
+        if self._stop.is_set():
+            return
+        self._breach = breach
+        self._stop.set()
+        self._display.say(f"STOP CONDITION {breach.condition}: {breach.what}; healing what is in place")
+
+    def _note_healed(self) -> None:
+        """After a breach: when everything was undone."""
+        if self._breach is not None and not self._not_healed:
+            self._breach = self._breach.model_copy(update={"healed": now()})
+            log.info("all healed", **self._breach.model_dump())
 
     def _heal(self) -> None:
         self._not_healed = (*self._faults.heal_all(), *self._unwell)
@@ -224,7 +251,8 @@ class Engine:
             ended=now(),
             healed=not self._not_healed,
             not_healed=self._not_healed,
-            interrupted=self._stop.is_set(),
+            interrupted=self._stop.is_set() and self._breach is None,
+            breach=self._breach,
             error=error,
             entries=self._timeline.ends(),
             probes=self._field.crew.ends(),

@@ -41,13 +41,16 @@ from chaosk.run.holding import Holding
 from chaosk.run.leases import Leases
 from chaosk.run.preflight import check_shape
 from chaosk.run.recorder import Recorder
+from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.rundir import RunDir
 from chaosk.safety import refuse
 from chaosk.steps._contract import Elect
+from chaosk.stop_conditions._contract import StopCondition
 from chaosk.transport.clock import clock
 from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
+from chaosk.watcher.state import WatcherState
 from chaosk.worker.process import ProbeProcess, source
 from chaosk.worker.spec import spec_of
 
@@ -65,6 +68,7 @@ class Field:
         self._brokers = Brokers(inventory, client_settings(inventory))
         self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), lost)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
+        self._host_watch: HostWatch | None = None
         self._rundir: RunDir | None = None
         self._watcher: WatcherProcess | None = None
         self.crew = Crew(self._launch)
@@ -79,6 +83,8 @@ class Field:
         """End every process and connection."""
         self.crew.abandon()
         self.stop_watcher()
+        if self._host_watch is not None:
+            self._host_watch.close()
         self._brokers.close()
         self._holding.leave()
         self._transport.close()
@@ -130,6 +136,7 @@ class Field:
             inventory=self._plan.inventory,
             topics=tuple(self._plan.scenario.topics),
             folder=str(rundir.live / "watcher"),
+            others=any(one.watches_all for one in self.stop_conditions),
         )
         self._watcher = WatcherProcess(spec, rundir.root / "watcher.json")
 
@@ -143,6 +150,20 @@ class Field:
                 log.warning("watcher", problem=str(error))
                 return (str(error),)
         return ()
+
+    @property
+    def stop_conditions(self) -> tuple[StopCondition, ...]:
+        """The inventory's, then the scenario's."""
+        return (*self._plan.inventory.stop_conditions, *self._plan.scenario.stop_conditions)
+
+    def sight(self, held: Callable[[], frozenset[str]]) -> RunSight:
+        """What stop conditions look at; ``held``: the hosts that a fault has in its hands."""
+
+        def watched() -> WatcherState | None:
+            return self._watcher.state() if self._watcher is not None else None
+
+        self._host_watch = HostWatch(Ssh(self._plan.inventory.hosts), self._plan.inventory.hosts, held)
+        return RunSight(watched, self.foreign, ProbeHistory(self.crew.states), self._host_watch)
 
     def watched(self) -> tuple[str, ...]:
         """The watcher's last look at the cluster, as lines for a person."""

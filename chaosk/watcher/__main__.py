@@ -23,6 +23,8 @@ TICK = 0.05
 """Seconds between two looks at whether rows are due: half of what a SIGKILL may cost."""
 STATE_PERIOD = 0.5
 """Seconds between two states on stdout."""
+SOONER = 0.2
+"""The same where a stop condition waits for it."""
 CLOCK_PERIOD = 1.0
 """Seconds between two rows of ``clocks``."""
 LAST_ANSWERS = 0.2
@@ -38,13 +40,15 @@ class Watcher:
         self._stop = stop
         self._log = LiveLog(Path(spec.folder))
         self._brokers = {
-            number: BrokerSampler(number, place, spec.topics, self._log, stop) for number, place in brokers.items()
+            number: BrokerSampler(number, place, spec.topics, self._log, stop, others=spec.others)
+            for number, place in brokers.items()
         }
         self._zookeepers = {
             node: ZooKeeperSampler(node, place, self._log, stop)
             for node, place in zookeeper_places(spec.inventory).items()
         }
-        self._state_due = threading.Event()
+        self._topics = frozenset(spec.topics)
+        self._period = SOONER if spec.others else STATE_PERIOD
 
     def watch(self) -> None:
         """Watch until told to stop; raises EventLogError if the events cannot be written."""
@@ -68,11 +72,12 @@ class Watcher:
         """The cluster at a glance, now."""
         views = [one.latest for one in self._brokers.values()]
         modes = {node: sampler.latest for node, sampler in self._zookeepers.items()}
-        return glance(time.monotonic_ns(), list(self._brokers), [one for one in views if one is not None], modes)
+        answered = [one for one in views if one is not None]
+        return glance(time.monotonic_ns(), list(self._brokers), answered, modes, self._topics)
 
     def _tell(self) -> None:
         """States on stdout, from a thread of its own: a reader that does not read stalls nothing but this."""
-        while not self._stop.wait(STATE_PERIOD):
+        while not self._stop.wait(self._period):
             line = self.state().model_dump_json() + "\n"
             try:
                 os.write(sys.stdout.fileno(), line.encode())

@@ -6,6 +6,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from chaosk.cluster.offsets import offsets_requests, replica_offsets
@@ -53,10 +54,15 @@ class Sampler(threading.Thread, ABC):
 class BrokerSampler(Sampler):
     """Samples one broker: what it says of the cluster, and the offsets of its own replicas."""
 
-    def __init__(self, broker: int, place: Place, topics: Sequence[str], log: Rows, stop: threading.Event) -> None:
+    def __init__(
+        self, broker: int, place: Place, topics: Sequence[str], log: Rows, stop: threading.Event, *,
+        others: bool = False,
+    ) -> None:  # fmt: skip
+        """``others``: also ask for all other topics; they are only in :attr:`latest`."""
         super().__init__(str(place), BROKER_PERIOD, log, stop)
         self._broker = broker
         self._topics = topics
+        self._asked = None if others else topics
         self._link = Link(place)
         self.latest: View | None = None
         """What it said last; None if it did not answer."""
@@ -65,14 +71,15 @@ class BrokerSampler(Sampler):
         """One sample: rows of ``brokers``, ``partitions`` and ``offsets``, or one row that says why not."""
         invoked = time.monotonic_ns()
         try:
-            said = view(self._broker, self._link.ask(metadata_request(self._topics))[0])
+            said = view(self._broker, self._link.ask(metadata_request(self._asked))[0])
         except ClusterError as error:
             self.latest = None
             self._log.write("brokers", (self._broker, invoked, time.monotonic_ns(), None, None, str(error)))
             return
         self.latest = said
-        self._write_view(said, invoked, time.monotonic_ns())
-        self._sample_offsets(said)
+        watched = replace(said, partitions=tuple(one for one in said.partitions if one.topic in self._topics))
+        self._write_view(watched, invoked, time.monotonic_ns())
+        self._sample_offsets(watched)
 
     def _write_view(self, said: View, invoked: int, at: int) -> None:
         controller = -1 if said.controller is None else said.controller

@@ -16,5 +16,7 @@ class WatcherSpec(Model):
     inventory: Inventory
     topics: Annotated[tuple[str, ...], Field(strict=False)]
     """The topics to watch."""
+    others: bool = False
+    """Whether to look at every other topic too: only the state tells of them, nothing is written down."""
     folder: str
     """The folder of its event streams; must not hold any."""

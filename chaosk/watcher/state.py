@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -40,6 +40,17 @@ class TopicState(Model):
         return f"{self.topic}: leaders {leaders}, ISR {ratios}"
 
 
+class StrainedState(Model):
+    """A partition of a topic that nobody asked to watch, without a leader or without a full ISR."""
+
+    topic: str
+    partition: int
+    leader: int
+    """-1 for none."""
+    in_sync: int
+    replicas: int
+
+
 class WatcherState(Model):
     """One look at the cluster."""
 
@@ -54,6 +65,8 @@ class WatcherState(Model):
     topics: Annotated[tuple[TopicState, ...], Field(strict=False)]
     zookeepers: dict[int, str | None]
     """By ZooKeeper id its mode; None where it does not serve."""
+    strained: Annotated[tuple[StrainedState, ...], Field(strict=False)] = ()
+    """Of the other topics, if they are looked at, the partitions that are not whole."""
 
     def lines(self) -> tuple[str, ...]:
         """The state in a line for the cluster and one for each topic."""
@@ -67,12 +80,23 @@ class WatcherState(Model):
 
 
 def glance(
-    at: int, brokers: Sequence[int], views: Sequence[View], zookeepers: Mapping[int, str | None]
+    at: int,
+    brokers: Sequence[int],
+    views: Sequence[View],
+    zookeepers: Mapping[int, str | None],
+    topics: Collection[str] | None = None,
 ) -> WatcherState:
-    """The state, from the views of those of ``brokers`` that answered last time they were asked."""
+    """The state, from the views of those of ``brokers`` that answered last time they were asked.
+
+    ``topics``: those that are watched, None for all there are in the views; of others only what is not whole is told.
+    """
     inside = current(views)
     by_topic: dict[str, list[tuple[int, int, int]]] = {}
-    for one in partitions(views):
+    known = partitions(views)
+    others = [one for one in known if topics is not None and one.topic not in topics]
+    for one in known:
+        if topics is not None and one.topic not in topics:
+            continue
         by_topic.setdefault(one.topic, []).append((one.leader, len(one.isr), len(one.replicas)))
     columns = {topic: tuple(zip(*rows, strict=True)) for topic, rows in by_topic.items()}
     return WatcherState(
@@ -85,4 +109,15 @@ def glance(
             for topic, (leaders, in_sync, replicas) in sorted(columns.items())
         ),
         zookeepers=dict(zookeepers),
+        strained=tuple(
+            StrainedState(
+                topic=one.topic,
+                partition=one.partition,
+                leader=one.leader,
+                in_sync=len(one.isr),
+                replicas=len(one.replicas),
+            )
+            for one in others
+            if one.leader < 0 or len(one.isr) < len(one.replicas)
+        ),
     )

@@ -313,3 +313,40 @@ def test_a_probe_that_an_entry_ended_is_not_missed_afterwards(met: Any) -> None:
     history.record["probes"][0] |= {"ended_by": "step", "exit_status": 0}
     history.rows["reads"] = [row for row in history.rows["reads"] if row["at"] < ns(6)]
     assert met(history) == {}
+
+
+BREACH = {
+    "condition": "under_min_isr", "what": "payments-0 has 1 of 3, needs 2", "at": ns(3), "decided": ns(3.25),
+    "healed": ns(4.75),
+}  # fmt: skip
+
+
+def test_a_run_that_a_stop_condition_ended(met: Any) -> None:
+    """Its reason comes first, with what was seen, when, and how soon everything was undone; it is told once."""
+    history = History(records=50)
+    history.record |= {"breach": BREACH, "error": "ABORTED BY GUARD under_min_isr: payments-0 has 1 of 3, needs 2"}
+    found = met(history)
+    assert set(found) == {"aborted_by_guard"}
+    what = found["aborted_by_guard"].what
+    assert what.startswith("ABORTED BY GUARD under_min_isr, 3.0 s into the timeline: payments-0 has 1 of 3, needs 2")
+    assert "decided 0.25 s after it was seen, all undone 1.5 s later" in what
+
+
+def test_a_stop_condition_before_the_timeline_and_not_healed(met: Any) -> None:
+    """It may hold in the baseline already; without a moment of healing none is told."""
+    history = History(records=50)
+    history.record |= {"breach": {**BREACH, "at": ns(-1), "decided": ns(-0.5), "healed": None}}
+    what = met(history)["aborted_by_guard"].what
+    assert "before the timeline began" in what
+    assert "undone" not in what
+
+
+def test_the_reason_of_an_abort_comes_first(tmp_path: Path) -> None:
+    """Whatever else is missing because the run was cut short."""
+    history = History(records=50)
+    history.record |= {"breach": BREACH, "entries": []}
+    history.rows["faults"].clear()
+    case = read_case(history.write(tmp_path / "run"))
+    names = [guard.guard for guard in guards(case, progress_of(case, history))]
+    assert names[0] == "aborted_by_guard"
+    assert "entry_not_done" in names

@@ -1,0 +1,130 @@
+"""What stop conditions look at: the watcher's last state, what probes said over the last minute, the hosts."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+from chaosk.cluster.foreign import Foreign
+from chaosk.cluster.live import ProbeState
+from chaosk.errors import ChaoskError
+from chaosk.run.clock import now
+from chaosk.stop_conditions._contract import Change, Strained
+from chaosk.transport._contract import Transport
+from chaosk.transport.command import Command
+from chaosk.watcher.state import StrainedState, WatcherState
+
+LONGEST = 60.0
+"""Seconds of what probes said that are kept."""
+OFTEN = 0.1
+"""Seconds between two looks at the probes."""
+
+States = tuple[ProbeState, ...]
+
+
+class ProbeHistory:
+    """What probes said of themselves, over the last minute."""
+
+    def __init__(self, states: Callable[[], States]) -> None:
+        """``states``: what each said last."""
+        self._states = states
+        self._seen: deque[tuple[int, States]] = deque()
+        self._lock = threading.Lock()
+
+    def changes(self, window: float) -> tuple[int, tuple[Change, ...]] | None:
+        """Look now, and compare with the look of ``window`` seconds ago; None if there was none so long ago."""
+        with self._lock:
+            at, states = self._look()
+            before = [old for old in self._seen if old[0] <= at - int(window * 1e9)]
+        if not before:
+            return None
+        then = {state.probe: state for state in before[-1][1]}
+        return at, tuple(_change(then.get(state.probe), state) for state in states)
+
+    def _look(self) -> tuple[int, States]:
+        if not self._seen or now() - self._seen[-1][0] >= OFTEN * 1e9:
+            self._seen.append((now(), self._states()))
+        while self._seen[0][0] < now() - int((LONGEST + 1.0) * 1e9):
+            self._seen.popleft()
+        return self._seen[-1]
+
+
+def _change(old: ProbeState | None, new: ProbeState) -> Change:
+    """A probe that was started anew counts from nothing again."""
+    bad, was = new.fail + new.info + new.errors, old.fail + old.info + old.errors if old is not None else 0
+    ok, before = new.ok, old.ok if old is not None else 0
+    if bad < was or ok < before:
+        was = before = 0
+    return Change(probe=new.probe, ok=ok - before, bad=bad - was)
+
+
+class HostWatch:
+    """Asks hosts for a sign of life, each over a connection that nothing else uses."""
+
+    def __init__(self, transport: Transport, hosts: Iterable[str], held: Callable[[], frozenset[str]]) -> None:
+        """``held``: the hosts that a fault has in its hands now."""
+        self._transport = transport
+        self._hosts = tuple(hosts)
+        self._held = held
+        self._pool = ThreadPoolExecutor(max(1, len(self._hosts)), "signs of life")
+
+    def unreachable(self, within: float) -> tuple[int, dict[str, str]]:
+        """When they were asked, and why some did not answer in time."""
+        spared = self._held()
+        asked = {host: self._pool.submit(self._ask, host, within) for host in self._hosts if host not in spared}
+        wait(asked.values(), within)
+        at = now()
+        found = {host: why for host, future in asked.items() if (why := _problem(future, within)) is not None}
+        spared |= self._held()  # a fault may have come while it was waited
+        return at, {host: why for host, why in found.items() if host not in spared}
+
+    def close(self) -> None:
+        """End the connections."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._transport.close()
+
+    def _ask(self, host: str, within: float) -> None:
+        self._transport.run(Command(host=host, argv=("true",), timeout=within, repeatable=True))
+
+
+def _problem(future: Future[None], within: float) -> str | None:
+    if not future.done():
+        return f"not within {within:g} s"
+    error = future.exception()
+    if error is not None and not isinstance(error, ChaoskError):
+        raise error
+    return None if error is None else str(error)
+
+
+class RunSight:
+    """The sight of a run under way: see :class:`chaosk.stop_conditions._contract.Sight`."""
+
+    def __init__(
+        self, watched: Callable[[], WatcherState | None], foreign: Foreign, probes: ProbeHistory, hosts: HostWatch
+    ) -> None:
+        """``watched``: what the watcher said last."""
+        self._watched = watched
+        self._foreign = foreign
+        self._offline: dict[tuple[str, int], int] = {}
+        self._lock = threading.Lock()
+        self.changes = probes.changes
+        self.unreachable = hosts.unreachable
+
+    def strained(self) -> tuple[int, tuple[Strained, ...]] | None:
+        """The last state of the topics of others."""
+        state = self._watched()
+        if state is None:
+            return None
+        foreign = [one for one in state.strained if self._foreign.is_foreign(one.topic)]
+        with self._lock:
+            leaderless = [(one.topic, one.partition) for one in foreign if one.leader < 0]
+            self._offline = {place: self._offline.get(place, state.at) for place in leaderless}
+            since = dict(self._offline)
+        return state.at, tuple(self._strained(one, state.at, since) for one in foreign)
+
+    def _strained(self, one: StrainedState, at: int, since: dict[tuple[str, int], int]) -> Strained:
+        offline = (at - since.get((one.topic, one.partition), at)) / 1e9
+        least = self._foreign.least(one.topic)
+        return Strained(one.topic, one.partition, one.leader, one.in_sync, one.replicas, least, offline)

@@ -1,0 +1,37 @@
+"""Stop when a partition of somebody else's topic has no leader."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
+from chaosk.units import Duration
+
+_SHOWN = 3
+
+
+class OfflinePartition(StopCondition):
+    """Stop when a partition of a topic that is not the scenario's stays without a leader: nobody writes or reads it.
+
+    Kafka's own topics count, those that chaosk made for other scenarios do not.
+    """
+
+    watches_all: ClassVar[bool] = True
+    example: ClassVar[str] = """\
+stop_conditions:
+  - offline_partition: {lasting: 3s}
+"""
+
+    lasting: Annotated[Duration, Field(ge=0.0, le=60.0)] = 2.0
+    """For how long: whenever a broker goes, its partitions have no leader until the others have elected one."""
+
+    def look(self, sight: Sight) -> Seen | None:
+        """What the watcher saw last."""
+        found = sight.strained()
+        offline = [one.name for one in found[1] if one.leader < 0 and one.offline >= self.lasting] if found else []
+        if found is None or not offline:
+            return None
+        more = f" and {len(offline) - _SHOWN} more" if len(offline) > _SHOWN else ""
+        return Seen(found[0], f"no leader for {', '.join(offline[:_SHOWN])}{more}, not the scenario's")

@@ -1,0 +1,46 @@
+"""Stop when too many of a probe's operations go wrong."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from chaosk.inventory import Name
+from chaosk.stop_conditions._contract import Change, Seen, Sight, StopCondition
+from chaosk.units import Duration
+
+
+class ProbeErrors(StopCondition):
+    """Stop when more than a share of what probes did in the last seconds failed, or has an unknown fate.
+
+    It holds once it was so for a whole window. A probe that waits for answers has neither failed nor succeeded yet.
+    """
+
+    example: ClassVar[str] = """\
+stop_conditions:
+  - probe_errors: {above: 0.5, window: 5s}
+"""
+
+    above: Annotated[float, Field(ge=0.0, lt=1.0)]
+    """The share that is still all right, from 0 to less than 1."""
+    window: Annotated[Duration, Field(ge=0.5, le=60.0)] = 5.0
+    """Over how long."""
+    probe: Name | None = None
+    """Which probe; without it each of them by itself."""
+    least: Annotated[int, Field(ge=1)] = 10
+    """Operations in the window below which nothing is concluded."""
+
+    def look(self, sight: Sight) -> Seen | None:
+        """The probes' own counts."""
+        found = sight.changes(self.window)
+        for one in found[1] if found else ():
+            if found is not None and self.probe in (None, one.probe) and self._breached(one):
+                done = one.ok + one.bad
+                share = f"{one.bad / done:.0%}, more than {self.above:.0%}"
+                return Seen(found[0], f"{one.probe}: {one.bad} of {done} failed within {self.window:g} s ({share})")
+        return None
+
+    def _breached(self, one: Change) -> bool:
+        done = one.ok + one.bad
+        return done >= self.least and one.bad > self.above * done

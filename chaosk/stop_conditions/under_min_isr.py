@@ -1,0 +1,43 @@
+"""Stop when somebody else's topic has too few replicas in sync."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from chaosk.stop_conditions._contract import Seen, Sight, StopCondition, Strained
+
+_SHOWN = 3
+
+
+class UnderMinIsr(StopCondition):
+    """Stop when a partition of a topic that is not the scenario's has too few replicas in sync.
+
+    Kafka's own topics count, those that chaosk made for other scenarios do not. A topic never needs more replicas than
+    it has.
+    """
+
+    watches_all: ClassVar[bool] = True
+    example: ClassVar[str] = """\
+stop_conditions:
+  - under_min_isr: {}
+"""
+
+    least: Annotated[int, Field(ge=1)] | None = None
+    """How many have to be in sync; without it each topic's own ``min.insync.replicas``."""
+
+    def look(self, sight: Sight) -> Seen | None:
+        """What the watcher saw last."""
+        found = sight.strained()
+        short = [self._told(one) for one in found[1] if one.in_sync < self._needed(one)] if found else []
+        if found is None or not short:
+            return None
+        more = f", and {len(short) - _SHOWN} more" if len(short) > _SHOWN else ""
+        return Seen(found[0], f"not the scenario's, and too few replicas in sync: {', '.join(short[:_SHOWN])}{more}")
+
+    def _needed(self, one: Strained) -> int:
+        return min(one.replicas, one.least if self.least is None else self.least)
+
+    def _told(self, one: Strained) -> str:
+        return f"{one.name} has {one.in_sync} of {one.replicas}, needs {self._needed(one)}"

@@ -83,7 +83,10 @@ found() { if [ "$flavour" != iptables ] && nft_there; then echo nft; else echo "
 each() {
     failed=
     for one in iptables nft; do
-        case $flavour in auto | "$one") ("${one}_$1") || failed=yes ;; esac
+        case $flavour:$one in
+            auto:iptables) ! command -v iptables-save >/dev/null || ("${one}_$1") || failed=yes ;;
+            auto:nft | "$one:$one") ("${one}_$1") || failed=yes ;;
+        esac
     done
     [ -z "$failed" ]
 }

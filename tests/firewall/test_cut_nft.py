@@ -17,6 +17,7 @@ from .machine import CUT, Machine, gone, install, remove, standing
 pytestmark = [pytest.mark.lab, pytest.mark.parametrize("machine", ["nft"], indirect=True)]
 
 TABLE = CUT.chain.lower()
+ENDS = ("", "-save", "-restore")
 LISTED = f"nft --stateless list table inet {TABLE}"
 
 
@@ -176,6 +177,19 @@ def test_a_host_without_it_takes_iptables(machine: Machine, tmp_path: Path, miss
     assert automatic(machine, remove()).returncode == 0
     assert automatic(machine, gone()).returncode == 0
     machine.path = "/usr/sbin:/usr/bin:/sbin:/bin"
+    assert machine.saved() == before
+
+
+def test_a_host_with_nft_alone_needs_no_iptables(machine: Machine, tmp_path: Path) -> None:
+    """From the first question to the last."""
+    before = machine.saved()
+    kept = machine.path
+    machine.path = without(machine, tmp_path, *(f"{ip}tables{end}" for ip in ("ip", "ip6") for end in ENDS))
+    assert machine.sh("iptables-save").returncode == 127
+    for command, status in ((gone(), 0), (install(), 0), (standing(), 0), (gone(), 1), (remove(), 0), (gone(), 0)):
+        done = automatic(machine, command)
+        assert done.returncode == status, done
+    machine.path = kept
     assert machine.saved() == before
 
 

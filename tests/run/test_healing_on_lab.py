@@ -62,7 +62,9 @@ def clean(chaosk: Callable[..., subprocess.CompletedProcess[str]]) -> Iterator[N
 
 def firewall(on_host: Callable[..., str], host: str) -> str:
     """The rules of a host, without counters; a table without rules is as good as none."""
-    return on_host(host, "sh", "-c", r"{ iptables-save; ip6tables-save; } | sed '/^[#*C]/d; /^:[A-Z]* ACCEPT/d; s/ \[.*//'")
+    ours = "nft list tables | grep chaosk"
+    saved = rf"{{ iptables-save; ip6tables-save; {ours}; }} | sed '/^[#*C]/d; /^:[A-Z]* ACCEPT/d; s/ \[.*//'"
+    return on_host(host, "sh", "-c", saved)
 
 
 def state(on_host: Callable[..., str], host: str) -> str:

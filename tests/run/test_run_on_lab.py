@@ -131,11 +131,11 @@ def test_a_signal_heals_and_ends_with_130(
     """Ctrl-C (or TERM, or HUP) while a host is cut: the rules are gone before chaosk is, and the exit code says so."""
     run = start(HEAD + CUT % "60s")
     run.wait_for("cut: verified")
-    assert "chaosk" in on_host("node2", "iptables-save")
+    assert "chaosk" in on_host("node2", "sh", "-c", "iptables-save; nft list tables")
     run.signal(number)
     assert run.finish(60) == 130, run.text
     assert "everything was healed" in run.text
-    assert "chaosk" not in on_host("node2", "iptables-save")
+    assert "chaosk" not in on_host("node2", "sh", "-c", "iptables-save; nft list tables")
 
 
 def test_a_probe_that_dies_makes_the_run_inconclusive(start: Callable[..., Any]) -> None:
@@ -199,6 +199,6 @@ def test_a_full_disk_ends_without_a_verdict_and_healed(
         assert "everything was healed" in run.text
         assert "Traceback" not in run.text
         assert not list(full.glob("*/*/verdict.json"))
-        assert "chaosk" not in on_host("node2", "iptables-save")
+        assert "chaosk" not in on_host("node2", "sh", "-c", "iptables-save; nft list tables")
     finally:
         subprocess.run(["umount", "-l", str(full)], check=True)

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from chaosk import private
 from chaosk.arrow import SCHEMAS
 from chaosk.errors import EventLogError
 from chaosk.eventlog import SUFFIX, LiveReader
@@ -101,7 +102,7 @@ def _convert(rundir: RunDir, table: str) -> list[str]:
     target, torn = _archive(rundir, table), list[str]()
     unfinished = target.with_suffix(".unfinished")
     try:
-        with pq.ParquetWriter(unfinished, SCHEMAS[table], **_encoding(table)) as file:
+        with private.fresh(unfinished) as raw, pq.ParquetWriter(raw, SCHEMAS[table], **_encoding(table)) as file:
             for group in _groups(_live(rundir, table, torn)):
                 file.write_table(pa.Table.from_batches(group, schema=SCHEMAS[table]))
         unfinished.replace(target)

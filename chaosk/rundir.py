@@ -22,7 +22,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from chaosk import private
 from chaosk.errors import UsageError
+
+FOLDERS = ("undo", "live", "events", "cluster", "evidence")
+"""What a run directory has folders for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +102,17 @@ def slug(name: str) -> str:
 
 
 def create(output: Path, scenario: str, now: datetime | None = None) -> RunDir:
-    """Make a new run directory below ``output``; never reuses one. Raises UsageError if it cannot be made."""
+    """Make a new run directory of mode 0700 below ``output``; never reuses one, never follows a symbolic link there.
+
+    Raises UsageError if it cannot be made.
+    """
     stamp = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
     root = output / slug(scenario) / stamp
     try:
-        root.mkdir(parents=True, mode=0o700)
-        for folder in ("undo", "live", "events", "cluster", "evidence"):
-            (root / folder).mkdir()
+        output.mkdir(parents=True, exist_ok=True)
+        private.folder(private.folder(output, slug(scenario), new=False), stamp, new=True)
+        for name in FOLDERS:
+            private.folder(root, name, new=True)
     except OSError as error:
         msg = f"{root}: cannot make the run directory: {error.strerror}; name another place with --output"
         raise UsageError(msg) from error
@@ -112,8 +120,10 @@ def create(output: Path, scenario: str, now: datetime | None = None) -> RunDir:
 
 
 def existing(root: Path) -> RunDir:
-    """The run directory at ``root``; raises UsageError if there is none."""
+    """The run directory at ``root``; raises UsageError if there is none, or if writing there would lead out of it."""
     if not (root / "plan.json").is_file():
         msg = f"{root}: not a run directory (it has no plan.json); name one that `chaosk run` wrote"
         raise UsageError(msg)
+    for name in FOLDERS:
+        private.refuse_link(root / name)
     return RunDir(root)

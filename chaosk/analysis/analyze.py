@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from chaosk import private
 from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
@@ -75,7 +76,7 @@ def write(verdict: Verdict, rundir: RunDir) -> None:
     """Write ``verdict.json``: all of it or nothing."""
     partial = rundir.verdict.with_suffix(".partial")
     try:
-        partial.write_text(verdict.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        private.fresh_text(partial, verdict.model_dump_json(indent=2) + "\n")
         partial.replace(rundir.verdict)
     except OSError as error:
         raise AnalysisError(f"{rundir.verdict}: cannot be written: {error.strerror}; free some space") from error

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from chaosk import private
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import SEVERITIES, Found
@@ -98,9 +99,9 @@ def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:
     partial = path.with_suffix(".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", encoding="utf-8") as file:
+        with private.fresh(partial) as file:
             for line in lines:
-                file.write(line + "\n")
+                file.write(line.encode() + b"\n")
                 tally.add(line)
         partial.replace(path)
     except OSError as error:

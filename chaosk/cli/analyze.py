@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from chaosk.errors import ExitCode
+from chaosk.private import keep_private
 
 
 @click.command()
@@ -22,6 +23,7 @@ def command(context: click.Context, run_dir: Path, master: str | None) -> None:
     """
     from chaosk.analysis.process import judge  # noqa: PLC0415 - Spark is slow to import, and `--help` needs none
 
+    keep_private()
     verdict = judge(run_dir, master)
     click.echo(verdict.summary)
     click.echo(run_dir / "verdict.json")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from chaosk.private import keep_private
 from chaosk.rundir import existing
 
 FORMATS = ("html", "markdown", "junit")
@@ -26,6 +27,7 @@ def command(run_dir: Path, formats: tuple[str, ...]) -> None:
     from chaosk.report.source import read_verdict  # noqa: PLC0415
     from chaosk.report.terminal import summary  # noqa: PLC0415
 
+    keep_private()
     run = existing(run_dir)
     written = write_all(run, formats or FORMATS)
     if run.html in written:

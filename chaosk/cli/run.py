@@ -19,6 +19,7 @@ from chaosk.cli._sets import set_option, sets_of
 from chaosk.document import load_scenario
 from chaosk.errors import AnalysisError, ExitCode
 from chaosk.plan import Plan
+from chaosk.private import keep_private
 from chaosk.run.analyst import Analyst
 from chaosk.run.breakdown import sentence
 from chaosk.run.display import Display, PlainDisplay, TerminalDisplay
@@ -51,6 +52,7 @@ def command(
         durations: dict[str, float] = {}
         with _timed(durations, "lab"):
             found = settle_on(inventory, loaded.cluster, display.say)
+        keep_private()
         run_id = f"{slug(loaded.name)[:40]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
         plan = plans.make(loaded, found, run_id, secrets.randbits(32) if seed is None else seed)
         rundir, record = _experiment(plan, output, display, durations)

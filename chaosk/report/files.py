@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from chaosk import private
 from chaosk.errors import UsageError
 from chaosk.report.content import Content, content
 from chaosk.report.html import html
@@ -37,7 +38,7 @@ def replace(path: Path, text: str) -> None:
     """Write a file as a whole or not at all."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
+        private.fresh_text(draft, text)
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -78,19 +79,19 @@ def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_an_old_report_stays_until_the_new_one_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that runs full in the middle leaves the report that was there."""
+def test_an_old_report_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    """A file system that takes no more in the middle leaves the report that was there, and no half of the new one."""
     target = tmp_path / "report.html"
     target.write_text("old")
-
-    def full(*_: object, **__: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(UsageError, match="No space left on device"):
-        replace(target, "new")
-    monkeypatch.undo()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(UsageError, match="File too large"):
+            replace(target, "new" * 10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_every_format_names_a_path() -> None:

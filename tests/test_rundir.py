@@ -1,0 +1,100 @@
+"""Run directories: made anew below one place, whatever a scenario is called, and never by way of a link."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from payloads import SHELL
+
+from chaosk.errors import UsageError
+from chaosk.rundir import FOLDERS, create, existing, slug
+
+NOW = datetime(2026, 9, 21, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    """Where run directories go, deep enough for a path that leads out to be seen."""
+    return tmp_path / "a" / "b" / "reports"
+
+
+@pytest.mark.parametrize(
+    "name", [*SHELL[::7], "../../etc", "/etc/passwd", "..", ".", "", "a/b", "\u202e", "con", "x" * 300]
+)
+def test_whatever_a_scenario_is_called(tmp_path: Path, output: Path, name: str) -> None:
+    """Its directory is two levels below the output, and nothing is made beside that."""
+    made = create(output, name, NOW)
+    assert made.root.parent.parent == output
+    outside = {path for path in tmp_path.rglob("*") if output not in path.parents and path != output}
+    assert outside == {tmp_path / "a", tmp_path / "a" / "b"}
+
+
+@given(st.text(max_size=200))
+def test_a_slug_is_one_plain_name(name: str) -> None:
+    """Of letters, digits and hyphens: no path, no option, nothing that a shell reads."""
+    found = slug(name)
+    assert found
+    assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert not found.startswith("-")
+    assert len(found) <= 64
+
+
+def test_nobody_else_can_look_into_it(output: Path) -> None:
+    """Modes 0700, whatever the umask: what is in a run is its owner's matter."""
+    before = os.umask(0)
+    try:
+        made = create(output, "x", NOW)
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (made.root, *(made.root / name for name in FOLDERS))} == {0o700}
+
+
+def test_a_run_directory_is_never_used_again(output: Path) -> None:
+    """Two runs in the same microsecond: the second is refused, and the first is as it was."""
+    first = create(output, "x", NOW)
+    (first.live / "evidence").write_text("mine")
+    with pytest.raises(UsageError, match="cannot make the run directory"):
+        create(output, "x", NOW)
+    assert (first.live / "evidence").read_text() == "mine"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_below_the_output_is_refused(tmp_path: Path, output: Path, *, there: bool) -> None:
+    """Whoever may write there does not choose where a run's evidence goes."""
+    output.mkdir(parents=True)
+    if there:
+        (tmp_path / "elsewhere").mkdir()
+    (output / "x").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="is a symbolic link"):
+        create(output, "x", NOW)
+    assert not there or list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_the_output_itself_may_be_a_link(tmp_path: Path) -> None:
+    """That one the user has named."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "reports").symlink_to(tmp_path / "disk")
+    assert create(tmp_path / "reports", "x", NOW).root.resolve().parent.parent == tmp_path / "disk"
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_run_directory_that_leads_out_of_itself_is_refused(tmp_path: Path, output: Path, name: str) -> None:
+    """From elsewhere, with a link in place of a folder: judging it would write where the link leads."""
+    made = create(output, "x", NOW)
+    made.plan.write_text("{}")
+    assert existing(made.root) == made
+    (made.root / name).rmdir()
+    (made.root / name).symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="is a symbolic link"):
+        existing(made.root)
+
+
+def test_what_is_no_run_directory_is_said(tmp_path: Path) -> None:
+    """By what it lacks."""
+    with pytest.raises(UsageError, match=r"it has no plan\.json"):
+        existing(tmp_path)

@@ -1,0 +1,119 @@
+"""How quick chaosk's hands are: a kept connection against a fresh one, and steps on many hosts at one planned time.
+
+``python bench hands [--rounds 50] [--lab NAME]``. A lab is put up; `true` is run as root on its hosts, on a connection
+that is made for it and on one that is kept; then on all hosts at once at a planned moment, as steps of a timeline are.
+When a command starts is stamped by the host; hosts of a lab share this machine's clock, so the stamps can be compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from statistics import median, quantiles
+
+from chaosk import lab
+from chaosk.document import load_inventory
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.lab.namespace import inside
+from chaosk.run.clock import now, sleep_until
+from chaosk.transport.command import Command
+from chaosk.transport.ssh import Ssh
+
+NEVER = threading.Event()
+AHEAD = 0.25
+"""Seconds between deciding on a moment and the moment."""
+
+
+def true(host: str) -> Command:
+    """The least there is to do."""
+    return Command(host=host, argv=("true",), sudo=True)
+
+
+def fresh(inventory: Inventory, rounds: int) -> list[float]:
+    """Seconds of a command on a connection of its own."""
+    host, times = next(iter(inventory.hosts)), []
+    for _ in range(rounds):
+        transport = Ssh(inventory.hosts)
+        began = time.monotonic()
+        transport.run(true(host))
+        times.append(time.monotonic() - began)
+        transport.close()
+    return times
+
+
+def kept(transport: Ssh, host: str, rounds: int) -> list[float]:
+    """Seconds of a command on the connection that is there."""
+    times = []
+    for _ in range(rounds):
+        began = time.monotonic()
+        transport.run(true(host))
+        times.append(time.monotonic() - began)
+    return times
+
+
+def together(transport: Ssh, hosts: tuple[str, ...], rounds: int) -> tuple[list[float], list[float]]:
+    """Seconds that starts were late, and by which the last of a round came after the first; by the hosts' stamps."""
+    late, apart = [], []
+    epoch = time.time_ns() - time.monotonic_ns()
+    with ThreadPoolExecutor(len(hosts)) as pool:
+        for _ in range(rounds):
+            moment = now() + int(AHEAD * 1e9)
+
+            def start(host: str, moment: int = moment) -> int:
+                sleep_until(moment, NEVER)
+                return transport.run(true(host)).host_started
+
+            starts = list(pool.map(start, hosts))
+            late += [(each - epoch - moment) / 1e9 for each in starts]
+            apart.append((max(starts) - min(starts)) / 1e9)
+    return late, apart
+
+
+def told(name: str, times: list[float]) -> str:
+    """A line of figures, in milliseconds."""
+    p99 = quantiles(times, n=100)[98]
+    return f"{name:34} median {median(times) * 1e3:7.1f} ms   p99 {p99 * 1e3:7.1f} ms   ({len(times)})"
+
+
+def measure(inventory: Inventory, rounds: int) -> None:
+    """Measure and print."""
+    hosts = tuple(inventory.hosts)
+    transport = Ssh(inventory.hosts)
+    for host in hosts:
+        transport.run(true(host))
+    alone, ready = fresh(inventory, rounds), kept(transport, hosts[0], 4 * rounds)
+    late, apart = together(transport, hosts, rounds)
+    transport.close()
+    print(told("command, fresh connection", alone))
+    print(told("command, kept connection", ready))
+    print(f"{'kept / fresh':34} {median(ready) / median(alone):.3f} (target 0.1)")
+    print(told("start after its planned time", late))
+    print(told(f"first to last of {len(hosts)} hosts", apart) + " (target p99 50 ms)")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def main() -> int:
+    """Put a lab up, measure inside its network, take it down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("--lab", default="hands")
+    options = parser.parse_args()
+    path = lab.up(LabLayout(name=options.lab), _say)
+    try:
+        inventory = load_inventory(path)
+        if not isinstance(inventory, Inventory):
+            raise SystemExit(f"{path}: not the inventory of a lab that is up")
+        inside(f"chaosk-{options.lab}", lambda: measure(inventory, options.rounds))
+    finally:
+        lab.down(options.lab, _say)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

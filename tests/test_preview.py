@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from fake_live import inventory
+from fake_live import FakeLive, inventory
 from sample_documents import SCENARIO, written
 
 from chaosk.document import load_scenario
@@ -154,3 +154,23 @@ def test_shipped_scenarios_can_be_told() -> None:
         rows = describe(loaded, inventory(brokers=count))
         assert len(rows) == len(loaded.timeline)
         assert all(row.does for row in rows), path
+
+
+def test_targets_as_they_stand_now(tmp_path: Path) -> None:
+    """With a live cluster its leader is named and the commands are those for it; a draw by lot stays symbolic."""
+    timeline = (
+        "- kill_broker: {target: 'leader(orders, 1)'}\n- pause_broker: {target: 'random(1, brokers)'}\n"
+        "- stop_broker: {target: coordinator(readers)}\n"
+    )  # fmt: skip
+    found = describe(scenario(tmp_path, timeline), inventory(), FakeLive())
+    assert found[0].targets == ("leader(orders, 1) = broker 1 on node2",)
+    assert (found[0].example, found[0].lease) == (False, "30s on node2, renewed while the run lives")
+    assert all(line.startswith("node2$") for line in found[0].does)
+    assert (found[1].targets, found[1].example) == (("random(1, brokers)",), True)
+    assert found[2].targets == ("coordinator(readers) = nothing at the moment",)
+
+
+def test_a_cluster_that_does_not_answer(tmp_path: Path) -> None:
+    """Its targets stay as they are written."""
+    (found,) = describe(scenario(tmp_path, "- kill_broker: {target: controller}\n"), inventory(), FakeLive(silent=True))
+    assert (found.targets, found.example) == (("controller",), True)

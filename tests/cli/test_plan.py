@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,46 @@ def test_a_lab_file_tells_no_hosts(tmp_path: Path, capsys: pytest.CaptureFixture
     lab = str(written(tmp_path, "lab: {}\n", "lab.yaml"))
     assert main(["plan", str(written(tmp_path, SCENARIO)), "--inventory", lab]) == ExitCode.PASS
     assert "With --inventory and the hosts of a cluster" in capsys.readouterr().out
+
+
+def test_the_lease_and_what_is_allowed_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cluster: str
+) -> None:
+    """How long which hosts keep the undo once chaosk is gone: the fault's time and a margin, as long as is allowed."""
+    document = spoil(SCENARIO, "settle: 20s", "settle: 20s\nallow: {all_brokers: to see it}")
+    document = spoil(document, "between: [broker 1, [broker 2, broker 0]]", "between: [broker 1, broker 2]")
+    assert main(["plan", str(written(tmp_path, document)), "--inventory", cluster]) == ExitCode.PASS
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "lease 35s on node2, renewed while the run lives" in lines
+    assert "lease 1m on node1, renewed while the run lives" in lines
+    assert "allows    all_brokers: to see it" in lines
+
+
+def test_what_is_not_safe_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], cluster: str) -> None:
+    """As a run would refuse it: exit 69, with the entry, why, and what to write."""
+    document = spoil(
+        SCENARIO, "cut_network: {between: [broker 1, [broker 2, broker 0]]}",
+        "kill_zookeeper: {target: zookeeper 1}\n    at: 1s\n  - at: 2s\n    stop_zookeeper: {target: zookeeper 2}",
+    )  # fmt: skip
+    document = spoil(document, "    after: {entry: kill, is: healed, delay: 2s}\n", "")
+    assert main(["plan", str(written(tmp_path, document)), "--inventory", cluster]) == ExitCode.PREFLIGHT
+    told = capsys.readouterr().err
+    assert "stop_zookeeper-4: with cut in place, it would leave no majority of the 3 ZooKeeper nodes" in told
+    assert "allow: {zookeeper_majority: WHY}" in told
+
+
+def test_nothing_is_contacted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cluster: str
+) -> None:
+    """With an inventory or without: no socket is opened, no name resolved. Only --live asks, and needs to know whom."""
+
+    def forbid(*args: object, **more: object) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", forbid)
+    monkeypatch.setattr(socket, "getaddrinfo", forbid)
+    scenario = str(written(tmp_path, SCENARIO))
+    assert main(["plan", scenario]) == ExitCode.PASS
+    assert main(["plan", scenario, "--inventory", cluster]) == ExitCode.PASS
+    assert main(["plan", scenario, "--live"]) == ExitCode.USAGE
+    assert "--live asks a cluster; name it with --inventory" in capsys.readouterr().err

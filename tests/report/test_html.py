@@ -130,7 +130,7 @@ def rich_verdict() -> Verdict:
             *sample_run.outages(Shape()), lost(Severity.VIOLATION),
             lost(Severity.ALLOWED, reason="acks is not all").model_copy(update={"suspects": ("librdkafka #1",)}),
         ),
-        guards=(guard(),),
+        guards=(guard(),), allowed={"all_brokers": "nobody else uses it"},
         objectives=(
             objective("unavailability", "writer", 40, maximum=20), objective("recovery", "kill", None, maximum=3),
             objective("lost_records", "orders", 9, minimum=1, prediction=True, unit="records"),
@@ -160,7 +160,7 @@ def test_every_part_of_the_verdict_is_in_it(make_run: MakeRun) -> None:
         "20 of 6,863 rows; all of them are in evidence/lost.jsonl", "librdkafka #1", "✕ missed", "? not measured",
         "(prediction)", "? did not take", "gone", "The cluster was not put back", "expected: pass", "latency p99",
         "The cluster before, during and after", "leader(orders, 0)", "chaosk run SCENARIO.yaml --seed 42",
-        "env", "KAFKA_PASSWORD",
+        "env", "KAFKA_PASSWORD", "(all brokers): nobody else uses it",
     ):  # fmt: skip
         assert expected in said, expected
 

@@ -125,3 +125,12 @@ def test_it_is_the_same_every_time(make_run: MakeRun) -> None:
     """The same run, the same bytes."""
     run = make_run()
     assert markdown(content(run)) == markdown(content(run))
+
+
+def test_limits_that_the_scenario_lifts_are_told(make_run: MakeRun) -> None:
+    """With the reason it gives, escaped like every other text; without any, nothing is said."""
+    page = of(make_run, verdict().model_copy(update={"allowed": {"all_brokers": "a *test* of <b>all</b>"}}))
+    assert "**Beyond the limits of harm, on purpose** (all brokers): a " in page
+    shown = rendered(page)
+    assert "a *test* of &lt;b&gt;all&lt;/b&gt;" in shown
+    assert "Beyond the limits" not in of(make_run)

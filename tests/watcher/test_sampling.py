@@ -116,3 +116,23 @@ def test_keeps_to_its_schedule() -> None:
     assert len(gaps) >= 8
     assert gaps[2] >= 0.25
     assert min(gaps[:2] + gaps[4:]) > 0.02
+
+
+def test_topics_of_others_are_seen_and_not_written_down() -> None:
+    """Asked for all of them, the sampler's view has them; its rows are those of the topics that are watched."""
+    with mock_cluster(1) as (producer, places):
+        for topic in ("orders", "payments"):
+            producer.produce(topic, b"x", partition=0)
+        producer.flush(5)
+        log = Rows()
+        sampler = BrokerSampler(1, places[1], ("orders",), log, threading.Event(), others=True)
+        sampler.sample()
+        sampler._link.close()
+        alone, unasked = sampled(places[1], "orders")
+    assert sampler.latest is not None
+    assert {one.topic for one in sampler.latest.partitions} == {"orders", "payments"}
+    assert {one["topic"] for table in ("partitions", "offsets") for one in log.of(table)} == {"orders"}
+    assert log.of("offsets"), "it asked for the offsets of its own replicas all the same"
+    assert unasked.latest is not None
+    assert {one.topic for one in unasked.latest.partitions} == {"orders"}
+    assert len(alone.rows) == len(log.rows)

@@ -66,3 +66,22 @@ def test_travels_as_json() -> None:
     """The state that the run reads is the one that the watcher wrote."""
     state = look(says(0, part(0, 0)), zookeepers={1: "leader", 2: None})
     assert WatcherState.model_validate_json(state.model_dump_json()) == state
+
+
+def test_of_other_topics_only_what_is_not_whole() -> None:
+    """Those that nobody asked to watch have no line; their partitions in trouble are told one by one."""
+    parts = (
+        part(0, 0), part(0, 1, topic="fine"), part(0, -1, (1,), topic="payments"), part(1, 2, (1, 2), topic="payments"),
+    )  # fmt: skip
+    state = glance(1, [0, 1, 2], [says(0, *parts), says(1, *parts)], {}, {"orders"})
+    assert [topic.topic for topic in state.topics] == ["orders"]
+    told = [(one.topic, one.partition, one.leader, one.in_sync, one.replicas) for one in state.strained]
+    assert told == [("payments", 0, -1, 1, 3), ("payments", 1, 2, 2, 3)]
+    assert WatcherState.model_validate_json(state.model_dump_json()) == state
+
+
+def test_without_a_choice_every_topic_is_watched() -> None:
+    """Then none is another's."""
+    state = look(says(0, part(0, -1), part(0, 0, (0,), topic="payments")))
+    assert [topic.topic for topic in state.topics] == ["orders", "payments"]
+    assert state.strained == ()

@@ -22,10 +22,11 @@ from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
 from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim
-from chaosk.run.faults import Faults, Life
+from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
+from chaosk.run.life import Life
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fault
 from chaosk.transport.ssh import Ssh

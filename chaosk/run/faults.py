@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import structlog
 
@@ -16,6 +15,7 @@ from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
+from chaosk.run.life import Life
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fact, Fault
 
@@ -27,38 +27,6 @@ RETRY_AFTER = 1.0
 """Seconds between two tries."""
 _NEVER = threading.Event()
 """Nothing interrupts healing."""
-
-
-@dataclass(slots=True)
-class Life:
-    """What became of one fault so far. Times are monotonic nanoseconds."""
-
-    fault: Fault
-    invoked: int
-    armed: bool = False
-    """Whether there may be something to undo."""
-    applied: int | None = None
-    heal_invoked: int | None = None
-    healed: int | None = None
-    took: bool = False
-    why: list[str] = field(default_factory=list)
-    left: str | None = None
-    """A lease that could not be disarmed, in words: it will carry out the undo once more."""
-    over: bool = False
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def undone(self) -> bool:
-        """Whether nothing of it is left: its undo was verified, or it leaves nothing."""
-        return self.healed is not None or not self.armed
-
-    def row(self) -> tuple[object, ...]:
-        """Its row in the table ``faults``."""
-        targets = ", ".join(str(node) for node in self.fault.targets)
-        return (
-            self.fault.name, self.fault.step, targets, self.invoked, self.applied, self.heal_invoked, self.healed,
-            self.took, self.undone, "; ".join(self.why) or None,
-        )  # fmt: skip
 
 
 class Faults:

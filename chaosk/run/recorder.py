@@ -10,7 +10,7 @@ from typing import Any
 
 from chaosk.eventlog import LiveLog
 from chaosk.run.clock import now
-from chaosk.run.faults import Life
+from chaosk.run.life import Life
 
 
 class Recorder:

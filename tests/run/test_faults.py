@@ -14,10 +14,11 @@ from chaosk.conditions._contract import Answer
 from chaosk.errors import StepError
 from chaosk.run import faults as module
 from chaosk.run.clock import Interrupted
-from chaosk.run.faults import Faults, Life
+from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal, armed
 from chaosk.run.leases import Leases
+from chaosk.run.life import Life
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fact, Fault, Run, Site, Step
 from chaosk.targets._contract import Node

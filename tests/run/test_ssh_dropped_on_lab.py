@@ -14,7 +14,8 @@ import pytest
 from bare_hosts import Bare, bare, cut, until
 
 from chaosk.errors import ChaoskError
-from chaosk.run.faults import Faults, Life
+from chaosk.run.faults import Faults
+from chaosk.run.life import Life
 from chaosk.transport.command import Command, Result
 from chaosk.transport.ssh import Ssh
 

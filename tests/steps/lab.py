@@ -21,10 +21,11 @@ from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim
 from chaosk.run.clock import wait_for
-from chaosk.run.faults import Faults, Life
+from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
+from chaosk.run.life import Life
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Signal
 from chaosk.transport.command import Command, Result

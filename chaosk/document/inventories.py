@@ -25,6 +25,7 @@ def inventory_references(root: Node) -> Iterator[Found]:
         _services(root), "is the service of {first} on the same host, too; give each a service of its own"
     )
     yield from _client_listeners(root)
+    yield from _probes(root)
     yield from _twice(_roles(root), "is on {first}, too; put it on one host")
 
 
@@ -98,6 +99,12 @@ def _client_listeners(root: Node) -> Iterator[Found]:
     ports = [node for path, node in scalars(brokers) if path[1:2] == ("listeners",) and path[-1:] == ("port",)]
     if ports and flags.count(False) == len(ports):
         yield brokers.place, ("brokers",), "no listener is for clients; write clients: true for one of each broker"
+
+
+def _probes(root: Node) -> Iterator[Found]:
+    for path, node in scalars(root):
+        if path[:1] == ("stop_conditions",) and path[-1:] == ("probe",):
+            yield node.place, path, "only a scenario has probes; leave it out, and it is about each of them"
 
 
 def _roles(root: Node) -> Iterator[Entry]:

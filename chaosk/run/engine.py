@@ -23,16 +23,15 @@ from contextlib import contextmanager
 import structlog
 
 from chaosk import report
-from chaosk.errors import ChaoskError, EventLogError, HealError, StepError
+from chaosk.errors import ChaoskError, EventLogError, HealError
 from chaosk.eventstore import close as close_events
 from chaosk.hoststate import differences
 from chaosk.plan import Plan
 from chaosk.run.actor import FaultActor
 from chaosk.run.admission import Admission
 from chaosk.run.analyst import Analyst
-from chaosk.run.clock import Interrupted, now, sleep_until, wait_for
+from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.display import Display, Rates, Status
-from chaosk.run.drain import behind
 from chaosk.run.faults import Faults
 from chaosk.run.field import Field
 from chaosk.run.here import here
@@ -40,17 +39,11 @@ from chaosk.run.journal import Journal
 from chaosk.run.monitor import Monitor
 from chaosk.run.recorder import Recorder
 from chaosk.run.timeline import Timeline
+from chaosk.run.waiting import become_whole, drain, warm_up
 from chaosk.rundir import RunDir
-from chaosk.runrecord import Breach, RunRecord
+from chaosk.runrecord import RunRecord
 
 log = structlog.get_logger()
-
-WHOLE_WITHIN = 120.0
-"""Seconds that the cluster may take to be healthy again once everything is undone."""
-WARM_WITHIN = 60.0
-"""Seconds until every probe must have made progress."""
-CATCH_UP_WITHIN = 30.0
-"""Seconds that consumers may take to read what was written."""
 
 
 class Engine:
@@ -71,8 +64,7 @@ class Engine:
         self._phase = "warm_up"
         self._began = now()
         self._wall = time.time_ns()
-        self._breach: Breach | None = None
-        self._monitor = Monitor(field.stop_conditions, field.sight(self._held), self._abort)
+        self._monitor = Monitor(field.stop_conditions, field.sight(self._faults.held), stop, display.say)
         self._not_healed: tuple[str, ...] = ()
         self._unwell: tuple[str, ...] = ()
         self._before: dict[str, str] = {}
@@ -88,15 +80,15 @@ class Engine:
         try:
             self._play()
         except Interrupted:
-            breach = self._breach
-            error = "interrupted" if breach is None else f"ABORTED BY GUARD {breach.condition}: {breach.what}"
+            error = self._monitor.words or "interrupted"
         except ChaoskError as broken:
             error = str(broken)
             self._display.say(f"broken off: {error}")
         finally:
-            self._heal()
-            self._note_healed()
             self._monitor.end()
+            self._heal()
+            if not self._not_healed:
+                self._monitor.healed()
             self._compare_hosts()
             self._field.crew.abandon()
             torn = self._field.stop_watcher()
@@ -108,7 +100,9 @@ class Engine:
         self._before = self._field.host_states()
         self._field.snapshot(self._rundir.cluster / "before.json")
         with self._enter("warm_up"):
-            self._warm_up()
+            self._field.open(self._rundir)
+            self._monitor.start()
+            warm_up(self._field.crew, scenario.probes, self._look, self._stop)
         with self._enter("baseline"):
             self._pass(scenario.baseline)
         self._began, self._wall = now(), time.time_ns()
@@ -123,9 +117,11 @@ class Engine:
         with self._enter("settle"):
             self._pass(scenario.settle)
         with self._enter("drain"):
-            self._drain()
+            for group in drain(self._field.crew, scenario.probes, self._look, self._stop):
+                self._display.say(f"{group}: not everything was read in time")
+            self._monitor.end()
         with self._enter("whole"):
-            self._become_whole()
+            self._unwell = become_whole(self._field.unhealthy, self._look, self._stop)
         self._field.snapshot(self._rundir.cluster / "after.json")
         self._field.measure_clocks(self._recorder)
         with self._enter("audit"):
@@ -133,76 +129,11 @@ class Engine:
             result = self._field.audit(self._rundir)
             log.info("audit", records=result.records, complete=result.complete, incomplete=result.incomplete)
 
-    def _warm_up(self) -> None:
-        self._field.open(self._rundir)
-        self._monitor.start()
-        for probe in self._plan.scenario.probes:
-            self._field.crew.start(probe)
-        crew = self._field.crew
-
-        def ready() -> bool:
-            self._look()
-            return bool(crew.dead()) or all(state.ok > 0 for state in crew.states())
-
-        done = wait_for(ready, WARM_WITHIN, self._stop)
-        if dead := crew.dead():
-            words = "; ".join(end.last_words for end in crew.ends() if end.probe in dead)
-            raise StepError(f"{', '.join(dead)}: died before the timeline began: {words}")
-        if not done:
-            idle = ", ".join(state.probe for state in crew.states() if state.ok == 0)
-            raise StepError(f"{idle}: made no progress within {WARM_WITHIN:g} s, before any fault")
-
-    def _drain(self) -> None:
-        crew, probes = self._field.crew, self._plan.scenario.probes
-        crew.end_all(tuple(name for name, probe in probes.items() if probe.writes))
-
-        def caught_up() -> bool:
-            self._look()
-            return not behind(probes, crew.states())
-
-        if not wait_for(caught_up, CATCH_UP_WITHIN, self._stop):
-            groups = ", ".join(behind(probes, crew.states()))
-            self._display.say(f"{groups}: not everything was read within {CATCH_UP_WITHIN:g} s")
-        crew.end_all(tuple(probes))
-        self._monitor.end()
-
-    def _become_whole(self) -> None:
-        """Wait for the health that preflight demands: undoing a cut does not bring back who gave up meanwhile."""
-        problems: tuple[str, ...] = ()
-
-        def healthy() -> bool:
-            nonlocal problems
-            self._look()
-            problems = self._field.unhealthy()
-            return not problems
-
-        if not wait_for(healthy, WHOLE_WITHIN, self._stop):
-            self._unwell = tuple(f"the cluster is not as it was: {problem}" for problem in problems)
-
     def _snapshot_during(self) -> None:
         """The state of the cluster under its first fault, just before that one is undone."""
         path = self._rundir.cluster / "during.json"
         if not path.exists() and not self._stop.is_set():
             self._field.snapshot(path)
-
-    def _held(self) -> frozenset[str]:
-        """The hosts that a fault has in its hands as a whole."""
-        faults = self._faults.standing()
-        return frozenset(node.id for fault in faults for node in fault.targets if node.kind == "host")
-
-    def _abort(self, breach: Breach) -> None:
-        """A stop condition holds: end the run; called from another thread. A run that ends already ends as it does."""
-        if self._stop.is_set():
-            return
-        self._breach = breach
-        self._stop.set()
-        self._display.say(f"STOP CONDITION {breach.condition}: {breach.what}; healing what is in place")
-
-    def _note_healed(self) -> None:
-        """After a breach: when everything was undone."""
-        if self._breach is not None and not self._not_healed:
-            self._breach = self._breach.model_copy(update={"healed": now()})
-            log.info("all healed", **self._breach.model_dump())
 
     def _heal(self) -> None:
         self._not_healed = (*self._faults.heal_all(), *self._unwell)
@@ -251,8 +182,8 @@ class Engine:
             ended=now(),
             healed=not self._not_healed,
             not_healed=self._not_healed,
-            interrupted=self._stop.is_set() and self._breach is None,
-            breach=self._breach,
+            interrupted=self._stop.is_set() and self._monitor.breach is None,
+            breach=self._monitor.breach,
             error=error,
             entries=self._timeline.ends(),
             probes=self._field.crew.ends(),

@@ -100,10 +100,11 @@ class Faults:
         for life in lives:
             life.left = self._leases.disarm(life.fault)
 
-    def standing(self) -> tuple[Fault, ...]:
-        """The faults of which something may be in place."""
+    def held(self) -> frozenset[str]:
+        """The hosts that a fault has in its hands as a whole."""
         with self._lock:
-            return tuple(life.fault for life in self._lives if not (life.over and life.undone))
+            faults = [life.fault for life in self._lives if not (life.over and life.undone)]
+        return frozenset(node.id for fault in faults for node in fault.targets if node.kind == "host")
 
     def over(self) -> frozenset[str]:
         """Names of the faults of which nothing is left."""

@@ -15,20 +15,37 @@ from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
 
 log = structlog.get_logger()
 
+BLIND = 10.0
+"""Seconds that a condition may be unable to look before that itself stops the run."""
+
 
 class Monitor:
     """The stop conditions of one run, from :meth:`start` to :meth:`end`."""
 
-    def __init__(self, conditions: Iterable[StopCondition], sight: Sight, stop: Callable[[Breach], None]) -> None:
-        """``stop`` is called once, from another thread, with the first breach."""
+    def __init__(
+        self, conditions: Iterable[StopCondition], sight: Sight, stop: threading.Event, say: Callable[[str], None]
+    ) -> None:
+        """``stop`` is set at the first breach, unless it is set already: a run that ends, ends as it does."""
         self._sight = sight
         self._stop = stop
+        self._say = say
         self._ended = threading.Event()
         self._lock = threading.Lock()
+        self._breach: Breach | None = None
         self._threads = [
             threading.Thread(target=self._watch, args=(one,), name=f"watch {registry.name_of(type(one))}", daemon=True)
             for one in conditions
         ]
+
+    @property
+    def breach(self) -> Breach | None:
+        """What stopped the run."""
+        return self._breach
+
+    @property
+    def words(self) -> str | None:
+        """Why the run was stopped; None if no stop condition did that."""
+        return None if self._breach is None else f"ABORTED BY GUARD {self._breach.condition}: {self._breach.what}"
 
     def start(self) -> None:
         """Begin to look."""
@@ -40,29 +57,41 @@ class Monitor:
         with self._lock:
             self._ended.set()
 
+    def healed(self) -> None:
+        """Note that everything is undone now, if a stop condition was why."""
+        if self._breach is not None:
+            self._breach = self._breach.model_copy(update={"healed": now()})
+            log.info("all healed", **self._breach.model_dump())
+
     def _watch(self, condition: StopCondition) -> None:
         name = registry.name_of(type(condition))
+        looked = now()
         while not self._ended.is_set():
-            seen = self._look(name, condition)
+            try:
+                seen = condition.look(self._sight)
+                looked = now()
+            except ChaoskError as error:
+                log.warning("stop condition", condition=name, problem=str(error))
+                seen = _blind(looked, error)
+            except Exception as error:  # noqa: BLE001 - a defect in a plugin must not leave a run unwatched in silence
+                seen = Seen(now(), f"a defect in it, so nobody watches: {type(error).__name__}: {error}")
             if seen is not None:
                 self._decide(name, seen)
                 return
             self._ended.wait(condition.pause())
 
-    def _look(self, name: str, condition: StopCondition) -> Seen | None:
-        try:
-            return condition.look(self._sight)
-        except ChaoskError as error:
-            log.warning("stop condition", condition=name, problem=str(error))
-            return None
-        except Exception as error:  # noqa: BLE001 - a defect in a plugin must not leave a run unwatched in silence
-            return Seen(now(), f"a defect in it, so nobody watches: {type(error).__name__}: {error}")
-
     def _decide(self, name: str, seen: Seen) -> None:
         with self._lock:
-            if self._ended.is_set():
+            if self._ended.is_set() or self._stop.is_set():
                 return
             self._ended.set()
-        breach = Breach(condition=name, what=seen.what, at=seen.at, decided=now())
-        log.warning("stopping", **breach.model_dump())
-        self._stop(breach)
+            self._breach = Breach(condition=name, what=seen.what, at=seen.at, decided=now())
+        self._stop.set()
+        log.warning("stopping", **self._breach.model_dump())
+        self._say(f"STOP CONDITION {name}: {seen.what}; healing what is in place")
+
+
+def _blind(looked: int, error: ChaoskError) -> Seen | None:
+    """A breach if the last look that said anything is too long ago."""
+    blind = (now() - looked) / 1e9
+    return None if blind < BLIND else Seen(now(), f"it cannot look for {blind:.0f} s, so nobody watches: {error}")

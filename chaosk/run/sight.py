@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import ChaoskError
+from chaosk.errors import ChaoskError, StepError
 from chaosk.run.clock import now
 from chaosk.stop_conditions._contract import Change, Strained
 from chaosk.transport._contract import Transport
@@ -18,6 +18,8 @@ from chaosk.watcher.state import StrainedState, WatcherState
 
 LONGEST = 60.0
 """Seconds of what probes said that are kept."""
+STALE = 5.0
+"""Seconds after which what the watcher said last is no news any more."""
 OFTEN = 0.1
 """Seconds between two looks at the probes."""
 
@@ -113,10 +115,12 @@ class RunSight:
         self.unreachable = hosts.unreachable
 
     def strained(self) -> tuple[int, tuple[Strained, ...]] | None:
-        """The last state of the topics of others."""
+        """The last state of the topics of others; raises StepError if it is too old."""
         state = self._watched()
         if state is None:
             return None
+        if now() - state.at > STALE * 1e9:
+            raise StepError(f"the watcher has said nothing new for {(now() - state.at) / 1e9:.0f} s")
         foreign = [one for one in state.strained if self._foreign.is_foreign(one.topic)]
         with self._lock:
             leaderless = [(one.topic, one.partition) for one in foreign if one.leader < 0]

@@ -11,6 +11,7 @@ import pytest
 from pydantic import PrivateAttr
 
 from chaosk.errors import ClusterError
+from chaosk.run import monitor as module
 from chaosk.run.monitor import Monitor
 from chaosk.runrecord import Breach
 from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
@@ -38,19 +39,15 @@ def asked(answer: Callable[[], Seen | None]) -> Asked:
 
 def breaches(*conditions: StopCondition, within: float = 1.0) -> list[Breach]:
     """What the monitor decided, after some time."""
-    found: list[Breach] = []
-    heard = threading.Event()
-
-    def stop(breach: Breach) -> None:
-        found.append(breach)
-        heard.set()
-
-    monitor = Monitor(conditions, SIGHT, stop)
+    stop, said = threading.Event(), list[str]()
+    monitor = Monitor(conditions, SIGHT, stop, said.append)
+    assert monitor.words is None
     monitor.start()
-    heard.wait(within)
+    stop.wait(within)
     time.sleep(0.2)
     monitor.end()
-    return found
+    assert stop.is_set() == (monitor.breach is not None) == (len(said) == 1)
+    return [monitor.breach] if monitor.breach is not None else []
 
 
 def test_the_first_one_stops_the_run_once() -> None:
@@ -107,19 +104,59 @@ def test_a_defect_in_a_condition_stops_the_run() -> None:
 
 def test_after_the_end_nothing_is_decided() -> None:
     """An answer that comes late is heard by nobody."""
-    found: list[Breach] = []
     answering = threading.Event()
 
     def look() -> Seen | None:
         answering.wait(5)
         return Seen(1, "bad")
 
-    monitor = Monitor([asked(look)], SIGHT, found.append)
+    stop = threading.Event()
+    monitor = Monitor([asked(look)], SIGHT, stop, print)
     monitor.start()
     monitor.end()
     answering.set()
     time.sleep(0.3)
-    assert found == []
+    assert (monitor.breach, stop.is_set()) == (None, False)
+
+
+def test_a_run_that_ends_already_ends_as_it_does() -> None:
+    """After Ctrl-C what comes true is no abort: the run was interrupted."""
+    stop = threading.Event()
+    stop.set()
+    monitor = Monitor([asked(lambda: Seen(1, "bad"))], SIGHT, stop, print)
+    monitor.start()
+    time.sleep(0.2)
+    monitor.healed()
+    assert (monitor.breach, monitor.words) == (None, None)
+
+
+def test_who_cannot_look_for_long_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A watch that sees nothing is no watch; one look that says something starts the patience anew."""
+    monkeypatch.setattr(module, "BLIND", 0.5)
+    times: list[float] = []
+
+    def look() -> Seen | None:
+        times.append(time.monotonic())
+        if len(times) == 4:
+            return None
+        raise ClusterError("no broker answers")
+
+    (found,) = breaches(asked(look), within=3.0)
+    assert "so nobody watches: no broker answers" in found.what
+    assert times[-1] - times[3] >= 0.5
+
+
+def test_the_moment_of_healing_is_noted() -> None:
+    """After the decision, once everything is undone; the words are those of the verdict."""
+    stop = threading.Event()
+    monitor = Monitor([asked(lambda: Seen(1, "bad"))], SIGHT, stop, print)
+    monitor.start()
+    assert stop.wait(2)
+    monitor.healed()
+    assert monitor.breach is not None
+    assert monitor.breach.healed is not None
+    assert monitor.breach.healed >= monitor.breach.decided
+    assert monitor.words == "ABORTED BY GUARD test_monitor: bad"
 
 
 @pytest.mark.parametrize("count", [0, 1])

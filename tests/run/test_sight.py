@@ -10,7 +10,7 @@ import pytest
 
 from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import HostError
+from chaosk.errors import HostError, StepError
 from chaosk.run import sight as module
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.stop_conditions._contract import Change
@@ -79,6 +79,14 @@ class Known(Foreign):
         return 2
 
 
+@pytest.fixture(autouse=True)
+def early(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """It is 5 s after the beginning of time."""
+    clock = Clock(monkeypatch)
+    clock.seconds = 5.0
+    return clock
+
+
 def sight(states: list[WatcherState | None]) -> RunSight:
     """Of a watcher that says these, one after the other."""
     hosts = HostWatch(Hosts(), (), frozenset)
@@ -111,6 +119,14 @@ def test_how_long_a_partition_is_offline() -> None:
     seen = sight([watched(at, ("payments", leader)) for at, leader in leaders])
     found = [look[1][0].offline for _ in leaders if (look := seen.strained()) is not None]
     assert found == [0.0, 1.0, 3.0, 0.0, 0.0, 1.0]
+
+
+def test_old_news_is_no_news(early: Clock) -> None:
+    """A watcher that says nothing any more is not taken at its last word."""
+    early.seconds = 100.0
+    with pytest.raises(StepError, match="the watcher has said nothing new for 6 s"):
+        sight([watched(94)]).strained()
+    assert sight([watched(96)]).strained() is not None
 
 
 class Hosts:

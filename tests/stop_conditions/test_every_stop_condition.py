@@ -82,6 +82,13 @@ def test_mistakes_have_their_place(tmp_path: Path, document: str, item: str, lin
     assert told in str(found.value)
 
 
+def test_an_inventory_knows_no_probes(tmp_path: Path) -> None:
+    """The condition would watch over nobody in every scenario that calls its probes something else."""
+    text = "stop_conditions:\n  - probe_errors: {above: 0.5, probe: writer}\n"
+    with pytest.raises(DocumentError, match=r"probe_errors.probe: only a scenario has probes; leave it out"):
+        load_inventory(written(tmp_path, INVENTORY + text))
+
+
 def test_a_probe_that_is_not_there(tmp_path: Path) -> None:
     """A scenario knows its probes; the condition could never hold."""
     text = "stop_conditions:\n  - probe_errors: {above: 0.5, probe: writr}\n"

@@ -160,7 +160,11 @@ class Decoder:
             return None
         at = _HEAD.size + length
         seq, scheduled = BODY.unpack_from(value, at)
-        return Payload(self._name(value[_HEAD.size : at]), incarnation, seq, scheduled)
+        try:
+            name = self._name(value[_HEAD.size : at])
+        except UnicodeDecodeError:  # a checksum can be made to fit
+            return None
+        return Payload(name, incarnation, seq, scheduled)
 
     def decode_all(self, values: Sequence[bytes | None]) -> Columns:
         """The same for many values, by column; much quicker where all are of one producer and of one size."""

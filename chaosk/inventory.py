@@ -78,6 +78,8 @@ class Host(Model):
     """The known_hosts file, relative to the inventory file; without it ``~/.ssh/known_hosts``. Always strict."""
     sudo: bool = True
     """Whether commands that need root go through ``sudo -n``; false when ``user`` is root."""
+    gate: Annotated[str, StringConstraints(pattern=r"^(/[A-Za-z0-9._-]+)+$")] | None = None
+    """The one program that sudo allows ``user``, as ``chaosk sudoers`` makes it; without it, sudo must allow all."""
     firewall: Firewall = "auto"
     """What cuts the network there: ``nft``, whose cuts the kernel ends by itself with their lease, ``iptables``, or
     ``auto``: ``nft`` where it is installed and the kernel can."""

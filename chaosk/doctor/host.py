@@ -63,7 +63,9 @@ def _as_root(
 
 def _how(inventory: Inventory, name: str) -> str:
     at = inventory.hosts[name]
-    return f"by sudo, as {at.user}" if at.sudo else f"{at.user} is root"
+    if not at.sudo:
+        return f"{at.user} is root"
+    return f"by sudo, as {at.user}" + (f", through {at.gate} only" if at.gate else "")
 
 
 def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
@@ -72,10 +74,12 @@ def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
         return bad(name, "root", f"{at.user} is not root there", "write `sudo: true` in the inventory")
     said = (result.stderr or result.stdout).strip().splitlines()
     why = said[-1] if said else f"status {result.exit_status}"
-    return bad(
-        name, "root", f"{at.user} cannot become root there without a password ({why})",
-        f"write `{at.user} ALL=(ALL) NOPASSWD: ALL` in /etc/sudoers.d/chaosk there",
-    )  # fmt: skip
+    seen = f"{at.user} cannot become root there without a password ({why})"
+    least = "run there as root what `chaosk sudoers --inventory FILE` prints"
+    if at.gate is not None:
+        return bad(name, "root", seen, least)
+    every = f"write `{at.user} ALL=(ALL) NOPASSWD: ALL` in /etc/sudoers.d/chaosk there"
+    return bad(name, "root", seen, f"{every}; or, to allow it no more than it needs, {least}")
 
 
 def _nothing(name: str) -> Command:

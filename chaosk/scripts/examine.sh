@@ -77,7 +77,7 @@ while [ $# -ge 2 ]; do
         tool) echo "tool $2 $(yes_no command -v "$2")" ;;
         unit) echo "unit $2 $(systemctl show --property LoadState --value -- "$2" 2>/dev/null || echo unknown)" ;;
         space) space "$2" ;;
-        filter) filter "$2" ;;
+        filter) case $2 in iptables | ip6tables | nft) filter "$2" ;; esac ;;
         kernel) case $2 in netem | timeouts) kernel "$2" ;; esac ;;
     esac
     shift 2

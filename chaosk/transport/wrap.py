@@ -43,10 +43,17 @@ class Answer:
     ended: int
 
 
-def line(command: Command, nonce: str, *, sudo: bool) -> str:
-    """The line for the login shell; ``nonce`` frames the output and must not occur in it."""
+def line(command: Command, nonce: str, *, sudo: bool, gate: tuple[str, str] | None = None) -> str:
+    """The line for the login shell; ``nonce`` frames the output and must not occur in it.
+
+    ``gate`` is the path and the edition of the one program that sudo allows; it ends what hangs by itself, because only
+    root can.
+    """
     words = shlex.join(["timeout", "-k", str(GRACE), f"{command.timeout:g}", *command.argv])
-    if command.sudo and sudo:
+    if command.sudo and sudo and gate is not None:
+        asked = shlex.join([f"{command.timeout:g}", *command.argv])
+        words = f'sudo -n -- {shlex.join(gate)} "$SSH_CONNECTION" {asked}'
+    elif command.sudo and sudo:
         words = f"sudo -n -- {_CLEAN}{words}"
     return f"exec {_CLEAN}sh -c {shlex.quote(_SCRIPT)} chaosk {shlex.quote(nonce)} {words}"
 

@@ -9,6 +9,7 @@ import time
 
 import paramiko
 
+from chaosk import gate
 from chaosk.errors import ConnectionLost, StepError
 from chaosk.inventory import Host
 from chaosk.transport import wrap
@@ -89,12 +90,12 @@ class Link:
 
     def _exchange(self, channel: paramiko.Channel, command: Command) -> Result:
         nonce = secrets.token_hex(12)
-        line = wrap.line(command, nonce, sudo=self._host.sudo)
+        line, stdin = self._line(command, nonce)
         channel.settimeout(command.timeout + wrap.GRACE + SLACK)
         sent = time.monotonic_ns()
         channel.exec_command(line)
-        if command.stdin is not None:
-            channel.sendall(command.stdin.encode())
+        if stdin is not None:
+            channel.sendall(stdin.encode())
         channel.shutdown_write()
         stdout, stderr = self._read(channel, command, nonce)
         received = time.monotonic_ns()
@@ -105,6 +106,14 @@ class Link:
             command=command, exit_status=answer.exit_status, stdout=answer.stdout, stderr=answer.stderr, sent=sent,
             received=received, host_started=answer.started, host_ended=answer.ended,
         )  # fmt: skip
+
+    def _line(self, command: Command, nonce: str) -> tuple[str, str | None]:
+        """What the login shell reads, and what the command reads."""
+        at = self._host
+        if at.gate is None or not (command.sudo and at.sudo):
+            return wrap.line(command, nonce, sudo=at.sudo), command.stdin
+        gated = gate.through(command, at.gate)
+        return wrap.line(gated, nonce, sudo=True, gate=(at.gate, gate.edition())), gated.stdin
 
     def _read(self, channel: paramiko.Channel, command: Command, nonce: str) -> tuple[bytes, bytes]:
         """Both streams until the trailers are there, or the host closes them; raises ConnectionLost if it hangs."""

@@ -1,0 +1,148 @@
+"""The gate: one program on a host that runs chaosk's own scripts as root, and nothing else. Pure.
+
+Where an operator does not want to allow ``NOPASSWD: ALL``, ``chaosk sudoers`` prints this program, made for one
+cluster, and the sudoers line that allows only it, by its digest. Commands are the same with it as without: here the
+text of a script in a command becomes the script's name, and the gate has the text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from chaosk import hoststate, service
+from chaosk.errors import StepError
+from chaosk.firewall import commands
+from chaosk.inventory import Inventory, ServerProcess
+from chaosk.scripts import script
+from chaosk.transport.command import Command
+
+PLACE = "/usr/local/sbin/chaosk-gate"
+"""Where it is installed unless the inventory says otherwise."""
+_END = "CHAOSK-SCRIPT"
+
+
+@cache
+def texts() -> dict[str, str]:
+    """By name the scripts that a gate has."""
+    plain = {name: script(name) for name in ("examine", "lease", "lock", "service", "state")}
+    return {"cut": commands.text(), **plain}
+
+
+@cache
+def edition() -> str:
+    """Which scripts a gate has: it refuses a chaosk with others, because words would mean something else."""
+    every = "\0".join((script("gate"), *(text for _, text in sorted(texts().items()))))
+    return hashlib.sha256(every.encode()).hexdigest()[:12]
+
+
+def through(command: Command, gate: str) -> Command:
+    """The same command for a gate: names in place of texts. Raises StepError for one that no gate lets through."""
+    words = tuple(_named(command.argv, gate))
+    if words[:2] != (gate, "inner"):
+        raise StepError(
+            f"{command.host}: `{command.brief}` is none of chaosk's own scripts, and its gate {gate} runs no other; "
+            "leave `gate` out of the inventory and allow the account more, or leave the step out"
+        )
+    stdin = command.stdin
+    if stdin is not None and words[2:4] == ("lease", "arm"):
+        stdin = _bundle(stdin, gate)
+    return command.model_copy(update={"argv": words[2:], "stdin": stdin})
+
+
+def program(inventory: Inventory, place: str = PLACE) -> str:
+    """The gate's text for a cluster: its list has the services of all hosts, so it is the same on each of them."""
+    functions = "".join(f"{name}) cat <<'{_END}' ;;\n{_ended(text)}{_END}\n" for name, text in texts().items())
+    return (
+        "#!/bin/sh\n"
+        f"gate={shlex.quote(place)}\nedition={edition()}\n\n"
+        f"script_text() {{\ncase $1 in\n{functions}esac\n}}\n\n"
+        f"listed() {{\ncat <<'{_END}'\n{''.join(sorted(set(_list(inventory))))}{_END}\n}}\n\n"
+        f"{script('gate')}"
+    )
+
+
+def sudoers(users: Iterable[str], text: str, place: str = PLACE) -> str:
+    """The lines that allow accounts this gate, as long as it is as it was, and nothing else."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    who = ", ".join(user.replace("\\", "\\\\").replace("@", "\\@") for user in sorted(set(users)))
+    return f"Defaults!{place} env_reset\n{who} ALL = (root) NOPASSWD: sha256:{digest} {place}\n"
+
+
+def installer(inventory: Inventory) -> str:
+    """A shell script that installs gate and sudoers lines; to be run as root on each of the hosts."""
+    place = next((host.gate for host in inventory.hosts.values() if host.gate), PLACE)
+    text = program(inventory, place)
+    users = [host.user for host in inventory.hosts.values() if host.sudo]
+    return f"""\
+# As root on {", ".join(inventory.hosts)}: what chaosk may do there, and no more.
+# Then write `gate: {place}` for these hosts in the inventory.
+set -eu
+umask 022
+mkdir -p {shlex.quote(place.rpartition("/")[0] or "/")}
+cat >{shlex.quote(place)}.new <<'CHAOSK-GATE'
+{text}CHAOSK-GATE
+chmod 755 {shlex.quote(place)}.new
+cat >/etc/sudoers.d/chaosk.new <<'CHAOSK-GATE'
+# made by `chaosk sudoers` for the cluster {inventory.name}
+{sudoers(users, text, place)}CHAOSK-GATE
+chmod 440 /etc/sudoers.d/chaosk.new
+visudo -c -q -f /etc/sudoers.d/chaosk.new
+mv {shlex.quote(place)}.new {shlex.quote(place)}
+mv /etc/sudoers.d/chaosk.new /etc/sudoers.d/chaosk
+"""
+
+
+def _list(inventory: Inventory) -> Iterator[str]:
+    """Each command on a service, and each question about a host, that chaosk can have; a tab ends a word."""
+    for process in (*inventory.brokers.values(), *inventory.zookeepers.values()):
+        for command in _on(process):
+            yield _line("service", command)
+    for host in inventory.hosts:
+        yield _line("state", hoststate.ask(inventory, host))
+
+
+def _on(process: ServerProcess) -> Iterator[Command]:
+    for ask in (service.is_running, service.is_gone, service.is_frozen, service.is_awake):
+        yield ask(process)
+    yield from (service.signal(process, "KILL"), service.signal(process, "STOP"), service.resume(process))
+    yield from (service.start(process), service.stop(process))
+
+
+def _line(name: str, command: Command) -> str:
+    words = (name, *command.argv[4:])
+    if any(not word.isprintable() or not word.isascii() for word in words):
+        raise StepError(f"{command.host}: `{command.brief}`: a gate takes printable ASCII only; correct the inventory")
+    return "".join(f"{word}\t" for word in words) + "\n"
+
+
+def _named(argv: tuple[str, ...], gate: str) -> Iterator[str]:
+    rest = list(argv)
+    while rest:
+        name = next((name for name, text in texts().items() if rest[:4] == ["sh", "-c", text, "chaosk"]), None)
+        if name is None:
+            yield rest.pop(0)
+        else:
+            yield from (gate, "inner", name)
+            del rest[:4]
+
+
+def _bundle(stdin: str, gate: str) -> str:
+    """A lease's bundle without the script itself, which the gate has, and with names in its undo and check."""
+    _, about, *shells = _parts(stdin)
+    for name, text in texts().items():
+        quoted = shlex.join(("sh", "-c", text, "chaosk"))
+        shells = [shell.replace(quoted, f"{shlex.quote(gate)} inner {name}") for shell in shells]
+    return "".join(f"{part.count(chr(10))}\n{part}" for part in (about, *shells))
+
+
+def _parts(stdin: str) -> Iterator[str]:
+    lines = iter(stdin.splitlines(keepends=True))
+    for count in lines:
+        yield "".join(next(lines) for _ in range(int(count)))
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"

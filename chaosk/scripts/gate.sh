@@ -1,0 +1,160 @@
+# The only program that chaosk's account may run as root on this host, where `chaosk sudoers` has set that up.
+#
+#   GATE EDITION CONNECTION SECONDS NAME [ARGUMENT...]   by sudo; CONNECTION is sshd's SSH_CONNECTION
+#   GATE inner NAME [ARGUMENT...]                        by the scripts themselves, which are root already
+#
+# NAME is one of chaosk's own scripts, which are part of this file. Every argument is held against what the script is
+# ever given: services against the list of this cluster's, word by word; rules of a cut, and the undo that a lease is
+# to keep, against the few forms that there are. Nothing else is run.
+#
+# What comes before this file sets gate (where it is installed) and edition, and defines script_text NAME and listed.
+#
+# shellcheck disable=SC2154
+
+set -f
+umask 022
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+LC_ALL=C
+export PATH LC_ALL
+tab=$(printf '\t')
+
+refuse() {
+    printf '%s\n' "the gate of this host refuses $*" >&2
+    exit 1
+}
+
+run() {
+    script=$1
+    shift
+    sh -c "$(script_text "$script")" chaosk "$@"
+}
+
+names() {
+    for word; do
+        case $word in '' | [!A-Za-z0-9]* | *[!A-Za-z0-9._-]*) refuse "the name $word" ;; esac
+    done
+}
+
+number() { case $1 in '' | . | *[!0-9.]* | *.*.*) refuse "the number $1" ;; esac; }
+
+count() { [ "$1" = "$2" ] || refuse "so many words"; }
+
+# Whether exactly these words are on the list.
+on_the_list() {
+    line=$(printf "%s$tab" "$@")
+    listed | grep -q -x -F -e "$line" || refuse "what is not on its list, \`$*\`; the inventory may have changed since"
+}
+
+# What runs under a lease is this gate again.
+ours() { [ "$1" = "$gate" ] && [ "$2" = inner ] || refuse "\`$1\` under a lease"; }
+
+address='@?[A-Za-z0-9_:][A-Za-z0-9_.:/-]*'
+rule="(4|6|any) [IO]( -[io] lo| -[sd] $address| -p tcp| --[sd]port [0-9]+)* -j (RETURN|DROP|REJECT( --reject-with tcp-reset)?)"
+
+cut_checked() {
+    count $# 4
+    case $2 in CHAOSK-) refuse "the chain $2" ;; CHAOSK-*) ;; *) refuse "the chain $2" ;; esac
+    case ${2#CHAOSK-} in *[!0-9a-f]*) refuse "the chain $2" ;; esac
+    case $3 in chaosk:*) names "$(printf %s "$3" | tr -d :)" ;; *) refuse "the comment $3" ;; esac
+    case $1 in
+        install | standing)
+            rules=$(cat)
+            ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
+            printf '%s\n' "$rules" | run cut "$@"
+            ;;
+        *) run cut "$@" ;;
+    esac
+}
+
+lock_checked() {
+    case $1 in
+        take) count $# 4 && names "$2" && number "$3" ;;
+        keep) count $# 3 && names "$2" && number "$3" ;;
+        leave) count $# 2 && names "$2" ;;
+        show) count $# 1 ;;
+        *) refuse "\`lock $1\`" ;;
+    esac
+    run lock "$@"
+}
+
+# A bundle without the first of its four texts: about, undo, check. Undo and check may be made of these lines only.
+made_by_chaosk() {
+    awk -v gate="$gate inner " -v quote="'" '
+        BEGIN { word = "([A-Za-z0-9@%+=:,./_-]+|" quote "[^" quote "]*" quote ")"; words = "^" word "( " word ")*$" }
+        function is_call(line) {
+            if (!sub(/^timeout -k 2 [0-9.]+ /, "", line) || index(line, gate) != 1) return 0
+            return substr(line, length(gate) + 1) ~ words
+        }
+        function is_undo(line) {
+            if (line == "failed=" || line == "[ -z \"$failed\" ]") return 1
+            return sub(/ \|\| failed=yes$/, "", line) && is_call(line)
+        }
+        function is_check(line) {
+            if (line ~ /^looks=[0-9]+$/ || line == "    looks=$((looks - 1))" || line == "    sleep 0.5") return 1
+            if (line == "    [ \"$looks\" -gt 0 ] || exit 1" || line == "done") return 1
+            return sub(/^until /, "", line) && sub(/; do$/, "", line) && is_call(line)
+        }
+        left == 0 { part++; left = $0; if ($0 !~ /^[0-9]+$/ || (part == 1 && left != 1)) bad = 1; next }
+        { left--; if (/[^ -~]/ || (part == 2 && !is_undo($0)) || (part == 3 && !is_check($0)) || part > 3) bad = 1 }
+        END { exit bad || part != 3 || left != 0 }'
+}
+
+lease_checked() {
+    case $1 in
+        list) count $# 1 ;;
+        heal | disarm | halt | left) count $# 2 && names "$2" ;;
+        renew) count $# 4 && names "$2" "$3" && number "$4" ;;
+        under) names "$2" "$3" && ours "$4" "$5" ;;
+        undoing) names "$2" && ours "$3" "$4" ;;
+        arm)
+            count $# 3 && names "$2" && number "$3"
+            bundle=$(cat)
+            printf '%s\n' "$bundle" | made_by_chaosk || refuse "an undo that is not made of its own words"
+            (script_text lease | wc -l && script_text lease && printf '%s\n' "$bundle") | run lease "$@"
+            return
+            ;;
+        *) refuse "\`lease $1\`" ;;
+    esac
+    run lease "$@"
+}
+
+inner() {
+    for word; do # a line break in one would make two patterns of it for grep
+        case $word in *[![:print:]]*) refuse "a word that cannot be printed" ;; esac
+    done
+    [ $# -gt 0 ] || refuse "nothing at all"
+    case $CHAOSK_LEASE in
+        /var/lib/chaosk/leases/*) names "${CHAOSK_LEASE##*/leases/}" ;;
+        *) unset CHAOSK_LEASE ;;
+    esac
+    name=$1
+    shift
+    case $name in
+        cut) cut_checked "$@" ;;
+        examine) run examine "$@" ;;
+        lease) lease_checked "$@" ;;
+        lock) lock_checked "$@" ;;
+        service | state)
+            on_the_list "$name" "$@"
+            run "$name" "$@"
+            ;;
+        *) refuse "\`$name\`" ;;
+    esac
+}
+
+case $1 in
+    inner)
+        shift
+        inner "$@"
+        ;;
+    "$edition")
+        case $2 in *[!0-9A-Za-z.:%\ ]*) refuse "the connection $2" ;; esac
+        number "$3"
+        SSH_CONNECTION=$2 seconds=$3
+        export SSH_CONNECTION
+        unset CHAOSK_LEASE
+        shift 3
+        exec timeout -k 2 "$seconds" "$gate" inner "$@"
+        ;;
+    *) refuse "this edition of chaosk; install it again as \`chaosk sudoers\` says" ;;
+esac

@@ -135,9 +135,11 @@ class Hosts:
     def __init__(self) -> None:
         """Nobody was asked yet."""
         self.release = threading.Event()
+        self.asked: list[str] = []
 
     def run(self, command: Command) -> Result:
         """Answer, refuse or hang."""
+        self.asked.append(command.host)
         if command.host == "node2":
             raise HostError("node2", "connection refused")
         if command.host == "node3":
@@ -163,6 +165,8 @@ def test_hosts_that_do_not_answer() -> None:
 def test_hosts_in_the_hands_of_a_fault_are_spared() -> None:
     """Before they are asked, and also if the fault has come while it was waited."""
     held = iter([frozenset({"node3"}), frozenset({"node2", "node3"})])
-    watch = HostWatch(Hosts(), ("node1", "node2", "node3"), lambda: next(held))
+    hosts = Hosts()
+    watch = HostWatch(hosts, ("node1", "node2", "node3"), lambda: next(held))
     assert watch.unreachable(0.3)[1] == {}
+    assert sorted(hosts.asked) == ["node1", "node2"]
     watch.close()

@@ -84,14 +84,18 @@ class Bare:
         return Faults(hands, Journal(folder), Leases(transport, "bare-run", "tests", longest), _unread)
 
 
-def cut(inventory: Inventory, host: str, name: str = "cut") -> tuple[Fault, Entry]:
-    """A fault that cuts a host from everyone else, and its timeline entry."""
-    step = steps()["cut_network"].model_validate({"between": [f"host {host}", "everyone else"]})
+def cut(
+    inventory: Inventory, host: str, name: str = "cut", other: str | None = None, action: str = "drop"
+) -> tuple[Fault, Entry]:
+    """A fault that cuts a host from another, or from everyone else, and its timeline entry."""
+    away = "everyone else" if other is None else f"host {other}"
+    step = steps()["cut_network"].model_validate({"between": [f"host {host}", away], "action": action})
     entry = Entry.model_construct(name=name, kind="cut_network", step=step, lasts=None, when=None)
     node = Node(kind="host", id=host, host=host)
-    site = Site(inventory, "bare-run", name, {f"host {host}": (node,), "everyone else": (EVERYONE,)})
+    whom = EVERYONE if other is None else Node(kind="host", id=other, host=other)
+    site = Site(inventory, "bare-run", name, {f"host {host}": (node,), away: (whom,)})
     fault = Fault(
-        name=name, step="cut_network", targets=(node, EVERYONE), before=tuple(step.before(site)),
+        name=name, step="cut_network", targets=(node, whom), before=tuple(step.before(site)),
         inject=tuple(step.inject(site)), verify=tuple(step.verify(site)), undo=tuple(step.undo(site)),
         healed=tuple(step.healed(site)),
     )  # fmt: skip

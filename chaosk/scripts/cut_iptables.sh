@@ -33,7 +33,17 @@ rules_of() {
     if [ "$1" = 6 ]; then
         for type in 133 134 135 136; do echo "-p ipv6-icmp --icmpv6-type $type -j RETURN"; done
     fi
+    case $lines in *REJECT*) refusals_of "$1" ;; esac
     printf '%s\n' "$lines"
+}
+
+# By what a refusal says so: resets and unreachables, the host's own, which the same rules would stop on their way.
+refusals_of() {
+    echo "-p tcp --tcp-flags RST RST -j RETURN"
+    case $1 in
+        4) echo "-p icmp --icmp-type 3 -j RETURN" ;;
+        6) echo "-p ipv6-icmp --icmpv6-type 1 -j RETURN" ;;
+    esac
 }
 
 # What iptables-restore reads to add the chains of one family; nothing if it has no rules.

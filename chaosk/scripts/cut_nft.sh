@@ -48,11 +48,19 @@ meta nfproto != @lease return comment "$(printf %.120s "$comment")"
 tcp $port $ssh_port return
 icmpv6 type { 133, 134, 135, 136 } return
 END
+    case $lines in *REJECT*) nft_refusals ;; esac
     printf '%s\n' "$lines" | while read -r line; do
         # shellcheck disable=SC2086 # words
         nft_words $line || exit 1
     done || exit 1
     echo "}"
+}
+
+# By what a refusal says so: resets and unreachables, the host's own, which the same rules would stop on their way.
+nft_refusals() {
+    echo "tcp flags & rst == rst return"
+    echo "icmp type destination-unreachable return"
+    echo "icmpv6 type destination-unreachable return"
 }
 
 # The table, its set empty.

@@ -64,6 +64,16 @@ def test_nothing_of_iptables_is_touched(machine: Machine) -> None:
     assert rules[0] == rules[1]
 
 
+def test_what_says_that_it_is_refused_passes(machine: Machine) -> None:
+    """Only where something is refused: a reset or an unreachable that the same rules stopped would leave silence."""
+    passes = ["tcp flags rst return", "icmp type destination-unreachable return"]
+    passes.append("icmpv6 type destination-unreachable return")
+    machine.do(install(action="reject"))
+    assert [re.sub(r"tcp flags .*rst.* return", passes[0], rule) for rule in chain(machine, "input")[3:6]] == passes
+    machine.do(install(action="drop"))
+    assert not any("unreachable" in rule for rule in chain(machine, "input"))
+
+
 @pytest.mark.parametrize(
     ("rule", "action", "stops"),
     [
@@ -88,7 +98,7 @@ def test_nothing_of_iptables_is_touched(machine: Machine) -> None:
 def test_each_rule_is_what_was_asked(machine: Machine, rule: Rule, action: Action, stops: list[str]) -> None:
     """As nft itself understands it, with chaosk's address filled in."""
     machine.do(install(rules=(rule,), action=action))
-    found = chain(machine, "input" if rule.side == "I" else "output")[3:]
+    found = chain(machine, "input" if rule.side == "I" else "output")[6 if action == "reject" else 3 :]
     assert [sorted(one.split()) for one in found] == [sorted(one.split()) for one in stops]
 
 

@@ -1,0 +1,57 @@
+"""What a cut is like for those who are cut from each other, on hosts without Kafka."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bare_hosts import DOOR, Bare, bare, cut
+
+from chaosk.transport.ssh import Ssh
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
+
+REFUSED, SILENT = "1", "124"
+"""How a shell ends that tries to connect, at once or when its time is over."""
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Bare]:
+    """Two hosts, each with a server."""
+    with bare("ends", 2) as here:
+        for host in here.inventory.hosts:
+            here.on(host, f"setsid python3 -m http.server {DOOR} </dev/null >/dev/null 2>&1 & sleep 1")
+        yield here
+
+
+def ends(hosts: Bare) -> list[tuple[str, float]]:
+    """From each host to the other how an attempt to connect ends, and after how many seconds."""
+    found = []
+    for one, two in (("node1", "node2"), ("node2", "node1")):
+        began = time.monotonic()
+        connect = f"timeout 1 bash -c '</dev/tcp/{hosts.inventory.hosts[two].address}/{DOOR}' 2>/dev/null; echo $?"
+        found.append((hosts.on(one, connect).strip(), time.monotonic() - began))
+    return found
+
+
+@pytest.mark.parametrize("firewall", ["nft", "iptables"])
+@pytest.mark.parametrize(("action", "status"), [("drop", SILENT), ("reject", REFUSED)])
+@pytest.mark.parametrize("other", ["node2", None], ids=["another host", "everyone else"])
+def test_both_ends_see_what_was_asked(
+    hosts: Bare, tmp_path: Path, firewall: str, action: str, status: str, other: str | None
+) -> None:
+    """Dropped: silence. Rejected: refused at once, on the host with the rules and on the other; then all is whole."""
+    assert [code for code, _ in ends(hosts)] == ["0", "0"]
+    transport = Ssh(hosts.inventory.hosts)
+    faults = hosts.faults(transport, tmp_path, 30.0)
+    life = faults.inject(*cut(hosts.forced(firewall), "node1", "cut", other, action), threading.Event())
+    during = ends(hosts)
+    faults.end(life)
+    transport.close()
+    assert [code for code, _ in during] == [status, status], during
+    assert status == SILENT or all(seconds < 0.9 for _, seconds in during), during
+    assert (life.took, life.healed is not None) == (True, True), life.why
+    assert [code for code, _ in ends(hosts)] == ["0", "0"]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from chaosk.cluster.live import ProbeState
 from chaosk.errors import StepError
-from chaosk.run.clock import now
 from chaosk.runrecord import ProbeEnd
 from chaosk.steps._contract import Signal
 from chaosk.worker.process import ProbeProcess
@@ -113,17 +112,3 @@ class Crew:
                 }
             )
         )  # fmt: skip
-
-
-def progress(states: tuple[ProbeState, ...]) -> tuple[str, ...]:
-    """The probes that have not yet had a record acknowledged or delivered."""
-    return tuple(state.probe for state in states if state.ok == 0)
-
-
-def warm(crew: Crew, within: float, stop: threading.Event, look: Callable[[], None]) -> tuple[str, ...]:
-    """Wait until every probe made progress; the probes that did not within that many seconds."""
-    end = now() + int(within * 1e9)
-    while (idle := progress(crew.states())) and now() < end and not crew.dead() and not stop.is_set():
-        look()
-        stop.wait(0.05)
-    return idle

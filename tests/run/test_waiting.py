@@ -1,0 +1,147 @@
+"""What a run waits for: probes at work, consumers caught up, a whole cluster; and for how long at the most."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from chaosk.cluster.live import ProbeState
+from chaosk.errors import StepError
+from chaosk.run import waiting
+from chaosk.run.clock import Interrupted
+from chaosk.run.crew import Crew
+from chaosk.scenario import probes as kinds
+
+PROBES = {
+    "writer": kinds()["produce"].model_validate({"topic": "orders"}),
+    "reader": kinds()["consume"].model_validate({"topic": "orders", "group": "readers"}),
+}
+NEVER = threading.Event()
+
+
+class Team:
+    """A crew whose probes get on by one record at each look."""
+
+    def __init__(self, *, grow: tuple[str, ...] = ("writer", "reader"), dies: str = "") -> None:
+        self.ok = {"writer": 0, "reader": 0}
+        self.ended: list[tuple[str, ...]] = []
+        self.started: list[str] = []
+        self.grow, self.dies = grow, dies
+
+    def start(self, probe: str) -> None:
+        """Note it."""
+        self.started.append(probe)
+
+    def states(self) -> tuple[ProbeState, ...]:
+        """How far each is."""
+        kind = {"writer": "produce", "reader": "consume"}
+        return tuple(
+            ProbeState(probe=name, kind=cast("Any", kind[name]), running=True, ok=ok, lag=0)
+            for name, ok in self.ok.items()
+        )
+
+    def dead(self) -> tuple[str, ...]:
+        """Who died."""
+        return (self.dies,) if self.dies else ()
+
+    def ends(self) -> tuple[Any, ...]:
+        """What the dead said."""
+        return (SimpleNamespace(probe=self.dies, last_words="no such topic"),) if self.dies else ()
+
+    def end_all(self, probes: tuple[str, ...]) -> None:
+        """Note it."""
+        self.ended.append(probes)
+
+    def look(self) -> None:
+        """One record more."""
+        for name in self.grow:
+            self.ok[name] += 1
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing takes long here."""
+    for name in ("WARM_WITHIN", "CATCH_UP_WITHIN", "WHOLE_WITHIN"):
+        monkeypatch.setattr(waiting, name, 0.3)
+
+
+def crew(team: Team) -> Crew:
+    """The team as a crew."""
+    return cast("Crew", team)
+
+
+def test_warm_when_every_probe_has_made_progress() -> None:
+    """All are started, in order, and none is left behind."""
+    team = Team()
+    waiting.warm_up(crew(team), PROBES, team.look, NEVER)
+    assert team.started == ["writer", "reader"]
+
+
+@pytest.mark.parametrize(
+    ("team", "told"),
+    [
+        (Team(grow=("writer",)), "reader: made no progress within 0.3 s, before any fault"),
+        (Team(dies="reader"), "reader: died before the timeline began: no such topic"),
+    ],
+)
+def test_a_probe_that_does_nothing_keeps_the_faults_out(team: Team, told: str) -> None:
+    """What does not work before a fault shows nothing under it."""
+    with pytest.raises(StepError, match=told):
+        waiting.warm_up(crew(team), PROBES, team.look, NEVER)
+
+
+def test_drained_when_readers_have_what_was_written() -> None:
+    """Writers end first, readers when they have caught up."""
+    team = Team(grow=("reader",))
+    team.ok["writer"] = 2
+    assert waiting.drain(crew(team), PROBES, team.look, NEVER) == ()
+    assert team.ended == [("writer",), ("writer", "reader")]
+    assert team.ok["reader"] >= 2
+
+
+def test_a_reader_that_does_not_catch_up_is_told_of_and_ended() -> None:
+    """Its events count as far as they go; the verdict says what it lacks."""
+    team = Team(grow=())
+    team.ok["writer"] = 5
+    assert waiting.drain(crew(team), PROBES, team.look, NEVER) == ("readers",)
+    assert team.ended[-1] == ("writer", "reader")
+
+
+def test_whole_after_a_while() -> None:
+    """What undoing does not bring back at once is waited for."""
+    answers = [("no controller",), ("no controller",), ()]
+    asked: list[int] = []
+
+    def unhealthy() -> tuple[str, ...]:
+        asked.append(1)
+        return answers[min(len(asked), 3) - 1]
+
+    assert waiting.become_whole(unhealthy, lambda: None, NEVER) == ()
+    assert len(asked) == 3
+
+
+def test_a_cluster_that_stays_ill_is_told_of() -> None:
+    """That is not healed, whatever the undo of each fault said."""
+    found = waiting.become_whole(lambda: ("orders-0 has no leader",), lambda: None, NEVER)
+    assert found == ("the cluster is not as it was: orders-0 has no leader",)
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda team, stop: waiting.warm_up(crew(team), PROBES, team.look, stop),
+        lambda team, stop: waiting.drain(crew(team), PROBES, team.look, stop),
+        lambda team, stop: waiting.become_whole(lambda: ("ill",), team.look, stop),
+    ],
+)
+def test_a_run_that_is_told_to_stop_waits_no_longer(wait: Callable[[Team, threading.Event], object]) -> None:
+    """Ctrl-C is heard in every wait."""
+    team, stop = Team(grow=()), threading.Event()
+    team.ok["writer"] = 5
+    stop.set()
+    with pytest.raises(Interrupted):
+        wait(team, stop)

@@ -59,7 +59,7 @@ def on_host(*argv: str, stdin: str | None = None, sudo: bool = True) -> Command:
 def no_canary(over_ssh: Callable[[tuple[Command, ...]], tuple[Result, ...]]) -> Iterator[None]:
     """None on the host, and none here, before and after; that one would be found is shown first."""
     marker = f"/tmp/marker-{secrets.token_hex(4)}"  # noqa: S108 - on the host
-    plant = on_host("sh", "-c", f'touch {marker}; sleep 0.02; touch {CANARY} && pwd', sudo=False)
+    plant = on_host("sh", "-c", f"touch {marker}; sleep 0.02; touch {CANARY} && pwd", sudo=False)
     (home,) = over_ssh((plant,))
     places = (home.stdout.strip(), "/", "/tmp", "/root", "/var/lib/chaosk")  # noqa: S108 - on the host
     tests = ("-maxdepth", "3", "-path", "/proc", "-prune", "-o", "-name", f"{CANARY}*", "-newer", marker, "-print")

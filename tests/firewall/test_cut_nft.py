@@ -39,6 +39,13 @@ def without(machine: Machine, tools: Path, *missing: str) -> str:
     return str(bare)
 
 
+def stand_in(machine: Machine, said: str) -> None:
+    """From now on nft fails on this machine, with these words."""
+    nft = Path(machine.path.split(":", maxsplit=1)[0], "nft")
+    nft.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    nft.chmod(0o755)
+
+
 def automatic(machine: Machine, command: Command) -> subprocess.CompletedProcess[str]:
     """Run a command as on a host whose inventory names no kind of packet filter."""
     return machine.run(*command.argv[:-1], "auto", stdin=command.stdin or "")
@@ -201,6 +208,33 @@ def test_a_host_with_nft_alone_needs_no_iptables(machine: Machine, tmp_path: Pat
         assert done.returncode == status, done
     machine.path = kept
     assert machine.saved() == before
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "netlink: Error: cache initialization failed: Invalid argument",
+        "netlink: Error: cache initialization failed: Operation not supported",
+        "Unable to initialize Netlink socket: Protocol not supported",
+    ],
+)
+def test_a_kernel_without_nf_tables_takes_iptables(machine: Machine, said: str) -> None:
+    """This machine's kernel has them, so what nft says of one that has not is said in its place."""
+    stand_in(machine, said)
+    assert automatic(machine, gone()).returncode == 0
+    assert automatic(machine, install()).returncode == 0
+    assert f"{CUT.chain}-I (IPv4): " in automatic(machine, standing()).stdout
+    assert automatic(machine, remove()).returncode == 0
+    assert automatic(machine, gone()).returncode == 0
+
+
+def test_an_nft_that_does_not_answer_is_no_proof(machine: Machine) -> None:
+    """Nobody knows whether the table is there: not gone, and not removed."""
+    machine.do(install())
+    stand_in(machine, "netlink: Error: cache initialization failed: Operation not permitted")
+    for command in (gone(), remove()):
+        assert "nft does not answer: netlink: Error" in automatic(machine, command).stderr
+        assert "nft does not answer: netlink: Error" in machine.refuse(command)
 
 
 def test_what_the_inventory_demands_is_not_replaced(machine: Machine, tmp_path: Path) -> None:

@@ -1,0 +1,212 @@
+"""The gate's own program: nothing gets in that somebody with the account could make of chaosk's commands.
+
+The real program runs here, in real shells; only what it would run as root is replaced by its words.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from gate_at_work import SAY, Ask, asking, saying
+
+from chaosk import gate
+
+CONNECTION = "192.0.2.1 1 192.0.2.2 22"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The gate, which says what it would run."""
+    return saying(tmp_path_factory.mktemp("gate"))
+
+
+@pytest.fixture(scope="module")
+def ask(place: Path) -> Ask:
+    """Asks it."""
+    return asking(place)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("id",),
+        (),
+        ("inner",),
+        ("inner", "sh", "-c", "id"),
+        ("inner", "gate"),
+        ("inner", "../x"),
+        ("000000000000", CONNECTION, "5", "lock", "show"),
+        ("EDITION", "x; id", "5", "lock", "show"),
+        ("EDITION", CONNECTION, "5; id", "lock", "show"),
+        ("EDITION", CONNECTION, "", "lock", "show"),
+        (
+            "inner",
+            "service",
+            "start",
+            "script",
+            "/run/kafka.pid",
+            "/etc/kafka/server.properties",
+            "9092,9093",
+            "/bin/sh",
+        ),
+        ("inner", "service", "start", "script", "/home/ops/mine.pid", "", "", "/opt/kafka-start"),
+        ("inner", "service", "signal", "script", "/home/ops/mine.pid", "", "KILL"),
+        ("inner", "service", "signal", "script", "/run/kafka.pid", "/etc/kafka/server.properties", "HUP"),
+        ("inner", "service", "runs", "systemd", "ssh.service", ""),
+        (
+            "inner",
+            "service",
+            "start",
+            "script",
+            "x\nservice\truns\tscript\t/run/kafka.pid\t/etc/kafka/server.properties",
+        ),
+        ("inner", "service", "runs\tscript\t/run/kafka.pid\t/etc/kafka/server.properties"),
+        ("inner", "service"),
+        ("inner", "state", "script", "/etc/shadow"),
+        ("inner", "cut", "install", "INPUT", "chaosk:x", "auto"),
+        ("inner", "cut", "remove", "CHAOSK-", "chaosk:x", "auto"),
+        ("inner", "cut", "remove", "CHAOSK-0;id", "chaosk:x", "auto"),
+        ("inner", "cut", "remove", "CHAOSK-01", "x", "auto"),
+        ("inner", "cut", "remove", "CHAOSK-01", "chaosk:x y", "auto"),
+        ("inner", "cut", "remove", "CHAOSK-01", 'chaosk:x"; id', "auto"),
+        ("inner", "cut", "remove", "CHAOSK-01", "chaosk:x", "auto", "more"),
+        ("inner", "lease", "disarm", "../../etc"),
+        ("inner", "lease", "disarm", ".."),
+        ("inner", "lease", "disarm", ""),
+        ("inner", "lease", "disarm"),
+        ("inner", "lease", "halt", "/x"),
+        ("inner", "lease", "renew", "a", "b", "1;id"),
+        ("inner", "lease", "renew", "a", "../b", "1"),
+        ("inner", "lease", "watch", "a"),
+        ("inner", "lease", "under", "a", "b", "/bin/sh", "-c", "id"),
+        ("inner", "lease", "under", "a", "b", "GATE", "EDITION", "lock", "show"),
+        ("inner", "lease", "undoing", "a", "/bin/sh"),
+        ("inner", "lease", "undoing", "a"),
+        ("inner", "lock", "take", "../x", "1", "me"),
+        ("inner", "lock", "take", "x", "1", "me\nyou"),
+        ("inner", "lock", "nonsense"),
+        ("inner", "examine", "tool", "a\nb"),
+    ],
+)
+def test_what_chaosk_never_asks_is_refused(ask: Ask, place: Path, words: tuple[str, ...]) -> None:
+    """Nothing is run, the status is 1, and it says that it was the gate."""
+    known = {"EDITION": gate.edition(), "GATE": str(place)}
+    done = ask(*(known.get(word, word) for word in words))
+    assert "RUNS" not in done.stdout
+    assert done.returncode == 1
+    assert done.stderr.startswith("the gate of this host refuses ")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "4 I -j LOG",
+        "4 I --modprobe=/tmp/x -j DROP",
+        "4 I -M /tmp/x -j DROP",
+        "4 I -s 192.0.2.1 -j DROP -j ACCEPT",
+        "4 I -s -M -j DROP",
+        "4 I -s 192.0.2.1; id -j DROP",
+        "4 I -s $(id) -j DROP",
+        "4 X -j DROP",
+        "9 I -j DROP",
+        "4 I -j DROP\nCOMMIT",
+        "-A INPUT -j DROP",
+        "",
+    ],
+)
+def test_a_rule_that_chaosk_does_not_make_is_refused(ask: Ask, rule: str) -> None:
+    """A program of one's own could be run as root by an option of iptables; also behind rules that are fine."""
+    for text in (f"{rule}\n", f"4 I -s 192.0.2.1 -j DROP\n{rule}\n"):
+        done = ask("inner", "cut", "install", "CHAOSK-01", "chaosk:x", "auto", stdin=text)
+        if rule or text == "\n":
+            assert "RUNS" not in done.stdout
+            assert "refuses a rule" in done.stderr
+
+
+GOOD = "timeout -k 2 30 GATE inner cut remove CHAOSK-01 chaosk:x auto"
+BAD_UNDO = [
+    "id",
+    "id || failed=yes",
+    f"{GOOD}; id || failed=yes",
+    f"{GOOD} && id || failed=yes",
+    f"{GOOD} $(id) || failed=yes",
+    f"{GOOD} `id` || failed=yes",
+    f"{GOOD} | sh || failed=yes",
+    f"{GOOD} >/etc/passwd || failed=yes",
+    f"{GOOD} 'a'\"$(id)\"'b' || failed=yes",
+    f"{GOOD} || failed=yes; id",
+    f"{GOOD} 'a || failed=yes",
+    "timeout -k 2 30 /bin/sh inner cut || failed=yes",
+    "timeout -k 2 30 GATE EDITION x 5 cut || failed=yes",
+    "timeout -k 2 30;id GATE inner cut || failed=yes",
+    "PATH=/tmp",
+    'failed="$(id)"',
+    "looks=1",
+]
+BAD_CHECK = [
+    "id",
+    f"until {GOOD}; id; do",
+    f"until {GOOD}; do id",
+    "done; id",
+    "looks=$(id)",
+    "failed=",
+    "until true; do",
+]
+
+
+def bundle(undo: str, check: str, about: str = "{}") -> str:
+    """What `lease arm` reads from outside."""
+    return "".join(f"{part.count(chr(10))}\n{part}" for part in (f"{about}\n", undo, check))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(bundle(f"failed=\n{line}\n", "") for line in BAD_UNDO),
+        *(bundle("failed=\n", f"{line}\n") for line in BAD_CHECK),
+        bundle("failed=\n", "", about="{}\nid"),
+        bundle("failed=\n", "") + "1\nid\n",
+        bundle("failed=\n", "") + "id\n",
+        "1\n{}\n-1\nid\n0\n",
+        "1\n{}\n0x2\nfailed=\nid\n0\n",
+        "1\n{}\n5\nfailed=\n",
+        "0\n0\n0\n",
+        "",
+    ],
+)
+def test_an_undo_that_is_not_made_of_the_gates_words_is_refused(ask: Ask, place: Path, text: str) -> None:
+    """What a lease keeps is run as root later: nothing else than calls of the gate gets in, and nothing is kept."""
+    text = text.replace("GATE", str(place)).replace("EDITION", gate.edition())
+    done = ask("inner", "lease", "arm", "run-1.x", "60.00", stdin=text)
+    assert "RUNS" not in done.stdout
+    assert "refuses an undo" in done.stderr
+    assert done.returncode == 1
+
+
+def test_an_undo_that_is_made_of_them_is_kept(ask: Ask, place: Path) -> None:
+    """Or the test above would prove nothing; a word with blanks is one word."""
+    good = GOOD.replace("GATE", str(place))
+    undo = f"failed=\n{good} 'a b; $(id)' || failed=yes\n[ -z \"$failed\" ]\n"
+    check = f"looks=3\nuntil {good}; do\n    looks=$((looks - 1))\n"
+    check += '    [ "$looks" -gt 0 ] || exit 1\n    sleep 0.5\ndone\n'
+    done = ask("inner", "lease", "arm", "run-1.x", "60.00", stdin=bundle(undo, check))
+    assert done.stdout.startswith("RUNS lease <arm> <run-1.x> <60.00>")
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_a_folder_of_a_lease_is_believed_only_where_leases_are(place: Path) -> None:
+    """Its script is run: an environment that sudo lets through must not name another one."""
+
+    def under(folder: str) -> subprocess.CompletedProcess[str]:
+        text = place.read_text("utf-8").replace(SAY, 'echo "RUNS under ${CHAOSK_LEASE-none}"')
+        return subprocess.run(
+            ["sh", "-c", text, "sh", "inner", "lock", "show"],
+            capture_output=True, text=True, check=False, input="", env={"CHAOSK_LEASE": folder},
+        )  # fmt: skip
+
+    assert under("/var/lib/chaosk/leases/run-1.x").stdout == "RUNS under /var/lib/chaosk/leases/run-1.x\n"
+    assert under("/home/ops/mine").stdout == "RUNS under none\n"
+    for folder in ("/var/lib/chaosk/leases/..", "/var/lib/chaosk/leases/a/../../x", "/var/lib/chaosk/leases/"):
+        assert "refuses the name" in under(folder).stderr

@@ -1,0 +1,135 @@
+"""The audits of the test command: each finds what it is for, and an advisory service out of reach fails nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ADVISORY = {
+    "id": "PYSEC-2099-1", "aliases": [], "summary": "made up", "details": "made up",
+    "affected": [{"package": {"name": "chaosk-made-up", "ecosystem": "PyPI"},
+                  "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "2.0"}]}]}],
+}  # fmt: skip
+
+
+def serving(answer: dict[str, object]) -> HTTPServer:
+    """An advisory service on this machine that always answers the same."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Path:
+    """Two packages that no registry has."""
+    path = tmp_path / "requirements.lock"
+    path.write_text("chaosk-made-up==1.0\nchaosk-made-up-too==1.0\n")
+    return path
+
+
+def audit(locked: Path, port: int) -> subprocess.CompletedProcess[str]:
+    """The audit, asking there."""
+    command = [sys.executable, str(ROOT / ".ci/audit.py"), str(locked), "-s", "osv", "--osv-url"]
+    environment = {**os.environ, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    return subprocess.run(
+        [*command, f"http://127.0.0.1:{port}/"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment,
+    )
+
+
+@pytest.fixture
+def service(request: pytest.FixtureRequest) -> Iterator[int]:
+    """The port of a service that gives the parameter for an answer."""
+    server = serving(request.param)
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("service", [{"vulns": [ADVISORY]}], indirect=True)
+def test_a_known_vulnerability_fails(locked: Path, service: int) -> None:
+    """By name, version, advisory and what fixes it."""
+    done = audit(locked, service)
+    assert done.returncode == 1
+    assert "chaosk-made-up 1.0: PYSEC-2099-1, fixed in 2.0" in done.stderr
+
+
+@pytest.mark.parametrize("service", [{}], indirect=True)
+def test_none_is_said(locked: Path, service: int) -> None:
+    """With the number of packages that were asked about."""
+    done = audit(locked, service)
+    assert (done.returncode, "2 packages without a known vulnerability" in done.stderr) == (0, True)
+
+
+def test_a_service_out_of_reach_fails_nobody_and_is_said(locked: Path) -> None:
+    """A build without a network goes on, and does not look as if it had been audited."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        done = audit(locked, closed.getsockname()[1])
+    assert done.returncode == 0, done.stderr
+    assert "NOT AUDITED, the advisory service cannot be asked" in done.stderr
+    assert "without a known vulnerability" not in done.stderr
+
+
+def test_a_lock_that_cannot_be_read_fails(tmp_path: Path) -> None:
+    """That is a matter of this tree."""
+    (tmp_path / "broken.lock").write_text("not == a = requirement\n")
+    done = audit(tmp_path / "broken.lock", 9)
+    assert done.returncode == 1
+    assert "pip-audit failed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["aws = 'AKIA" + "IOSFODNN7EXAMPLF'", "-----BEGIN RSA " + "PRIVATE KEY-----", "password = '" + "Tr0ub4dor&3x'"],
+)
+def test_a_secret_in_a_file_fails(tmp_path: Path, line: str) -> None:
+    """Keys of a cloud, private keys, passwords; the clean file beside it does not."""
+    (tmp_path / "clean.py").write_text("x = 1\n")
+    (tmp_path / "dirty.py").write_text(f"{line}\n")
+    scan = [str(ROOT / ".ci/scan")]
+    environment = {**os.environ, "SCAN_IN": str(tmp_path)}
+    told = {
+        name: subprocess.run([*scan, name], capture_output=True, text=True, check=False, timeout=60, env=environment)
+        for name in ("clean.py", "dirty.py")
+    }
+    assert told["clean.py"].returncode == 0
+    assert told["dirty.py"].returncode == 1
+    assert "dirty.py:1" in told["dirty.py"].stdout
+
+
+def test_what_bandit_is_asked_for_it_finds(tmp_path: Path) -> None:
+    """With the very options of the test command: a shell made of text, and YAML that makes objects."""
+    (tmp_path / "bad.py").write_text("import subprocess, yaml\nsubprocess.run(x, shell=True)\nyaml.load(y)\n")
+    (line,) = [line.strip() for line in (ROOT / "dev").read_text().splitlines() if line.strip().startswith("bandit ")]
+    words = [word if word != "chaosk" else str(tmp_path) for word in line.split()]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)
+    assert done.returncode == 1
+    assert {"B506", "B602"} <= {word for word in ("B506", "B602") if word in done.stdout}

@@ -24,6 +24,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 
 SHORT = 2.0
 """Seconds of a lease."""
+LONG = 5.0
+"""Of one that is renewed: a renewal is a round trip, on a machine that may be busy."""
 
 
 @pytest.fixture(scope="module")
@@ -92,18 +94,18 @@ def test_the_kernel_ends_a_cut_whose_timer_was_killed(hosts: Bare, ssh: Ssh) -> 
 
 
 def test_a_cut_lasts_as_long_as_its_lease_is_renewed(hosts: Bare, ssh: Ssh) -> None:
-    """No packet passes for three leases on end; once nobody renews, the timer takes all of it away."""
+    """No packet passes for half as long again as one lease; once nobody renews, the timer takes all of it away."""
     before = hosts.firewall("node1")
-    one, _ = armed(ssh, hosts.inventory, "node1", SHORT)
-    renewal = Renewal(lambda: None if ssh.run(lease.renew(one, SHORT)).ok else "refused", "it", SHORT)
+    one, _ = armed(ssh, hosts.inventory, "node1", LONG)
+    renewal = Renewal(lambda: None if ssh.run(lease.renew(one, LONG)).ok else "refused", "it", LONG)
     renewal.start()
-    end = time.monotonic() + 3 * SHORT
+    end = time.monotonic() + 1.5 * LONG
     while time.monotonic() < end:
         assert not hosts.whole("node1")
     renewal.end()
     assert renewal.lost is None
-    until(lambda: hosts.whole("node1"), SHORT + 1)
-    until(lambda: hosts.firewall("node1") == before, 1.0)
+    until(lambda: hosts.whole("node1"), LONG + 1)
+    until(lambda: hosts.firewall("node1") == before, 2.0)
     assert ssh.run(lease.listing("node1")).stdout.split(" ")[1] == "healed"
 
 

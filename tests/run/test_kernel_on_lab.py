@@ -111,11 +111,11 @@ def test_a_cut_lasts_as_long_as_its_lease_is_renewed(hosts: Bare, ssh: Ssh) -> N
 
 def test_a_cut_that_had_a_gap_is_not_renewed(hosts: Bare, ssh: Ssh, tmp_path: Path) -> None:
     """Its elements are gone, as after a time-out: they are not put back, and the fault did not last."""
-    faults = hosts.faults(ssh, tmp_path, SHORT)
+    faults = hosts.faults(ssh, tmp_path, LONG)
     fault, entry = cut(hosts.inventory, "node2")
     life = faults.inject(fault, entry, threading.Event())
     hosts.on("node2", "nft flush set inet $(nft list tables | sed -n 's/.*inet chaosk/chaosk/p') lease")
-    until(lambda: faults._leases.lost(fault) is not None, SHORT)
+    until(lambda: faults._leases.lost(fault) is not None, LONG)
     assert hosts.whole("node2")
     faults.end(life)
     assert not life.took

@@ -30,9 +30,12 @@ def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[
     try:
         every = partitions(brokers.views(None))
         yield _partitions([one for one in every if one.topic not in {*own, *INTERNAL}])
-        yield _moving(reassigning(brokers))
     except ClusterError as error:
         yield bad("cluster", "partitions", str(error), _WAIT)
+    try:
+        yield _moving(reassigning(brokers))
+    except ClusterError as error:
+        yield bad("cluster", "reassignments", str(error), _WAIT)
 
 
 def listeners(found: Iterable[Advertised]) -> Iterator[Finding]:

@@ -58,6 +58,11 @@ def _as_root(
         yield unknown(name, "tools, services, room", "not examined, because that takes root")
         return
     yield ok(name, "root", _how(inventory, name))
+    if inventory.hosts[name].gate is not None and needs.beside:
+        yield bad(
+            name, "gate", f"steps run {', '.join(needs.beside)} as root, and the gate runs chaosk's own scripts only",
+            "leave these steps out, or leave `gate` out of the inventory and allow the account more",
+        )  # fmt: skip
     yield from fitness(name, said, needs, inventory.hosts[name].firewall)
 
 

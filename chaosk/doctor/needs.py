@@ -58,28 +58,35 @@ class Needs:
     """Programs, by name."""
     cuts: bool
     """A packet filter that works, by nft or iptables."""
+    beside: tuple[str, ...] = ()
+    """Of the tools, those that steps run as root by themselves, not by one of chaosk's scripts."""
 
 
 def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
     """What one scenario needs on every host; without one, what anything that chaosk can do needs."""
-    scripts, others = _of_timeline(scenario, inventory) if scenario is not None else (frozenset(SCRIPTS), frozenset())
+    scripts, others = _of_timeline(scenario, inventory) if scenario is not None else (frozenset(SCRIPTS), {})
     found = frozenset(_TRANSPORT).union(others, *(programs(name) for name in (*ALWAYS, *scripts)))
-    return Needs(tuple(sorted(found)), cuts="cut" in scripts)
+    beside = tuple(sorted(name for name, as_root in others.items() if as_root))
+    return Needs(tuple(sorted(found)), cuts="cut" in scripts, beside=beside)
 
 
-def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[str], frozenset[str]]:
-    """The scripts that its steps run, and the other programs; seen on an example, all scripts where that fails."""
+def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[str], dict[str, bool]]:
+    """The scripts that its steps run, and by other program whether it takes root.
+
+    As seen on an example; all scripts where that fails.
+    """
     scripts: set[str] = set()
-    others: set[str] = set()
+    others: dict[str, bool] = {}
     for entry in scenario.timeline:
         try:
             for command in _commands(entry, inventory):
                 ours = {name for name in SCRIPTS if any(script(name) in word for word in command.argv)}
                 scripts |= ours
-                others |= set() if ours or command.argv[0] == "sh" else {command.argv[0]}
+                if not ours:
+                    others[command.argv[0]] = others.get(command.argv[0], False) or command.sudo
         except ChaoskError:
             scripts |= SCRIPTS.keys()  # its targets make no sense on the example; on the cluster they may
-    return frozenset(scripts), frozenset(others)
+    return frozenset(scripts), others
 
 
 def _commands(entry: Entry, inventory: Inventory) -> Iterator[Command]:

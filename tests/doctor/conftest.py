@@ -116,4 +116,4 @@ def ward() -> Iterator[Ward]:
     inventory = load_inventory(path)
     assert isinstance(inventory, Inventory)
     yield Ward(path, inventory)
-    lab.down(LAB, lines.append)
+    lab.down(LAB, lines.append, force=True)  # the analysis of a run that was killed may still be about to end

@@ -12,6 +12,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.doctor import cluster as module
 from chaosk.doctor.cluster import FEW, cluster, listeners
 from chaosk.doctor.finding import Finding
+from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory, Listener
 
 
@@ -52,6 +53,22 @@ def test_a_cluster_where_nobody_answers_is_bad_and_no_crash() -> None:
     assert found["cluster", "partitions"].state == "bad"
     assert "no broker answers" in found["cluster", "partitions"].seen
     assert found["broker 0", "listener CLIENT"].state == "bad"
+
+
+def test_a_controller_that_does_not_tell_hides_nothing_else() -> None:
+    """After the controller has died, what the other brokers say of partitions is told all the same."""
+
+    def silent(_: object) -> tuple[str, ...]:
+        raise ClusterError("no controller answers")
+
+    with mock_cluster() as (_, places), patch.object(module, "reassigning", silent):
+        numbers = tuple(places)
+        inv = at({n: (p.address, p.port) for n, p in places.items()})
+        live = FakeLive(alive=numbers, answering=numbers, control=numbers[0])
+        with Brokers(inv, {}) as brokers:
+            found = {one.what: one for one in cluster(live, brokers, inv) if one.where == "cluster"}
+    assert found["partitions"].state == "ok"
+    assert (found["reassignments"].state, found["reassignments"].seen) == ("bad", "no controller answers")
 
 
 def test_reassignments_are_named_but_not_all_of_a_thousand() -> None:

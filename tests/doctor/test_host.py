@@ -99,6 +99,19 @@ def test_a_user_who_cannot_become_root(said: tuple[int, str, str]) -> None:
     assert rest.state == "unknown"
 
 
+def test_a_gate_and_a_step_that_goes_around_it() -> None:
+    """Told before the run, not when the fault is to be injected; without a gate it is no matter."""
+    needs = Needs(tools=("awk",), cuts=False, beside=("ip",))
+    plain = inventory()
+    gated = {"node1": plain.hosts["node1"].model_copy(update={"gate": "/usr/local/sbin/chaosk-gate"})}
+    with_gate = plain.model_copy(update={"hosts": gated})
+    (found,) = [one for one in host(Answers(), with_gate, "node1", needs, thorough=False) if one.state != "ok"]
+    assert (found.what, found.state) == ("gate", "bad")
+    assert found.seen.startswith("steps run ip as root")
+    assert all(one.state == "ok" for one in host(Answers(), plain, "node1", needs, thorough=False))
+    assert all(one.state == "ok" for one in host(Answers(), with_gate, "node1", NEEDS, thorough=False))
+
+
 def test_a_login_that_is_said_to_be_root_and_is_not() -> None:
     """`sudo: false` with an ordinary user is a mistake of the inventory."""
     root, _ = wrong(Answers(sh=(0, "uid 1000\n", "")), sudo=False)

@@ -7,9 +7,11 @@ import re
 import pytest
 from sample_inventory import INVENTORY
 
+from chaosk.doctor import needs as module
 from chaosk.doctor.needs import ALWAYS, OPTIONAL, PACKAGES, SCRIPTS, needs, programs
 from chaosk.scenario import Scenario
 from chaosk.scripts import script
+from chaosk.transport.command import Command
 
 ABSENCE_IS_FINE = {
     "systemctl", "systemd-run", "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save",
@@ -54,6 +56,15 @@ def test_every_run_needs_what_keeps_a_lease() -> None:
     idle = needs(scenario("wait: {duration: 1s}"), INVENTORY)
     assert not idle.cuts
     assert {"flock", "setsid", "awk", "timeout", "env", "date"} <= set(idle.tools)
+
+
+def test_programs_that_a_step_runs_by_itself_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of another package: what it runs must be there, and as root it goes around chaosk's scripts."""
+    ours = [Command(host="node1", argv=("ip", "link"), sudo=True), Command(host="node1", argv=("ss", "-t"))]
+    monkeypatch.setattr(module, "_commands", lambda *_: iter(ours))
+    found = needs(scenario("wait: {duration: 1s}"), INVENTORY)
+    assert {"ip", "ss"} <= set(found.tools)
+    assert found.beside == ("ip",)
 
 
 def test_targets_that_only_the_cluster_knows_are_no_obstacle() -> None:

@@ -174,7 +174,7 @@ def test_it_is_the_same_every_time(make_run: MakeRun) -> None:
 def test_it_forbids_scripts_and_requests_itself(make_run: MakeRun) -> None:
     """The browser is told to run and to fetch nothing, before anything else is in the head."""
     page = page_of(make_run)
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page
     assert page.index("Content-Security-Policy") < page.index("<title>") < page.index("<style>")
     assert "@import" not in page

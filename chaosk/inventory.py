@@ -26,6 +26,9 @@ Address = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9:]([A-Za-z0-9.:-
 Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
 """An absolute path on a host."""
 
+User = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\\+-]{0,127}\$?$")]
+"""An account, of a domain too, like ``CORP\\nina``: one word wherever it is written."""
+
 UnitName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@_.:-]{1,200}\.service$")]
 Argv = Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
 """A command as a list of words; no shell reads it."""
@@ -70,7 +73,7 @@ class Host(Model):
     """Where SSH answers."""
     port: Port = 22
     """The SSH port."""
-    user: str = "ops"
+    user: User = "ops"
     """The account chaosk logs in as; never needs to be root."""
     key_file: str | None = None
     """The private key, relative to the inventory file; without it the SSH agent is asked."""

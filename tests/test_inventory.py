@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chaosk.inventory import Inventory, LabLayout, ScriptService, SecretRef, SystemdService
+from chaosk.inventory import Host, Inventory, LabLayout, ScriptService, SecretRef, SystemdService
 
 SCRIPT = {"start": ["/start"], "stop": ["/stop"], "pid_file": "/run/pid"}
 LISTENER = {"address": "kafka.example.com", "port": 9092}
@@ -106,3 +106,16 @@ def test_roles_have_one_spelling(role: str) -> None:
     """A kind and an id with one space between."""
     with pytest.raises(ValidationError):
         LabLayout.model_validate({"layout": {"a": [role]}})
+
+
+@pytest.mark.parametrize("user", ["ops", "_svc", "nina.k", r"CORP\nina", "nina@corp.example.com", "host$", "a-b+c"])
+def test_accounts_of_every_kind(user: str) -> None:
+    """Of this machine, of a domain, of a service."""
+    assert Host(address="192.0.2.1", user=user).user == user
+
+
+@pytest.mark.parametrize("user", ["", "-oProxyCommand=x", "a b", "a\nb ALL=(ALL) NOPASSWD: ALL", "$(id)", "a;b", "a'b"])
+def test_an_account_is_one_word(user: str) -> None:
+    """It stands in commands and in the sudoers file that chaosk prints for people to use."""
+    with pytest.raises(ValidationError, match="match pattern"):
+        Host(address="192.0.2.1", user=user)

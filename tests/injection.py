@@ -48,6 +48,7 @@ def inventory() -> dict[str, Any]:
     zookeeper = {"service": {"systemd": "zk2.service"}, "config": "/etc/zk", "data": ["/zk"], "log": "/log/zk"}
     document["zookeepers"]["2"] = {"host": "node2", **zookeeper}
     document["kafka"] = {"home": "/opt/kafka", "version": "3.9.2"}
+    document["hosts"]["node2"]["gate"] = "/usr/local/sbin/chaosk-gate"
     document["network_namespace"] = "lab"
     document["longest_lease"] = "30s"
     plain: dict[str, Any] = json.loads(json.dumps(document))  # keys of JSON are text

@@ -69,7 +69,7 @@ def test_help_names_every_command() -> None:
     known = set(re.findall(r"^    ([a-z]+)\) setup|^    (setup)\)", script, re.MULTILINE))
     commands = {name for pair in known for name in pair if name}
     shown = dev(ROOT, "help")
-    assert commands == {"run", "test", "chaosk", "bench", "setup", "lock"}
+    assert commands == {"run", "test", "chaosk", "bench", "setup", "lock", "audit"}
     assert set(re.findall(r"^\./dev ([a-z]+)", shown.stdout, re.MULTILINE)) == commands
     assert shown.returncode == 0
 

@@ -244,7 +244,7 @@ def test_reject_resets_tcp_and_refuses_the_rest() -> None:
 
 def test_a_listener_of_another_family_makes_no_rule() -> None:
     """An IPv6 listener is not reached from an IPv4 address: such a rule would be refused by iptables."""
-    mixed = on_hosts("198.18.0.11", "198.18.0.12").model_dump()
+    mixed = on_hosts("198.18.0.11", "198.18.0.12").model_dump(exclude_defaults=True)
     mixed["brokers"][0]["listeners"]["CLIENT"]["address"] = "2001:db8::1"
     inventory = type(CLUSTER).model_validate(mixed)
     found = rules(parties(inventory, [listener("CLIENT", 0)]), parties(inventory, [host(2)]), "both")

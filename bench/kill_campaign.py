@@ -70,6 +70,16 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Look:
+    """One look at a host; seconds are counted from the kill."""
+
+    began: float
+    ended: float
+    same: bool
+    """Whether it was as before."""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What became of a trial. Seconds are counted from the kill."""
 
@@ -131,28 +141,29 @@ class Field:
     def run(self, trial: Trial, folder: Path) -> Outcome:
         """One trial: the victim lives and dies, the host heals."""
         killed = self.kill(trial, folder)
-        seen: list[tuple[float, bool]] = []
+        looks: list[Look] = []
         while True:
+            began = time.monotonic()
             same = self.state(trial.host) == self.before[trial.host]
-            seen.append((time.monotonic() - killed, same))
+            looks.append(Look(began - killed, time.monotonic() - killed, same))
             leases = find(self.ssh, [trial.host])[trial.host]
             waiting = isinstance(leases, str) or any(one.state != "healed" for one in leases)
-            if (same and not waiting) or seen[-1][0] > PATIENCE:
+            if (same and not waiting) or looks[-1].ended > PATIENCE:
                 break
             time.sleep(0.05)
         told = heal(self.ssh, [trial.host])
         left = hoststate.changes(self.before[trial.host], self.state(trial.host))
-        return self.judged(trial, seen, left, tuple(f"{one.state}: {one.what}" for one in told))
+        return self.judged(trial, looks, left, tuple(f"{one.state}: {one.what}" for one in told))
 
-    def judged(
-        self, trial: Trial, seen: list[tuple[float, bool]], left: tuple[str, ...], leases: tuple[str, ...]
-    ) -> Outcome:
-        """Put together what was seen."""
-        harmed = [place for place, (_, same) in enumerate(seen) if not same]
-        undone = next((at for at, same in seen[harmed[0] :] if same), PATIENCE) if harmed else 0.0
-        whole = next((at for at, same in seen[harmed[-1] :] if same), PATIENCE) if harmed else 0.0
-        late = undone > self.lease + SLACK.get(trial.step, 2.0) + 0.3  # one look at a host takes that long
-        return Outcome(trial, bool(harmed), round(undone, 2), round(whole, 2), left, late, leases)
+    def judged(self, trial: Trial, looks: list[Look], left: tuple[str, ...], leases: tuple[str, ...]) -> Outcome:
+        """Put together what was seen; late is what a look that began too late still found harmed."""
+        harmed = [place for place, look in enumerate(looks) if not look.same]
+        undone = next((place for place in range(harmed[0], len(looks)) if looks[place].same), None) if harmed else None
+        whole = next((look.ended for look in looks[harmed[-1] :] if look.same), PATIENCE) if harmed else 0.0
+        at = looks[undone].ended if undone is not None else PATIENCE if harmed else 0.0
+        last = looks[undone - 1 if undone is not None else -1].began if harmed else 0.0
+        late = last > self.lease + SLACK.get(trial.step, 2.0)
+        return Outcome(trial, bool(harmed), round(at, 2), round(whole, 2), left, late, leases)
 
     def kill(self, trial: Trial, folder: Path) -> float:
         """Let the victim run until it is dead; when that was, on the monotonic clock."""

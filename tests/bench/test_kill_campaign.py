@@ -72,21 +72,25 @@ def test_what_is_left_late_or_never_harmed_is_a_failure(
 
 
 @pytest.mark.parametrize(
-    ("seen", "undone", "whole", "late"),
+    ("looks", "undone", "whole", "late"),
     [
-        ([(0.1, True)], 0.0, 0.0, False),
-        ([(0.1, False), (2.9, True)], 2.9, 2.9, False),
-        ([(0.1, False), (2.9, True), (3.5, False), (9.0, True)], 2.9, 9.0, False),
-        ([(0.1, False), (4.9, True)], 4.9, 4.9, True),
-        ([(0.1, False), (120.0, False)], 120.0, 120.0, True),
+        ([(0.1, 0.2, True)], 0.0, 0.0, False),
+        ([(0.1, 0.2, False), (2.8, 2.9, True)], 2.9, 2.9, False),
+        ([(0.1, 0.2, False), (2.8, 2.9, True), (3.5, 3.6, False), (8.9, 9.0, True)], 2.9, 9.0, False),
+        ([(0.1, 0.2, False), (3.9, 4.1, False), (4.8, 4.9, True)], 4.9, 4.9, False),
+        ([(0.1, 0.2, False), (4.1, 4.2, False), (4.8, 4.9, True)], 4.9, 4.9, True),
+        ([(0.1, 0.2, False), (119.0, 120.5, False)], 120.0, 120.0, True),
     ],
 )
 def test_times_are_read_off_what_was_seen(
-    campaign: dict[str, Any], seen: list[tuple[float, bool]], *, undone: float, whole: float, late: bool
+    campaign: dict[str, Any], looks: list[tuple[float, float, bool]], *, undone: float, whole: float, late: bool
 ) -> None:
-    """The first time it is as before counts as undone, the last time as whole; a cut has a second after its lease."""
+    """The first time it is as before counts as undone, the last time as whole; a cut has a second after its lease.
+
+    A busy machine looks seldom: late is only what a look that began after that second still found harmed.
+    """
     field = campaign["Field"].__new__(campaign["Field"])
     field.lease = 3.0
     (trial,) = campaign["trials"](1, 1)
-    outcome = field.judged(trial, seen, (), ())
+    outcome = field.judged(trial, [campaign["Look"](*look) for look in looks], (), ())
     assert (outcome.undone, outcome.whole, outcome.late) == (undone, whole, late)

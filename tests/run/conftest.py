@@ -100,12 +100,16 @@ def start(tmp_path: Path, lab_inventory: Path) -> Iterator[Callable[..., Started
         return started
 
     yield begin
+    alive = [each for each in running if each.process.poll() is None]
+    for each in alive:
+        each.process.kill()
+        each.process.wait()
     for each in running:
-        if each.process.poll() is None:
-            each.process.kill()
-            each.process.wait()
         if each.process.stdout is not None:
             each.process.stdout.close()
+    if alive:  # its lock and its faults would fail every test that follows
+        halt = [sys.executable, "-m", "chaosk", "halt", "--inventory", str(lab_inventory)]
+        subprocess.run(halt, capture_output=True, timeout=300, check=True)
 
 
 @pytest.fixture

@@ -43,11 +43,14 @@ class Cluster:
     admin: AdminClient
     started: list[ProbeProcess] = field(default_factory=list)
 
-    def topic(self, partitions: int = 3, **config: str) -> str:
-        """Make a topic with three replicas, every partition with a leader."""
+    def topic(self, partitions: int = 3, without: int | None = None, **config: str) -> str:
+        """Make a topic with replicas on all brokers but ``without``, every partition with a leader."""
         name = f"probes-{next(_numbers)}"
         settings = {key.replace("_", "."): value for key, value in config.items()}
-        self.admin.create_topics([NewTopic(name, partitions, 3, config=settings)])[name].result(20)
+        on = [broker for broker in self.inventory.brokers if broker != without]
+        replicas = [[on[(first + place) % len(on)] for place in range(len(on))] for first in range(partitions)]
+        new = NewTopic(name, partitions, replica_assignment=replicas, config=settings)
+        self.admin.create_topics([new])[name].result(20)
         end = time.monotonic() + 20
         while time.monotonic() < end:
             leaders = self.leaders(name)

@@ -43,12 +43,21 @@ def test_no_host_is_left_harmed(tmp_path: Path) -> None:
 
 
 def test_every_step_is_tried_where_it_harms(campaign: dict[str, Any]) -> None:
-    """Of few trials already each step has one at a point at which its host is harmed; the seed decides the rest."""
-    found = list(campaign["trials"](27, 1))
-    harmful = {"injected", "verified", "random"}
-    assert {each.step for each in found if each.point in harmful} == set(campaign["STEPS"])
-    assert found == list(campaign["trials"](27, 1))
-    assert found != list(campaign["trials"](27, 2))
+    """Of the trials of CI each step has one at a point at which its host is harmed, whatever the machine's speed."""
+    found = list(campaign["trials"](KILLS, 1))
+    harmed = {each.step for each in found if each.point in harmful(each.step)}
+    assert harmed == set(campaign["STEPS"])
+
+
+def harmful(step: str) -> set[str]:
+    """The points at which a step has surely harmed: what was restarted is back before it is verified."""
+    return {"injected"} if step.startswith("restart") else {"injected", "verified"}
+
+
+def test_the_seed_decides_when_chance_kills(campaign: dict[str, Any]) -> None:
+    """The same trials again with the same seed; others with another."""
+    assert list(campaign["trials"](27, 1)) == list(campaign["trials"](27, 1))
+    assert list(campaign["trials"](27, 1)) != list(campaign["trials"](27, 2))
 
 
 def test_every_step_comes_to_every_point_on_every_host(campaign: dict[str, Any]) -> None:

@@ -14,9 +14,8 @@ from functools import cache
 
 from chaosk import hoststate, service
 from chaosk.errors import StepError
-from chaosk.firewall import commands
 from chaosk.inventory import Inventory, ServerProcess
-from chaosk.scripts import script
+from chaosk.scripts import PARTS, part, script
 from chaosk.transport.command import Command
 
 PLACE = "/usr/local/sbin/chaosk-gate"
@@ -27,14 +26,13 @@ _END = "CHAOSK-SCRIPT"
 @cache
 def texts() -> dict[str, str]:
     """By name the scripts that a gate has."""
-    plain = {name: script(name) for name in ("examine", "lease", "lock", "service", "state")}
-    return {"cut": commands.text(), **plain}
+    return {name: script(name) for name in PARTS}
 
 
 @cache
 def edition() -> str:
     """Which scripts a gate has: it refuses a chaosk with others, because words would mean something else."""
-    every = "\0".join((script("gate"), *(text for _, text in sorted(texts().items()))))
+    every = "\0".join((part("gate"), *(text for _, text in sorted(texts().items()))))
     return hashlib.sha256(every.encode()).hexdigest()[:12]
 
 
@@ -60,7 +58,7 @@ def program(inventory: Inventory, place: str = PLACE) -> str:
         f"gate={shlex.quote(place)}\nedition={edition()}\n\n"
         f"script_text() {{\ncase $1 in\n{functions}esac\n}}\n\n"
         f"listed() {{\ncat <<'{_END}'\n{''.join(sorted(set(_list(inventory))))}{_END}\n}}\n\n"
-        f"{script('gate')}"
+        f"{part('gate')}"
     )
 
 

@@ -12,6 +12,7 @@ from sample_inventory import INVENTORY
 from chaosk import lease
 from chaosk.errors import StepError
 from chaosk.scenario import steps
+from chaosk.scripts import script
 from chaosk.steps._contract import Fact, Fault, Pause, Run, Signal, Site
 from chaosk.targets._contract import Node
 from chaosk.transport.command import Command
@@ -107,7 +108,7 @@ def test_the_bundle_holds_the_scripts_line_by_line() -> None:
         lines = rest.splitlines(keepends=True)
         parts.append("".join(lines[: int(count)]))
         rest = "".join(lines[int(count) :])
-    assert parts[0].startswith("# Leases on this host")
+    assert parts[0] == script("lease")
     assert json.loads(parts[1]) == {
         "run": "run-1", "entry": "kill", "step": "kill_broker", "targets": "broker 0 on node1", "by": "ops@desk",
     }  # fmt: skip

@@ -58,11 +58,6 @@ def _text(rules: tuple[Rule, ...], action: Action) -> str:
     return "".join(f"{line}\n" for rule in rules for line in words(rule, action))
 
 
-def text() -> str:
-    """The script that carries a cut out."""
-    return "\n".join(script(name) for name in ("cut_iptables", "cut_nft", "cut"))
-
-
 def _command(host: str, action: str, which: Cut, by: Firewall, stdin: str | None = None) -> Command:
-    argv = ("sh", "-c", text(), "chaosk", action, which.chain, which.comment, by)
+    argv = ("sh", "-c", script("cut"), "chaosk", action, which.chain, which.comment, by)
     return Command(host=host, argv=argv, sudo=True, stdin=stdin, timeout=TIMEOUT, repeatable=True)

@@ -5,8 +5,24 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+PARTS = {
+    "cut": ("cut_iptables", "cut_nft", "cut"),
+    "examine": ("examine",),
+    "lease": ("kept", "lease"),
+    "lock": ("kept", "lock"),
+    "service": ("service",),
+    "state": ("state",),
+}
+"""By script that commands run, the files it is made of, in order."""
+
 
 @cache
 def script(name: str) -> str:
-    """The text of ``name``.sh in this package, for ``sh -c``."""
+    """The text of a script of :data:`PARTS`, for ``sh -c``."""
+    return "\n".join(map(part, PARTS[name]))
+
+
+@cache
+def part(name: str) -> str:
+    """The text of ``name``.sh in this package."""
     return files(__name__).joinpath(f"{name}.sh").read_text(encoding="utf-8")

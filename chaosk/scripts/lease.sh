@@ -17,31 +17,16 @@
 # A command that runs under a lease finds its folder in CHAOSK_LEASE. If it leaves a shell script `renewed` there, every
 # renewal runs that with the new hundredths of a second, and fails if it does.
 #
-# Times are hundredths of a second since this host was booted, so setting its clock moves no lease. What is kept lies in
-# a folder that outlives a reboot: the timer does not, but what has to be undone can be read there.
+# What is kept lies in a folder that outlives a reboot: the timer does not, but what has to be undone can be read there.
+#
+# kept.sh comes before this.
+#
+# shellcheck disable=SC2154 # kept.sh sets kept
 
-home=/var/lib/chaosk/leases
+home=$kept/leases
 action=$1 id=$2
 dir=$home/$id
-
-fail() {
-    printf '%s\n' "$*" >&2
-    exit 1
-}
-
-case $id in */* | . | ..) fail "no such id: $id" ;; esac # it is a folder's name here
-
-uptime() {
-    read -r up _ </proc/uptime
-    up=${up%.*}${up#*.}
-    up=${up#"${up%%[!0]*}"} # a leading zero would make it octal
-    echo "${up:-0}"
-}
-
-boot() { cat /proc/sys/kernel/random/boot_id; }
-
-# Whole and decimal seconds to hundredths.
-hundredths() { awk -v s="$1" 'BEGIN { printf "%d\n", s * 100 }'; }
+named "$id"
 
 # Replace a small file in one step: who reads it sees the old or the new one.
 put() {
@@ -193,10 +178,6 @@ show() {
     printf '%s\n' "$id $state $rest $about" # not echo: it would read the backslashes of the JSON
 }
 
-not_halted() {
-    [ ! -e "$home/../halted/$1" ] || { echo "the run $1 was halted" >&2 && exit 3; }
-}
-
 case $action in
     arm) arm "$3" ;;
     renew)
@@ -220,8 +201,8 @@ case $action in
         ;;
     disarm) disarm ;;
     halt)
-        mkdir -p "$home/../halted" || fail "cannot make $home/../halted"
-        put "$home/../halted/$id" "$(uptime)"
+        mkdir -p "$kept/halted" || fail "cannot make $kept/halted"
+        put "$kept/halted/$id" "$(uptime)"
         ;;
     list)
         for dir in "$home"/*/; do

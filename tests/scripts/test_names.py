@@ -61,7 +61,7 @@ def test_a_run_that_holds_the_lock_has_a_name_and_no_path(tmp_path: Path, home: 
     before = tree(tmp_path)
     done = run(home, "lock", action, name, "1", "me")
     assert done.returncode == 1
-    assert "no such run" in done.stderr
+    assert "no such id" in done.stderr
     assert tree(tmp_path) == before
 
 

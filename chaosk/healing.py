@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
 
 from chaosk import clusterlock, lease
 from chaosk.errors import ChaoskError, HostError, StepError
 from chaosk.lease import Held
 from chaosk.model import Model
+from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command
 
@@ -125,8 +125,7 @@ def _everywhere(hosts: Iterable[str], ask: Callable[[str], T]) -> dict[str, T | 
         except ChaoskError as error:
             return str(error)
 
-    with ThreadPoolExecutor(max(1, len(names)), "hosts") as pool:
-        return dict(zip(names, pool.map(one, names), strict=True))
+    return dict(zip(names, together(one, names), strict=True))
 
 
 def _told(one: Held) -> str:

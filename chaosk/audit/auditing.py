@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from chaosk.audit.ranges import Range, ranges
@@ -16,6 +15,7 @@ from chaosk.cluster.settings import client_settings
 from chaosk.errors import ClusterError
 from chaosk.eventlog import LiveLog
 from chaosk.payload import Decoder
+from chaosk.together import together
 
 ISOLATIONS = ("read_uncommitted", "read_committed")
 
@@ -31,8 +31,7 @@ def audit(spec: AuditSpec) -> AuditResult:
     with LiveLog(Path(spec.folder)) as log, Brokers(spec.inventory, settings) as brokers:
         todo = ranges(brokers, spec.topics)
         readers = [Reader(settings, isolation, Decoder(spec.run_id), log) for isolation in ISOLATIONS]
-        with ThreadPoolExecutor(len(readers), "audit") as pool:
-            incomplete = [*pool.map(lambda reader: reader.read(todo, began + spec.timeout), readers)]
+        incomplete = together(lambda reader: reader.read(todo, began + spec.timeout), readers)
         silent = [line for group in spec.groups for line in _write_group(brokers, log, group, todo)]
     lines = (*(line for lines in incomplete for line in lines), *silent)
     return AuditResult(

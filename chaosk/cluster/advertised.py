@@ -6,13 +6,13 @@ What a broker advertises depends on the listener that it is asked at, so each is
 from __future__ import annotations
 
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from chaosk.cluster.views import metadata_request, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer, Place
 from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory
+from chaosk.together import together
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,7 @@ def advertised(inventory: Inventory, timeout: float = TIMEOUT) -> tuple[Advertis
         for name, at in broker.listeners.items()
         if at.clients
     ]
-    with ThreadPoolExecutor(max(1, len(places)), "advertised") as pool:
-        return tuple(pool.map(lambda one: _look(one[0], one[1], one[2], timeout), places))
+    return tuple(together(lambda one: _look(*one, timeout), places))
 
 
 def _look(place: Place, broker: int, listener: str, timeout: float) -> Advertised:

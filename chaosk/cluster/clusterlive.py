@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from kafka.protocol.metadata import FindCoordinatorRequest
 
@@ -14,6 +13,7 @@ from chaosk.cluster.views import PartitionView, current, metadata_request
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
 from chaosk.inventory import Inventory
+from chaosk.together import together
 
 _OFFSETS = "__consumer_offsets"
 _GROUP = 0  # FindCoordinator: of a consumer group
@@ -58,11 +58,8 @@ class ClusterLive:
 
     def zookeeper_modes(self) -> dict[int, str | None]:
         """By ZooKeeper id its mode, or None where it does not serve."""
-        if not self._zookeepers:
-            return {}
-        with ThreadPoolExecutor(len(self._zookeepers), "zookeeper") as pool:
-            modes = pool.map(lambda place: _mode(place, self._timeout), self._zookeepers.values())
-            return dict(zip(self._zookeepers, modes, strict=True))
+        modes = together(lambda place: _mode(place, self._timeout), self._zookeepers.values())
+        return dict(zip(self._zookeepers, modes, strict=True))
 
     def probe(self, name: str) -> ProbeState:
         """What the probe said last."""

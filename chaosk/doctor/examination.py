@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NoReturn
 
 from chaosk.cluster.brokers import Brokers
@@ -18,6 +17,7 @@ from chaosk.errors import ChaoskError
 from chaosk.healing import find
 from chaosk.inventory import Inventory
 from chaosk.scenario import Scenario
+from chaosk.together import together
 from chaosk.transport._contract import Transport
 
 
@@ -30,17 +30,16 @@ def examine(transport: Transport, inventory: Inventory, scenario: Scenario | Non
 
 def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thorough: bool) -> tuple[Finding, ...]:
     """What is found on every host, host by host."""
-    names = tuple(inventory.hosts)
-    with ThreadPoolExecutor(len(names), "doctor") as pool:
-        answers = pool.map(lambda name: tuple(hosts.host(transport, inventory, name, needed, thorough=thorough)), names)
-        return tuple(one for answer in answers for one in answer)
+
+    def ask(name: str) -> list[Finding]:
+        return list(hosts.host(transport, inventory, name, needed, thorough=thorough))
+
+    return tuple(one for answer in together(ask, inventory.hosts) for one in answer)
 
 
 def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:
     """Who has the cluster, and what was left there, on the hosts that can be asked."""
     asked = tuple(names)
-    if not asked:
-        return ()
 
     def ask(name: str) -> str:
         try:
@@ -48,8 +47,7 @@ def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:
         except ChaoskError:
             return ""  # the search for leases says why
 
-    with ThreadPoolExecutor(len(asked), "lock") as pool:
-        holders = dict(zip(asked, pool.map(ask, asked), strict=True))
+    holders = dict(zip(asked, together(ask, asked), strict=True))
     running = frozenset(said.partition(" ")[0] for said in holders.values() if said)
     return (*held(holders), *leftovers(find(transport, asked), running))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from chaosk.lab.lab import Lab
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import Service
+from chaosk.together import together
 
 Say = Callable[[str], object]
 
@@ -166,8 +166,7 @@ def _unready(wanted: Lab, services: tuple[Service, ...]) -> tuple[Service, ...]:
 
 
 def _start(kind: HostKind, services: tuple[Service, ...]) -> None:
-    with ThreadPoolExecutor(max_workers=len(services)) as pool:
-        list(pool.map(lambda one: kind.on_host(one.host, one.start), services))
+    together(lambda one: kind.on_host(one.host, one.start), services)
 
 
 def _why(kind: HostKind, service: Service, name: str) -> str:

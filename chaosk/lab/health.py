@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from confluent_kafka import KafkaException
@@ -12,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from chaosk.lab import namespace
 from chaosk.lab.service import Service
+from chaosk.together import together
 
 T = TypeVar("T")
 _TIMEOUT = 1.5
@@ -53,13 +53,7 @@ def service_state(service: Service, brokers: frozenset[int]) -> str | None:
 
 def in_lab(name: str, questions: Iterable[Callable[[], T]]) -> list[T]:
     """The answers to ``questions``, asked at the same time from inside the network namespace ``name``."""
-    asked = list(questions)
-
-    def ask() -> list[T]:
-        with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
-            return list(pool.map(lambda question: question(), asked))
-
-    return namespace.inside(name, ask)
+    return namespace.inside(name, lambda: together(lambda question: question(), questions))
 
 
 def _exchange(address: str, port: int, request: bytes) -> bytes:

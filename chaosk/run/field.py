@@ -7,7 +7,6 @@ import json
 import os
 import socket
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -46,6 +45,7 @@ from chaosk.rundir import RunDir
 from chaosk.safety import refuse
 from chaosk.steps._contract import Elect
 from chaosk.stop_conditions._contract import StopCondition
+from chaosk.together import together
 from chaosk.transport.clock import clock
 from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess
@@ -125,9 +125,8 @@ class Field:
             return result.stdout if result.ok else None
 
         hosts = tuple(self._plan.inventory.hosts)
-        with ThreadPoolExecutor(len(hosts), "states") as pool:
-            found = zip(hosts, pool.map(ask, hosts), strict=True)
-            return {host: state for host, state in found if state is not None}
+        states = zip(hosts, together(ask, hosts), strict=True)
+        return {host: state for host, state in states if state is not None}
 
     def open(self, rundir: RunDir) -> None:
         """Start the watcher; probes and audit write into this run directory from now on."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import structlog
@@ -16,6 +15,7 @@ from chaosk.run.clock import now
 from chaosk.run.renewal import Renewal
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fault
+from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command
 
@@ -96,10 +96,8 @@ class Leases:
 
     def _everywhere(self, leases: tuple[Lease, ...] | list[Lease], command: Callable[[Lease], Command]) -> list[str]:
         """Run a command for every lease at the same time; what went wrong, in words."""
-        if not leases:
-            return []
-        with ThreadPoolExecutor(len(leases), "leases") as pool:
-            return [why for why in pool.map(lambda one: self._problem(command(one)), leases) if why is not None]
+        problems = together(lambda one: self._problem(command(one)), leases)
+        return [why for why in problems if why is not None]
 
     def _problem(self, command: Command) -> str | None:
         try:

@@ -12,9 +12,9 @@ from itertools import product
 
 from chaosk.allow import Allow
 from chaosk.cluster.live import PartitionState
-from chaosk.harm import Harm, servers
+from chaosk.harm import Harm
 from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node
+from chaosk.targets._contract import Node, servers
 
 Moments = tuple[Harm, ...]
 """What one fault harms, moment by moment: a rolling restart has one for each node. Empty: it harms nobody."""

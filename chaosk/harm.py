@@ -9,7 +9,7 @@ from pydantic import Field
 
 from chaosk.inventory import Inventory
 from chaosk.model import Model
-from chaosk.targets._contract import Node
+from chaosk.targets._contract import Node, servers
 
 Nodes = Annotated[tuple[Node, ...], Field(strict=False)]
 
@@ -21,13 +21,6 @@ class Harm(Model):
     """Who serves nobody: dead, frozen, or cut off from everybody."""
     severed: Annotated[tuple[Annotated[tuple[Node, Node], Field(strict=False)], ...], Field(strict=False)] = ()
     """Who does not reach whom, in at least one direction."""
-
-
-def servers(inventory: Inventory) -> tuple[Node, ...]:
-    """All brokers and ZooKeeper nodes of a cluster."""
-    brokers = (Node(kind="broker", id=str(number), host=one.host) for number, one in inventory.brokers.items())
-    keepers = (Node(kind="zookeeper", id=str(number), host=one.host) for number, one in inventory.zookeepers.items())
-    return (*brokers, *keepers)
 
 
 def servers_of(inventory: Inventory, nodes: Iterable[Node]) -> tuple[Node, ...]:

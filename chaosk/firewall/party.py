@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node, NodeKind
+from chaosk.targets._contract import Node, NodeKind, servers
 
 SELF = "@_self"
 """Stands for the address that chaosk's machine has in the eyes of a host; the host puts it in (see ``cut.sh``)."""
@@ -75,14 +75,6 @@ def others(inventory: Inventory, group: Iterable[Node]) -> tuple[Party, ...]:
         for node in servers(inventory)
         if node not in taken and node.host not in hosts and not (node.kind == "broker" and node.id in brokers)
     )
-
-
-def servers(inventory: Inventory) -> Iterator[Node]:
-    """All brokers and ZooKeeper nodes."""
-    for number, broker in inventory.brokers.items():
-        yield Node(kind="broker", id=str(number), host=broker.host)
-    for number, zookeeper in inventory.zookeepers.items():
-        yield Node(kind="zookeeper", id=str(number), host=zookeeper.host)
 
 
 def host_addresses(inventory: Inventory, host: str) -> tuple[str, ...]:

@@ -28,6 +28,13 @@ class Node(Model):
         return f"{self.kind.replace('_', ' ')} {self.id}{place}".strip()
 
 
+def servers(inventory: Inventory) -> tuple[Node, ...]:
+    """All brokers and ZooKeeper nodes of a cluster."""
+    brokers = (Node(kind="broker", id=str(number), host=one.host) for number, one in inventory.brokers.items())
+    keepers = (Node(kind="zookeeper", id=str(number), host=one.host) for number, one in inventory.zookeepers.items())
+    return (*brokers, *keepers)
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """What a target is resolved against."""

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Span
-from chaosk.analysis.windows import windows_and_all
+from chaosk.analysis.windows import masks_of, names_of
 
 SEVERITIES = ("violation", "allowed", "unproven", "information")
 """What a row can mean, worst first."""
@@ -46,9 +46,13 @@ class Found:
             return Counter(
                 (str(row[subject]), window) for row in self.few for window in (*_windows(windows, row[time]), every)
             )
-        named = self.many.withColumn("window", F.explode(windows_and_all(windows, F.col(time), every)))
-        totals = named.groupBy(F.col(subject).alias("subject"), "window").count().collect()
-        return Counter({(str(row["subject"]), str(row["window"])): int(row["count"]) for row in totals})
+        masks = masks_of(windows, F.col(time), F.col(time))
+        totals = self.many.groupBy(F.col(subject).alias("subject"), *(mask.alias(name) for name, mask in masks.items()))
+        counts: Counter[tuple[str, str]] = Counter()
+        for row in totals.count().collect():
+            for window in (*names_of(windows, [row[mask] for mask in masks]), every):
+                counts[str(row["subject"]), window] += int(row["count"])
+        return counts
 
 
 def _windows(windows: tuple[Span, ...], time: int | None) -> list[str]:

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from chaosk.run.leases import Leases
 from chaosk.run.life import Life
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fault
+from chaosk.transport._contract import Transport
 from chaosk.transport.ssh import Ssh
 
 
@@ -37,6 +39,8 @@ class Doom:
 
     def __init__(self, point: str) -> None:
         self._point = point
+        self.deed = "injected"
+        """The point that a deed leads to: another one once the fault is being undone."""
 
     def at(self, point: str) -> None:
         """Die here if this is the point."""
@@ -47,7 +51,9 @@ class Doom:
 class MortalLeases(Leases):
     """Leases of a run that may die before and after arming, and before disarming."""
 
-    doom: Doom
+    def __init__(self, transport: Transport, spec: dict[str, Any], longest: float, doom: Doom) -> None:
+        super().__init__(transport, spec["run"], "the campaign", longest)
+        self.doom = doom
 
     def arm(self, fault: Fault, entry: Entry) -> None:
         """Arm, or die."""
@@ -61,17 +67,16 @@ class MortalLeases(Leases):
         return super().disarm(fault)
 
 
+@dataclass(frozen=True, slots=True)
 class MortalHands(Hands):
-    """Hands of a run that may die between its deeds."""
+    """Hands of a run that may die after their first deed."""
+
+    doom: Doom
 
     def do(self, deed: Deed, stop: threading.Event) -> None:
         """Carry it out, then perhaps die."""
-        super().do(deed, stop)
-        DOOM[0].at("injected" if not UNDOING else "healing")
-
-
-DOOM: list[Doom] = []
-UNDOING: list[bool] = []
+        Hands.do(self, deed, stop)
+        self.doom.at(self.doom.deed)
 
 
 def main(spec: dict[str, Any]) -> None:
@@ -80,22 +85,20 @@ def main(spec: dict[str, Any]) -> None:
     if not isinstance(inventory, Inventory) or inventory.network_namespace is None:
         raise SystemExit("the inventory is no lab's")
     lab.enter(inventory.network_namespace)
-    DOOM.append(Doom(spec["point"]))
+    doom = Doom(spec["point"])
     transport = Ssh(inventory.hosts)
     brokers = Brokers(inventory, client_settings(inventory))
     live = ClusterLive(inventory, brokers, _nobody)
-    leases = MortalLeases(transport, spec["run"], "the campaign", inventory.longest_lease)
-    leases.doom = DOOM[0]
-    faults = Faults(
-        MortalHands(inventory, transport, live, _nobody, _nobody), Journal(Path(spec["folder"])), leases, _unrecorded
-    )
+    leases = MortalLeases(transport, spec, inventory.longest_lease, doom)
+    hands = MortalHands(inventory, transport, live, _nobody, _nobody, doom)
+    faults = Faults(hands, Journal(Path(spec["folder"])), leases, _unrecorded)
     entry = Entry.model_validate(spec["entry"])
     life = faults.inject(aim(entry, inventory, live, 1, spec["run"]), entry, threading.Event())
-    DOOM[0].at("verified")
+    doom.at("verified")
     print("verified", flush=True)
     if spec["point"] == "never":
         sys.stdin.readline()
-    UNDOING.append(True)
+    doom.deed = "healing"
     faults.end(life)
     print("healed" if life.undone else f"not healed: {life.why}", flush=True)
 

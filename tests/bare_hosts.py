@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from on_lab import inside, until
 
-from chaosk import lab
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import ProbeState
@@ -102,15 +99,6 @@ def cut(
     return fault, entry
 
 
-def until(holds: Callable[[], bool], within: float) -> float:
-    """Seconds until it holds; fails the test if that takes longer than ``within``."""
-    began = time.monotonic()
-    while not holds():
-        assert time.monotonic() - began < within, f"not within {within:g} s"
-        time.sleep(0.02)
-    return time.monotonic() - began
-
-
 @contextmanager
 def bare(name: str, count: int = 3) -> Iterator[Bare]:
     """So many hosts, node1 and so on, up; the calling thread, and those it starts, are in their network."""
@@ -129,18 +117,6 @@ def bare(name: str, count: int = 3) -> Iterator[Bare]:
             yield Bare(loaded, wanted.state.inventory, kind)
     finally:
         build.clear(kind, wanted.state)
-
-
-@contextmanager
-def inside(namespace: str) -> Iterator[None]:
-    """This thread, and all it starts, in a network namespace; then back."""
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    try:
-        lab.enter(namespace)
-        yield
-    finally:
-        assert ctypes.CDLL(None, use_errno=True).setns(home, 0) == 0
-        os.close(home)
 
 
 def _create(wanted: Lab, kind: NamespaceHosts) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from on_lab import inside
 
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
@@ -116,7 +115,7 @@ def lab_inventory() -> Iterator[Inventory]:
 @pytest.fixture
 def cluster(lab_inventory: Inventory) -> Iterator[Cluster]:
     """The lab's cluster, from inside its network; afterwards no topic of the test is left."""
-    with _inside(str(lab_inventory.network_namespace)):
+    with inside(str(lab_inventory.network_namespace)):
         hosts = Ssh(lab_inventory.hosts)
         with Brokers(lab_inventory, client_settings(lab_inventory)) as brokers:
             yield Cluster(lab_inventory, brokers, ClusterLive(lab_inventory, brokers, _no_probe), hosts)
@@ -129,18 +128,6 @@ def cluster(lab_inventory: Inventory) -> Iterator[Cluster]:
 def folder(tmp_path: Path) -> Callable[[str], str]:
     """Names of folders that do not exist yet."""
     return lambda name: str(tmp_path / name)
-
-
-@contextmanager
-def _inside(namespace: str) -> Iterator[None]:
-    """This thread, and all it starts, in a network namespace; then back."""
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    try:
-        lab.enter(namespace)
-        yield
-    finally:
-        assert ctypes.CDLL(None, use_errno=True).setns(home, 0) == 0
-        os.close(home)
 
 
 def _no_probe(name: str) -> ProbeState:

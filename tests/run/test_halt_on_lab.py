@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from bare_hosts import Bare, bare, cut, until
+from bare_hosts import Bare, bare, cut
+from on_lab import until
 
 from chaosk import clusterlock, lease
 from chaosk.errors import StepError

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from on_lab import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 
@@ -70,15 +71,6 @@ def firewall(on_host: Callable[..., str], host: str) -> str:
 def state(on_host: Callable[..., str], host: str) -> str:
     """The letter of the broker's state on a host, as ps has it; nothing if it does not run."""
     return on_host(host, "sh", "-c", 'ps -o stat= -p "$(cat /run/kafka/kafka.pid)" | cut -c1 || true').strip()
-
-
-def until(holds: Callable[[], bool], within: float) -> float:
-    """Seconds until it holds; fails the test if that takes longer than ``within``."""
-    began = time.monotonic()
-    while not holds():
-        assert time.monotonic() - began < within, f"not within {within:g} s"
-        time.sleep(0.1)
-    return time.monotonic() - began
 
 
 def kill(run: Any) -> None:

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from bare_hosts import Bare, bare, cut, until
+from bare_hosts import Bare, bare, cut
+from on_lab import until
 
 from chaosk import healing, lease
 from chaosk.errors import StepError

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from bare_hosts import Bare, bare, cut, until
+from bare_hosts import Bare, bare, cut
+from on_lab import until
 
 from chaosk.errors import ChaoskError
 from chaosk.run.faults import Faults

@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from bare_hosts import Bare, bare, until
+from bare_hosts import Bare, bare
+from on_lab import until
 
 from chaosk import healing, lease
 from chaosk.lease import Held, Lease

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import re
 import threading
 from collections.abc import Iterator
@@ -11,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from chaosk import lab
+from on_lab import inside
+
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.elect import elect
@@ -102,7 +101,7 @@ def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
     """From inside the lab's network; afterwards every fault is healed."""
     rows: list[tuple[object, ...]] = []
     ssh = Ssh(inventory.hosts)
-    with _inside(str(inventory.network_namespace)), Brokers(inventory, client_settings(inventory)) as brokers:
+    with inside(str(inventory.network_namespace)), Brokers(inventory, client_settings(inventory)) as brokers:
         live = ClusterLive(inventory, brokers, _no_probe)
         hands = Hands(inventory, ssh, live, lambda deed: _elect(brokers, deed), _no_signal)
         leases = Leases(ssh, "lab-run", "tests", longest=60.0)
@@ -125,15 +124,3 @@ def _no_probe(name: str) -> ProbeState:
 
 def _no_signal(deed: Signal) -> None:
     raise AssertionError(deed)
-
-
-@contextmanager
-def _inside(namespace: str) -> Iterator[None]:
-    """This thread, and all it starts, in a network namespace; then back."""
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    try:
-        lab.enter(namespace)
-        yield
-    finally:
-        assert ctypes.CDLL(None, use_errno=True).setns(home, 0) == 0
-        os.close(home)

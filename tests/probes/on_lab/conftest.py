@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +13,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from on_lab import inside
 
 from chaosk import lab
 from chaosk.cluster.live import ProbeState
@@ -143,9 +142,7 @@ def lab_inventory() -> Iterator[Inventory]:
 @pytest.fixture
 def cluster(lab_inventory: Inventory, tmp_path: Path) -> Iterator[Cluster]:
     """The lab's cluster from inside its network; afterwards every broker is awake and up, and no probe is left."""
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    lab.enter(str(lab_inventory.network_namespace))
-    try:
+    with inside(str(lab_inventory.network_namespace)):
         admin = AdminClient({"bootstrap.servers": lab_inventory.bootstrap_servers()})
         found = Cluster(lab_inventory, Ssh(lab_inventory.hosts), tmp_path, admin)
         yield found
@@ -155,6 +152,3 @@ def cluster(lab_inventory: Inventory, tmp_path: Path) -> Iterator[Cluster]:
         for broker in lab_inventory.brokers:
             found.revive(broker)
         found.hosts.close()
-    finally:
-        assert ctypes.CDLL(None, use_errno=True).setns(home, 0) == 0
-        os.close(home)

@@ -121,8 +121,8 @@ def bare(name: str, count: int = 3) -> Iterator[Bare]:
 
 def _create(wanted: Lab, kind: NamespaceHosts) -> None:
     directory = runner.directory(wanted.state.directory)
-    client = ssh_files.make_key(directory, ".key")
-    keys = {seat.host: ssh_files.make_key(directory, f".{seat.host}") for seat in wanted.seats}
+    client = ssh_files.make_key()
+    keys = {seat.host: ssh_files.make_key() for seat in wanted.seats}
     runner.write(directory / "client_key", client.private, 0o600)
     runner.write(directory / "known_hosts", ssh_files.known_hosts(wanted.seats, keys))
     files = {seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client) for seat in wanted.seats}

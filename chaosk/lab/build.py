@@ -88,8 +88,8 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     say(f"lab {wanted.state.name}: making {len(wanted.seats)} hosts for {wanted.title}")
     directory = runner.directory(wanted.state.directory)
     runner.write(wanted.state.layout, wanted.layout.model_dump_json(indent=1, exclude_unset=True) + "\n")
-    client = ssh_files.make_key(directory, ".key")
-    keys = {seat.host: ssh_files.make_key(directory, f".{seat.host}") for seat in wanted.seats}
+    client = ssh_files.make_key()
+    keys = {seat.host: ssh_files.make_key() for seat in wanted.seats}
     runner.write(directory / "client_key", client.private, 0o600)
     privilege.give_to_caller(directory / "client_key")
     runner.write(directory / "known_hosts", ssh_files.known_hosts(wanted.seats, keys))

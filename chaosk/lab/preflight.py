@@ -11,7 +11,7 @@ from chaosk.errors import LabError
 from chaosk.lab import runner, state
 from chaosk.lab.host_plan import Machine
 
-_PROGRAMS = ("ip", "iptables", "sshd", "ssh", "ssh-keygen", "sudo", "java", "unshare", "nsenter", "setpriv")
+_PROGRAMS = ("ip", "iptables", "sshd", "ssh", "sudo", "java", "unshare", "nsenter", "setpriv")
 _MACHINE_WIDE = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 _MEMORY_PER_HOST = 420_000
 """Kilobytes: a broker and a ZooKeeper node, resident."""

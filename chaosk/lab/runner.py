@@ -25,7 +25,6 @@ PACKAGES: Mapping[str, str] = {
     "pivot_root": "util-linux",
     "setpriv": "util-linux",
     "ssh": "openssh-client",
-    "ssh-keygen": "openssh-client",
     "sshd": "openssh-server",
     "sudo": "sudo",
     "umount": "mount",

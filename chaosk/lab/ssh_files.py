@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from chaosk.lab import runner
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
 from chaosk.lab.seating import OUTSIDE, Seat
 from chaosk.lab.service import HostFile
 
@@ -42,16 +43,12 @@ class KeyPair:
     """``ssh-ed25519 AAAA...``, without a comment."""
 
 
-def make_key(directory: Path, name: str) -> KeyPair:
-    """A new key pair; its files are gone when it returns."""
-    at = directory / name
-    for path in (at, at.with_suffix(".pub")):
-        path.unlink(missing_ok=True)
-    runner.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(at)])
-    pair = KeyPair(at.read_text(encoding="ascii"), at.with_suffix(".pub").read_text(encoding="ascii").strip())
-    at.unlink()
-    at.with_suffix(".pub").unlink()
-    return pair
+def make_key() -> KeyPair:
+    """A new key pair, made in memory: a program that writes it to files may outlive who asked for it."""
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+    public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+    return KeyPair(private.decode("ascii"), public.decode("ascii"))
 
 
 def known_hosts(seats: tuple[Seat, ...], keys: dict[str, KeyPair]) -> str:

@@ -36,7 +36,7 @@ def create(state: LabState) -> NamespaceHosts:
     runner.directory(state.directory)
     init = state.directory / "init.py"
     runner.write(init, Path(namespace.__file__).with_name("init.py").read_text(encoding="utf-8"))
-    client, key = (ssh_files.make_key(state.directory, name) for name in ("client", "host"))
+    client, key = ssh_files.make_key(), ssh_files.make_key()
     jars = runner.directory(state.root / "jars")
     kind = NamespaceHosts(state)
     kind.check()

@@ -45,9 +45,9 @@ def test_each_lack_names_its_package(programs: Path, program: str) -> None:
 @pytest.mark.usefixtures("as_root")
 def test_several_lacks_are_one_message(programs: Path) -> None:
     """All lacks at once, each package once."""
-    for program in ("iptables", "ssh", "ssh-keygen"):
+    for program in ("setpriv", "ssh", "unshare"):
         (programs / program).unlink()
-    expected = "iptables, ssh, ssh-keygen: not installed; do: apt-get install iptables openssh-client"
+    expected = "ssh, unshare, setpriv: not installed; do: apt-get install openssh-client util-linux"
     with pytest.raises(LabError, match=f"^{expected}$"):
         preflight.check(1)
 

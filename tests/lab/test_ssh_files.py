@@ -54,18 +54,20 @@ def test_sudoers_is_valid(tmp_path: Path) -> None:
 
 
 def test_keys_are_keys(tmp_path: Path) -> None:
-    """A new pair is read by another implementation, matches, and leaves no file behind."""
-    pair = ssh_files.make_key(tmp_path, "key")
-    (tmp_path / "private").write_text(pair.private, encoding="ascii")
-    key = paramiko.Ed25519Key.from_private_key_file(str(tmp_path / "private"))
+    """A new pair is read by SSH itself and by paramiko, and its halves match; the next one is another."""
+    pair, private = ssh_files.make_key(), tmp_path / "private"
+    private.touch(0o600)
+    private.write_text(pair.private, encoding="ascii")
+    told = subprocess.run(["ssh-keygen", "-y", "-f", str(private)], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == pair.public
+    key = paramiko.Ed25519Key.from_private_key_file(str(private))
     assert f"{key.get_name()} {key.get_base64()}" == pair.public
-    assert [path.name for path in tmp_path.iterdir()] == ["private"]
-    assert ssh_files.make_key(tmp_path, "key").public != pair.public
+    assert ssh_files.make_key().public != pair.public
 
 
 def test_known_hosts_is_read_strictly(tmp_path: Path) -> None:
     """Every host is known under its address and its name, by its own key."""
-    keys = {seat.host: ssh_files.make_key(tmp_path, seat.host) for seat in SEATS}
+    keys = {seat.host: ssh_files.make_key() for seat in SEATS}
     (tmp_path / "known_hosts").write_text(ssh_files.known_hosts(SEATS, keys), encoding="ascii")
     known = paramiko.HostKeys(str(tmp_path / "known_hosts"))
     for seat in SEATS:

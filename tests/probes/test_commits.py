@@ -71,10 +71,10 @@ def client(mock_cluster: str) -> Any:
 
 @pytest.fixture
 def nobody() -> Any:
-    """A consumer whose cluster is not there."""
-    consumer = Consumer(
-        {"bootstrap.servers": "127.0.0.1:1", "group.id": "commits", "log_level": 2, "socket.timeout.ms": 500}
-    )
+    """A consumer whose cluster is not there; its commits wait for a coordinator as long as a session lasts."""
+    consumer = Consumer({
+        "bootstrap.servers": "127.0.0.1:1", "group.id": "commits", "log_level": 2, "session.timeout.ms": 1000,
+    })  # fmt: skip
     consumer.assign([TopicPartition(*A)])
     yield consumer
     consumer.close()

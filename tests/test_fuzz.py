@@ -21,7 +21,8 @@ from chaosk.eventlog import LiveLog, read_live
 from chaosk.payload import Decoder, Payload, encode, of_other_run
 
 RUN = "run-1"
-FUZZ = settings(max_examples=100, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EXAMPLES = int(os.environ.get("CHAOSK_FUZZ", "200"))
+FUZZ = settings(max_examples=EXAMPLES, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 """A deadline for each example: none may hang, on a busy machine either."""
 
 SCALARS = st.one_of(
@@ -37,13 +38,13 @@ DOCUMENTS = [yaml.safe_load(SCENARIO), yaml.safe_load(INVENTORY)]
 
 def load_both(folder: Path, data: bytes) -> None:
     """As a scenario and as an inventory: a value or a DocumentError, and nothing written besides the file."""
-    path = folder / "file.yaml"
+    path = folder / "sub" / "file.yaml"
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(data)
-    before = sorted(folder.parent.rglob("*"))
     for load in (load_scenario, load_inventory):
         with suppress(DocumentError):
             _told(load, path)
-    assert sorted(folder.parent.rglob("*")) == before
+    assert sorted(folder.rglob("*")) == [path.parent, path]
 
 
 def _told(load: Callable[[Path], object], path: Path) -> None:
@@ -125,7 +126,7 @@ def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@settings(FUZZ, max_examples=200)
+@settings(FUZZ, max_examples=2 * EXAMPLES)
 @given(
     name=st.sampled_from(["clocks.arrows", "errors.arrows"]), at=st.integers(0, 10_000), length=st.integers(0, 64),
     new=st.binary(max_size=64),
@@ -155,7 +156,7 @@ def test_any_bytes_are_a_stream_or_torn(tmp_path: Path, name: str, data: bytes) 
     assert not data or found.torn or not found.closed
 
 
-@settings(FUZZ, max_examples=300)
+@settings(FUZZ, max_examples=3 * EXAMPLES)
 @given(value=st.none() | st.binary(max_size=200))
 def test_any_record_is_ours_or_is_none(value: bytes | None) -> None:
     """Whoever else writes to the topic: never an error, never taken for ours."""
@@ -163,7 +164,7 @@ def test_any_record_is_ours_or_is_none(value: bytes | None) -> None:
     assert not of_other_run(value, RUN)
 
 
-@settings(FUZZ, max_examples=300)
+@settings(FUZZ, max_examples=3 * EXAMPLES)
 @given(
     producer=st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=20),
     numbers=st.tuples(st.integers(0, 65535), st.integers(0, 2**62), st.integers(0, 2**62)),

@@ -31,7 +31,8 @@ def judged(said: str, errors: str) -> tuple[int, str]:
         for found in each.get("vulns", ())
     ]
     unknown = [each["name"] for each in packages if "skip_reason" in each]
-    rest = f"; NOT AUDITED, the service does not know them: {', '.join(unknown)}" if unknown else ""
+    which = f"all {len(unknown)}" if len(unknown) == len(packages) else ", ".join(unknown)
+    rest = f"; NOT AUDITED, the advisory service does not know them: {which}" if unknown else ""
     if bad:
         return 1, "\n".join([f"{len(bad)} known vulnerabilities; ./dev lock --upgrade{rest}", *bad])
     return 0, f"{len(packages) - len(unknown)} packages without a known vulnerability{rest}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import runpy
 import socket
 import subprocess
 import sys
@@ -96,6 +98,32 @@ def test_a_service_out_of_reach_fails_nobody_and_is_said(locked: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "NOT AUDITED, the advisory service cannot be asked" in done.stderr
     assert "without a known vulnerability" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("known", "says"),
+    [
+        ({"a"}, "1 packages without a known vulnerability; NOT AUDITED, the advisory service does not know them: b, c"),
+        (
+            set(),
+            "0 packages without a known vulnerability; NOT AUDITED, the advisory service does not know them: all 3",
+        ),
+    ],
+)
+def test_packages_that_nobody_knows_are_said(known: set[str], says: str) -> None:
+    """A registry may have the packages and no advisories: that is no audit, and does not look like one."""
+    judged = runpy.run_path(str(ROOT / ".ci/audit.py"))["judged"]
+    told = [{"name": name, **({"version": "1"} if name in known else {"skip_reason": "not there"})} for name in "abc"]
+    assert judged(json.dumps({"dependencies": told}), "") == (0, says)
+
+
+def test_the_test_command_asks() -> None:
+    """All three are in what CI runs, and none of them may fail unnoticed."""
+    (body,) = re.findall(r"\nrun_tests\(\) \{\n(.*?)\n\}\n", (ROOT / "dev").read_text(), re.DOTALL)
+    lines = {line.strip().split(" #")[0] for line in body.splitlines()}
+    assert {"python .ci/audit.py requirements.lock", ".ci/scan"} <= lines
+    assert any(line.startswith("bandit ") and "||" not in line for line in lines)
+    assert "set -euo pipefail" in (ROOT / "dev").read_text()
 
 
 def test_a_lock_that_cannot_be_read_fails(tmp_path: Path) -> None:

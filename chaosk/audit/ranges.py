@@ -50,6 +50,20 @@ def ranges(brokers: Brokers, topics: Iterable[str], settle: float = SETTLE) -> t
         states = [one for topic in sorted(topics) for one in brokers.partitions(topic)]
 
 
+def room(brokers: Brokers, topics: Iterable[str]) -> dict[str, int]:
+    """By topic how many records its log has room for; none whose leaders do not tell for sure at this moment."""
+    try:
+        found = ranges(brokers, topics, settle=0)
+    except ClusterError:
+        return {}
+    unsure = {one.topic for one in found if one.why is not None}
+    sizes = dict.fromkeys({one.topic for one in found} - unsure, 0)
+    for one in found:
+        if one.topic in sizes:
+            sizes[one.topic] += one.high_watermark - one.log_start
+    return sizes
+
+
 def _ask(brokers: Brokers, states: Sequence[PartitionView]) -> tuple[Range, ...]:
     by_leader: dict[int, dict[str, list[int]]] = {}
     for one in states:

@@ -1,22 +1,26 @@
 """Whether the consumers have read what was written: not by their own word alone.
 
 A consumer's lag is that of its last fetch: while it is cut off, or waits to connect again, it believes to be at the
-end. So what a group was given is held against what the producers got acknowledged, for as long as there is hope.
+end. So what a group was given is held against what the producers got acknowledged, for as long as there is hope: what
+was acknowledged and is not in the log any more will never come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from chaosk.cluster.live import ProbeState
 from chaosk.probes._contract import Probe
 
 
-def behind(probes: Mapping[str, Probe], states: Iterable[ProbeState]) -> tuple[str, ...]:
+def behind(
+    probes: Mapping[str, Probe], states: Iterable[ProbeState], logs: Mapping[str, int] = MappingProxyType({})
+) -> tuple[str, ...]:
     """Groups (or probes without one) that still have something to read, as far as counts can tell.
 
-    A group of which no probe runs is not waited for; one that started at the end of a topic may be named although it
-    has read all it ever will.
+    ``logs``: by topic, how many records its log has room for at most, where that is known. A group of which no probe
+    runs is not waited for; one that started at the end of a topic may be named although it has read all it ever will.
     """
     by_name = {state.probe: state for state in states}
     written: dict[str, int] = {}
@@ -24,6 +28,7 @@ def behind(probes: Mapping[str, Probe], states: Iterable[ProbeState]) -> tuple[s
         if probe.writes and name in by_name:
             for topic in probe.topics():
                 written[topic] = written.get(topic, 0) + by_name[name].ok
+    written = {topic: min(count, logs.get(topic, count)) for topic, count in written.items()}
     groups: dict[str, list[str]] = {}
     for name, probe in probes.items():
         if not probe.writes and name in by_name:

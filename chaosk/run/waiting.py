@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 
 from chaosk.errors import StepError
@@ -18,6 +19,8 @@ WARM_WITHIN = 60.0
 """Seconds until every probe must have made progress."""
 CATCH_UP_WITHIN = 30.0
 """Seconds that consumers may take to read what was written."""
+ASK_EVERY = 1.0
+"""Seconds between two questions to the cluster how much there is to read."""
 WHOLE_WITHIN = 120.0
 """Seconds that the cluster may take to be healthy again once everything is undone."""
 
@@ -42,15 +45,28 @@ def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading
         raise StepError(f"{idle}: made no progress within {WARM_WITHIN:g} s, before any fault")
 
 
-def drain(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading.Event) -> tuple[str, ...]:
-    """End the producers, let the consumers catch up, end them; the groups that have not read everything in time."""
+def drain(
+    crew: Crew, probes: Mapping[str, Probe], logs: Callable[[], Mapping[str, int]], look: Look, stop: threading.Event
+) -> tuple[str, ...]:
+    """End the producers, let the consumers catch up, end them; the groups that have not read everything in time.
+
+    ``logs`` asks the cluster how many records each topic's log has room for; it is asked where somebody lacks some.
+    """
     crew.end_all(tuple(name for name, probe in probes.items() if probe.writes))
+    asked = 0.0
 
     def caught_up() -> bool:
+        nonlocal asked
         look()
-        return not behind(probes, crew.states())
+        states = crew.states()
+        if not behind(probes, states):
+            return True
+        if time.monotonic() - asked < ASK_EVERY:
+            return False
+        asked = time.monotonic()
+        return not behind(probes, states, logs())
 
-    late = () if wait_for(caught_up, CATCH_UP_WITHIN, stop) else behind(probes, crew.states())
+    late = () if wait_for(caught_up, CATCH_UP_WITHIN, stop) else behind(probes, crew.states(), logs())
     crew.end_all(tuple(probes))
     return late
 

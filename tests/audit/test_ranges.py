@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from chaosk.audit.ranges import Range, ranges
+from chaosk.audit.ranges import Range, ranges, room
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import UnknownTopic
 from chaosk.cluster.views import PartitionView
@@ -112,3 +112,11 @@ def test_a_topic_that_is_gone_is_an_error() -> None:
     """A topic that vanished cannot be audited as empty."""
     with pytest.raises(UnknownTopic):
         found(FakeBrokers(), topics=("orders", "gone"))
+
+
+def test_how_many_records_a_log_has_room_for() -> None:
+    """From log start to high watermark, all partitions together; where a leader is not sure, nobody knows."""
+    assert room(cast("Brokers", FakeBrokers()), ["orders"]) == {"orders": 14}
+    assert room(cast("Brokers", FakeBrokers(behind=10**6)), ["orders"]) == {}
+    assert room(cast("Brokers", FakeBrokers(silent=(1,))), ["orders"]) == {}
+    assert room(cast("Brokers", FakeBrokers()), ["gone"]) == {}

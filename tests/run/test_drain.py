@@ -41,3 +41,13 @@ def state(probe: str, ok: int, lag: int | None = None, *, running: bool = True) 
 def test_who_is_behind(probes: dict[str, Probe], states: list[ProbeState], expected: tuple[str, ...]) -> None:
     """A group is done when its own lag is nothing and its members were given what was acknowledged."""
     assert behind(probes, states) == expected
+
+
+@pytest.mark.parametrize(
+    ("logs", "expected"), [({"orders": 9}, ()), ({"orders": 12}, ("readers",)), ({"bills": 3}, ("readers",))]
+)
+def test_what_the_log_has_no_room_for_is_not_missed(logs: dict[str, int], expected: tuple[str, ...]) -> None:
+    """Ten were acknowledged; a log that was cut back has nine, one with markers or unsure records has more."""
+    states = [state("w", 10), state("r", 9, 0)]
+    assert behind({"w": WRITER, "r": READER}, states, logs) == expected
+    assert behind({"w": WRITER, "r": READER}, [state("w", 10), state("r", 9, 1)], logs) == ("readers",)

@@ -98,7 +98,7 @@ def test_drained_when_readers_have_what_was_written() -> None:
     """Writers end first, readers when they have caught up."""
     team = Team(grow=("reader",))
     team.ok["writer"] = 2
-    assert waiting.drain(crew(team), PROBES, team.look, NEVER) == ()
+    assert waiting.drain(crew(team), PROBES, dict, team.look, NEVER) == ()
     assert team.ended == [("writer",), ("writer", "reader")]
     assert team.ok["reader"] >= 2
 
@@ -107,7 +107,22 @@ def test_a_reader_that_does_not_catch_up_is_told_of_and_ended() -> None:
     """Its events count as far as they go; the verdict says what it lacks."""
     team = Team(grow=())
     team.ok["writer"] = 5
-    assert waiting.drain(crew(team), PROBES, team.look, NEVER) == ("readers",)
+    assert waiting.drain(crew(team), PROBES, lambda: {"orders": 5}, team.look, NEVER) == ("readers",)
+    assert team.ended[-1] == ("writer", "reader")
+
+
+def test_what_is_not_in_the_log_any_more_is_not_waited_for() -> None:
+    """Five were acknowledged and three are left: a reader that has had three is done, and the cluster is asked once."""
+    team = Team(grow=())
+    team.ok |= {"writer": 5, "reader": 3}
+    asked: list[int] = []
+
+    def logs() -> dict[str, int]:
+        asked.append(1)
+        return {"orders": 3}
+
+    assert waiting.drain(crew(team), PROBES, logs, team.look, NEVER) == ()
+    assert len(asked) == 1
     assert team.ended[-1] == ("writer", "reader")
 
 
@@ -134,7 +149,7 @@ def test_a_cluster_that_stays_ill_is_told_of() -> None:
     "wait",
     [
         lambda team, stop: waiting.warm_up(crew(team), PROBES, team.look, stop),
-        lambda team, stop: waiting.drain(crew(team), PROBES, team.look, stop),
+        lambda team, stop: waiting.drain(crew(team), PROBES, dict, team.look, stop),
         lambda team, stop: waiting.become_whole(lambda: ("ill",), team.look, stop),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from chaosk.errors import EventLogError
 from chaosk.eventlog import SUFFIX, LiveReader
 from chaosk.events import TABLES
 from chaosk.rundir import RunDir
+from chaosk.together import together
 
 _GROUP = 128 * 1024  # rows of a Parquet row group, and what is held in memory of a stream
 
@@ -45,11 +47,9 @@ def close(rundir: RunDir) -> tuple[str, ...]:
     What a torn stream holds up to the tear is kept. Idempotent; the live streams stay as they are. Raises
     EventLogError if the disk is full or a stream is not readable at all.
     """
-    torn: list[str] = []
     rundir.events.mkdir(exist_ok=True)
-    for table in SCHEMAS:
-        torn += _convert(rundir, table)
-    return tuple(torn)
+    torn = together(partial(_convert, rundir), SCHEMAS)  # Arrow does the work, and lets other threads go on meanwhile
+    return tuple(stream for streams in torn for stream in streams)
 
 
 def scan(rundir: RunDir, table: str) -> Iterator[pa.RecordBatch]:

@@ -1,8 +1,9 @@
 """How quick chaosk's hands are: a kept connection against a fresh one, and steps on many hosts at one planned time.
 
-``python bench hands [--rounds 50] [--lab NAME]``. A lab is put up; `true` is run as root on its hosts, on a connection
-that is made for it and on one that is kept; then on all hosts at once at a planned moment, as steps of a timeline are.
-When a command starts is stamped by the host; hosts of a lab share this machine's clock, so the stamps can be compared.
+``python bench hands [--rounds 50] [--lab NAME]``. A lab is put up; `true` is run on its hosts, as root by sudo and as
+the account itself, on a connection that is made for it and on one that is kept; then on all hosts at once at a planned
+moment, as steps of a timeline are. When a command starts is stamped by the host; hosts of a lab share this machine's
+clock, so the stamps can be compared.
 """
 
 from __future__ import annotations
@@ -27,29 +28,29 @@ AHEAD = 0.25
 """Seconds between deciding on a moment and the moment."""
 
 
-def true(host: str) -> Command:
+def true(host: str, *, sudo: bool = True) -> Command:
     """The least there is to do."""
-    return Command(host=host, argv=("true",), sudo=True)
+    return Command(host=host, argv=("true",), sudo=sudo)
 
 
-def fresh(inventory: Inventory, rounds: int) -> list[float]:
+def fresh(inventory: Inventory, rounds: int, *, sudo: bool) -> list[float]:
     """Seconds of a command on a connection of its own."""
     host, times = next(iter(inventory.hosts)), []
     for _ in range(rounds):
         transport = Ssh(inventory.hosts)
         began = time.monotonic()
-        transport.run(true(host))
+        transport.run(true(host, sudo=sudo))
         times.append(time.monotonic() - began)
         transport.close()
     return times
 
 
-def kept(transport: Ssh, host: str, rounds: int) -> list[float]:
+def kept(transport: Ssh, host: str, rounds: int, *, sudo: bool) -> list[float]:
     """Seconds of a command on the connection that is there."""
     times = []
     for _ in range(rounds):
         began = time.monotonic()
-        transport.run(true(host))
+        transport.run(true(host, sudo=sudo))
         times.append(time.monotonic() - began)
     return times
 
@@ -84,12 +85,14 @@ def measure(inventory: Inventory, rounds: int) -> None:
     transport = Ssh(inventory.hosts)
     for host in hosts:
         transport.run(true(host))
-    alone, ready = fresh(inventory, rounds), kept(transport, hosts[0], 4 * rounds)
+    for sudo, who in ((True, "root"), (False, "account")):
+        alone = fresh(inventory, rounds, sudo=sudo)
+        ready = kept(transport, hosts[0], 4 * rounds, sudo=sudo)
+        print(told(f"{who}, fresh connection", alone))
+        print(told(f"{who}, kept connection", ready))
+        print(f"{f'{who}, kept / fresh':34} {median(ready) / median(alone):.3f} (target 0.1)")
     late, apart = together(transport, hosts, rounds)
     transport.close()
-    print(told("command, fresh connection", alone))
-    print(told("command, kept connection", ready))
-    print(f"{'kept / fresh':34} {median(ready) / median(alone):.3f} (target 0.1)")
     print(told("start after its planned time", late))
     print(told(f"first to last of {len(hosts)} hosts", apart) + " (target p99 50 ms)")
 

@@ -145,6 +145,23 @@ def test_a_damaged_stream_is_read_as_far_as_it_goes(
     found.table.to_pylist()
 
 
+@pytest.mark.parametrize("byte", [0x00, 0xFF])
+def test_ten_bytes_overwritten_anywhere(tmp_path: Path, streams: dict[str, bytes], byte: int) -> None:
+    """Lengths of texts among them, which Arrow itself would follow out of its memory."""
+    raw, path = streams["errors.arrows"], tmp_path / "errors.arrows"
+    whole = {row["message"] for row in read_of(path, raw)}
+    for at in range(0, len(raw) - 10, 2):
+        rows = read_of(path, raw[:at] + bytes([byte]) * 10 + raw[at + 10 :])
+        assert len(rows) <= len(whole)
+
+
+def read_of(path: Path, raw: bytes) -> list[dict[str, Any]]:
+    """The rows of a stream with these bytes."""
+    path.write_bytes(raw)
+    rows: list[dict[str, Any]] = read_live(path).table.to_pylist()
+    return rows
+
+
 @FUZZ
 @given(name=st.sampled_from(["clocks.arrows", "errors.arrows", "sends.arrows"]), data=st.binary(max_size=300))
 def test_any_bytes_are_a_stream_or_torn(tmp_path: Path, name: str, data: bytes) -> None:

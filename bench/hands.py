@@ -30,7 +30,7 @@ AHEAD = 0.25
 
 def true(host: str, *, sudo: bool = True) -> Command:
     """The least there is to do."""
-    return Command(host=host, argv=("true",), sudo=sudo)
+    return Command(host=host, argv=("true",), sudo=sudo, repeatable=True)
 
 
 def fresh(inventory: Inventory, rounds: int, *, sudo: bool) -> list[float]:

@@ -21,6 +21,9 @@ class Command(Model):
     sudo: bool = False
     """Run it as root."""
     stdin: str | None = None
+    alone: bool = False
+    """Whether it gets a session of its own in any case: what it leaves behind may go on writing, or the session's start
+    is what is asked about."""
     timeout: float = 10.0
     """Seconds until the command counts as hung; the host ends it then, so that it cannot take effect later."""
     repeatable: bool = False

@@ -8,6 +8,9 @@ three variables, which runs the command under ``timeout`` and prints a header an
 Times are the host's wall clock in nanoseconds, stamped in the same round trip. What a start-up file of the login shell
 prints comes before the header and is dropped. Both trailers together say that the output is complete, even where a
 service that the command started holds its streams open.
+
+A shell that is kept reads one ``turn`` after the other, with the same header and trailers. A turn without a header did
+not begin.
 """
 
 from __future__ import annotations
@@ -25,10 +28,10 @@ GRACE = 2
 TIMED_OUT = 124
 """What ``timeout`` (coreutils) ends with when it had to end the command."""
 
-_SCRIPT = (
-    'n=$1; shift; printf "%s %s\\n" "$n" "$(date +%s%N)"; "$@"; '
-    's=$?; printf "%s %s %s\\n" "$n" "$s" "$(date +%s%N)"; printf %s "$n" >&2'
-)
+_HEADER = 'n=$1; shift; printf "%s %s\\n" "$n" "$(date +%s%N)"'
+_TRAILERS = 's=$?; printf "%s %s %s\\n" "$n" "$s" "$(date +%s%N)"; printf %s "$n" >&2'
+_SCRIPT = f'{_HEADER}; "$@"; {_TRAILERS}'
+_TURN = f'{_HEADER}; "$@" </dev/null; {_TRAILERS}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,28 @@ def line(command: Command, nonce: str, *, sudo: bool, gate: tuple[str, str] | No
     ``gate`` is the path and the edition of the one program that sudo allows; it ends what hangs by itself, because only
     root can.
     """
-    words = shlex.join(["timeout", "-k", str(GRACE), f"{command.timeout:g}", *command.argv])
+    words = shlex.join(_timed(command))
     if command.sudo and sudo and gate is not None:
         asked = shlex.join([f"{command.timeout:g}", *command.argv])
         words = f'sudo -n -- {shlex.join(gate)} "$SSH_CONNECTION" {asked}'
     elif command.sudo and sudo:
         words = f"sudo -n -- {_CLEAN}{words}"
     return f"exec {_CLEAN}sh -c {shlex.quote(_SCRIPT)} chaosk {shlex.quote(nonce)} {words}"
+
+
+def shell(*, root: bool) -> str:
+    """The line that makes a login shell one that reads turns from its standard input."""
+    return f"exec {'sudo -n -- ' if root else ''}{_CLEAN}sh"
+
+
+def turn(command: Command, nonce: str) -> str:
+    """What a kept shell reads to run one command; nothing of it is run before all of it is there."""
+    return f"{{ set -- {shlex.join((nonce, *_timed(command)))}; {_TURN}; }}\n"
+
+
+def began(stdout: bytes | bytearray, nonce: str) -> bool:
+    """Whether the header is there."""
+    return re.search(rf"{re.escape(nonce)} \d+\n".encode(), stdout) is not None
 
 
 def complete(stdout: bytes | bytearray, stderr: bytes | bytearray, nonce: str) -> bool:
@@ -73,3 +91,8 @@ def unwrap(stdout: bytes, stderr: bytes, nonce: str) -> Answer | None:
     if found is None or not seen:
         return None
     return Answer(int(found[3]), found[2], errors, started=int(found[1]), ended=int(found[4]))
+
+
+def _timed(command: Command) -> tuple[str, ...]:
+    """The words of the command, ended on the host when its time is over."""
+    return ("timeout", "-k", str(GRACE), f"{command.timeout:g}", *command.argv)

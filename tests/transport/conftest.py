@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 LogLevel VERBOSE
+{more}
 """
 
 
@@ -37,12 +39,14 @@ class Sshd:
 
     folder: Path
     port: int
+    more: str = ""
+    """More lines of its configuration."""
     process: subprocess.Popen[bytes] = field(init=False)
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
         config = self.folder / "sshd_config"
-        config.write_text(CONFIG.format(port=self.port, folder=self.folder))
+        config.write_text(CONFIG.format(port=self.port, folder=self.folder, more=self.more))
         private = f"mount -t tmpfs tmpfs /run && mkdir /run/sshd && exec {shutil.which('sshd')} -D -e -f {config}"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
@@ -88,13 +92,21 @@ def make_key(path: Path, *, kind: str = "ed25519", passphrase: str = "") -> str:
 @pytest.fixture(scope="module")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     """A server that knows one client key, and a known_hosts file that knows the server."""
-    folder = tmp_path_factory.mktemp("sshd")
+    with serving(tmp_path_factory.mktemp("sshd")) as server:
+        yield server
+
+
+@contextmanager
+def serving(folder: Path, more: str = "") -> Iterator[Sshd]:
+    """Such a server, with more lines of configuration."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        server = Sshd(folder, free.getsockname()[1])
+        server = Sshd(folder, free.getsockname()[1], more)
     public = make_key(folder / "host_key")
     (folder / "known_hosts").write_text(f"[127.0.0.1]:{server.port} {public}\n")
     (folder / "authorized_keys").write_text(make_key(folder / "client_key") + "\n")
     server.start()
-    yield server
-    server.stop()
+    try:
+        yield server
+    finally:
+        server.stop()

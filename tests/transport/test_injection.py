@@ -38,7 +38,7 @@ FREE_KEYS = {
                "probes.writer.produce.config.acks", "expect.unavailability.writer"),
 }  # fmt: skip
 """Keys that the user chooses."""
-NO_TEXT = {"Entry.at", "Entry.lasts"}
+NO_TEXT = {"Entry.at", "Entry.lasts", "Consume.processing"}
 """Durations: text in the file, numbers here."""
 
 

@@ -57,7 +57,7 @@ def run(*argv: str, **more: Any) -> Command:
 
 @given(words=st.lists(WORD, max_size=5))
 @example(words=NASTY)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_words_arrive_as_they_were(words: list[str]) -> None:
     """Whatever is in an argument, the program gets exactly that: no shell reads it."""
     got = answer(run("sh", "-c", 'for word do printf "%s\\0" "$word"; done', "sh", *words)).stdout

@@ -156,13 +156,18 @@ class Field:
         return self.judged(trial, looks, left, tuple(f"{one.state}: {one.what}" for one in told))
 
     def judged(self, trial: Trial, looks: list[Look], left: tuple[str, ...], leases: tuple[str, ...]) -> Outcome:
-        """Put together what was seen; late is what a look that began too late still found harmed."""
+        """Put together what was seen; late is what a look that began too late still found harmed.
+
+        A broker that was asked to stop just before the kill may still be there when the lease runs out, handing its
+        leaderships over, and cannot be started before it is gone: then the time counts from there.
+        """
         harmed = [place for place, look in enumerate(looks) if not look.same]
         undone = next((place for place in range(harmed[0], len(looks)) if looks[place].same), None) if harmed else None
         whole = next((look.ended for look in looks[harmed[-1] :] if look.same), PATIENCE) if harmed else 0.0
         at = looks[undone].ended if undone is not None else PATIENCE if harmed else 0.0
         last = looks[undone - 1 if undone is not None else -1].began if harmed else 0.0
-        late = last > self.lease + SLACK.get(trial.step, 2.0)
+        gone = looks[harmed[0]].began if harmed else 0.0
+        late = last > max(self.lease, gone) + SLACK.get(trial.step, 2.0)
         return Outcome(trial, bool(harmed), round(at, 2), round(whole, 2), left, late, leases)
 
     def kill(self, trial: Trial, folder: Path) -> float:

@@ -110,7 +110,7 @@ def undoing(lease: Lease, command: Command) -> Command:
 
 def heal(host: str, lease: str) -> Command:
     """Undo and check now, from what the host itself keeps."""
-    return _command(host, "heal", lease, timeout=2 * UNDO_WITHIN, repeatable=True)
+    return _command(host, "heal", lease, timeout=2 * UNDO_WITHIN, repeatable=True, alone=True)
 
 
 def disarm(host: str, lease: str) -> Command:
@@ -188,10 +188,11 @@ def _wrapped(command: Command, *words: str, wait: float) -> Command:
 
 
 def _command(
-    host: str, *words: str, stdin: str | None = None, timeout: float = QUICK, repeatable: bool = False
-) -> Command:
+    host: str, *words: str, stdin: str | None = None, timeout: float = QUICK, repeatable: bool = False,
+    alone: bool = False,
+) -> Command:  # fmt: skip
     argv = ("sh", "-c", script("lease"), "chaosk", *words)
-    return Command(host=host, argv=argv, sudo=True, stdin=stdin, timeout=timeout, repeatable=repeatable)
+    return Command(host=host, argv=argv, sudo=True, stdin=stdin, timeout=timeout, repeatable=repeatable, alone=alone)
 
 
 def guarded(deed: Deed, by_host: dict[str, Lease]) -> Deed:

@@ -66,13 +66,18 @@ def start(process: ServerProcess) -> Command:
     """Start it, unless it runs already, and again if it ends at once; ends itself when it listens on its ports."""
     argv = process.service.start if isinstance(process.service, ScriptService) else ()
     listening = ",".join(map(str, ports(process)))
-    return _command(process, "start", listening, *argv, timeout=SLOW, repeatable=True)
+    return _foreign(process, "start", listening, *argv)
 
 
 def stop(process: ServerProcess) -> Command:
     """Stop it cleanly, if it runs; it may not be gone yet when the command ends."""
     argv = process.service.stop if isinstance(process.service, ScriptService) else ()
-    return _command(process, "stop", *argv, timeout=SLOW, repeatable=True)
+    return _foreign(process, "stop", *argv)
+
+
+def _foreign(process: ServerProcess, *words: str) -> Command:
+    """What runs the operator's own scripts: who knows what they leave behind."""
+    return _command(process, *words, timeout=SLOW, repeatable=True, alone=True)
 
 
 def _ask(process: ServerProcess, *words: str) -> Command:
@@ -80,9 +85,10 @@ def _ask(process: ServerProcess, *words: str) -> Command:
 
 
 def _command(
-    process: ServerProcess, action: str, *words: str, timeout: float = QUICK, repeatable: bool = False
-) -> Command:
+    process: ServerProcess, action: str, *words: str, timeout: float = QUICK, repeatable: bool = False,
+    alone: bool = False,
+) -> Command:  # fmt: skip
     service = process.service
     place = ("script", service.pid_file) if isinstance(service, ScriptService) else ("systemd", service.systemd)
     argv = ("sh", "-c", script("service"), "chaosk", action, *place, process.config or "", *words)
-    return Command(host=process.host, argv=argv, sudo=True, timeout=timeout, repeatable=repeatable)
+    return Command(host=process.host, argv=argv, sudo=True, timeout=timeout, repeatable=repeatable, alone=alone)

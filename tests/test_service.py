@@ -140,6 +140,39 @@ def test_a_start_that_fails_is_told(process: ServerProcess) -> None:
     assert (done.returncode, done.stderr) == (1, "the start failed with 7\n")
 
 
+LEAVES_SLOWLY = 'trap "sleep 2; exit" TERM; while :; do sleep 0.1; done'
+
+
+def leaving_slowly(process: ServerProcess) -> ServerProcess:
+    """The same service, of a process that takes two seconds to end once it is asked to."""
+    assert isinstance(process.service, ScriptService)
+    begin = 'setsid sh -c "$1" "$2" </dev/null >/dev/null 2>&1 & echo $! >"$3"'
+    start = ("sh", "-c", begin, "sh", LEAVES_SLOWLY, str(process.config), str(pid_file(process)))
+    return process.model_copy(update={"service": process.service.model_copy(update={"start": start})})
+
+
+def test_what_was_asked_to_stop_under_a_lease_is_no_running_process(process: ServerProcess, tmp_path: Path) -> None:
+    """A lease that runs out during a slow shutdown waits for its end and starts anew, and is not content with it."""
+    lease = {"CHAOSK_LEASE": str(tmp_path)}
+    slow = leaving_slowly(process)
+    assert run(service.start(slow), **lease).returncode == 0
+    first = pid_file(process).read_text()
+    assert run(service.stop(slow), **lease).returncode == 0
+    assert run(service.is_running(slow)).returncode == 0
+    assert run(service.start(slow), **lease).stdout.endswith("started 1 times\n")
+    assert pid_file(process).read_text() != first
+    wait(service.is_running(slow))
+    run(service.signal(slow, "KILL"))
+
+
+def test_a_process_is_not_asked_to_stop_when_that_cannot_be_written_down(process: ServerProcess, pid: int) -> None:
+    """On a full disk a lease would not know that the process is leaving."""
+    done = run(service.stop(process), CHAOSK_LEASE="/proc/nowhere")
+    assert done.returncode == 1
+    assert "cannot write /proc/nowhere/leaving" in done.stderr
+    assert run(service.is_running(process)).stdout.startswith(f"process {pid},")
+
+
 def test_kill(process: ServerProcess, pid: int) -> None:
     """SIGKILL ends it; the stale pid file does not make it run."""
     assert run(service.signal(process, "KILL")).stdout == f"process {pid} got KILL\n"

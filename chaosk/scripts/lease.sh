@@ -14,8 +14,8 @@
 # BUNDLE is four texts with the number of their lines before them: this script, about (one line of JSON), undo, check.
 # Undo and check are shell scripts; check says with its exit status whether everything is undone.
 #
-# A command that runs under a lease finds its folder in CHAOSK_LEASE. If it leaves a shell script `renewed` there, every
-# renewal runs that with the new hundredths of a second, and fails if it does.
+# A command that runs under a lease, and what undoes it, finds the lease's folder in CHAOSK_LEASE. If it leaves a shell
+# script `renewed` there, every renewal runs that with the new hundredths of a second, and fails if it does.
 #
 # What is kept lies in a folder that outlives a reboot: the timer does not, but what has to be undone can be read there.
 #
@@ -152,7 +152,7 @@ ear() { if printf '%4096s\n' "" 2>/dev/null >"$dir/said"; then echo "$dir/said";
 once() {
     locked 180
     [ ! -e "$dir/healed" ] || return 0
-    ({ echo 0 >/proc/self/oom_score_adj; } 2>/dev/null; exec sh "$dir/undo") 9<&- || return 1
+    ({ echo 0 >/proc/self/oom_score_adj; } 2>/dev/null; CHAOSK_LEASE=$dir exec sh "$dir/undo") 9<&- || return 1
     sh "$dir/check" 9<&- || return 1
     # on a full disk a file that is there already becomes the mark
     (put "$dir/healed" "$(uptime) $1") 2>/dev/null || mv "$dir/room" "$dir/healed"
@@ -193,8 +193,9 @@ case $action in
         ;;
     undoing)
         shift 2
-        [ ! -d "$dir" ] || locked 150
-        "$@" 9<&-
+        [ -d "$dir" ] || exec "$@"
+        locked 150
+        CHAOSK_LEASE=$dir "$@" 9<&-
         ;;
     heal)
         heal "by request" || fail "not undone: $(tail -c 300 "$dir/said")"

@@ -6,6 +6,9 @@
 #   CONFIG  the process's configuration file, or nothing if it is not known
 #
 # A process id is believed only if the process is the one it was written down for: process ids are used again.
+#
+# Under a lease (lease.sh names its folder in CHAOSK_LEASE) a stop leaves there which process it asked to end. That one
+# may serve for minutes yet, while it hands its leaderships over, but it will be gone: a start waits for its end first.
 
 action=$1 kind=$2 place=$3 config=$4
 shift 4
@@ -33,9 +36,12 @@ uses_config() {
         END { exit !found }'
 }
 
+# When a process began, in ticks since the boot.
+born() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
+
 # Seconds since the process began are not fewer than since the pid file was written. A tick is 10 ms everywhere.
 old_enough() {
-    began=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20)
+    began=$(born "$1")
     up=$(cut -d . -f 1 /proc/uptime)
     [ -n "$began" ] && [ $((up - began / 100 + 2)) -ge $(($(date +%s) - $(stat -c %Y "$place"))) ]
 }
@@ -61,6 +67,19 @@ listens() {
     cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
         awk -v port="$(printf %04X "$1")" '$4 == "0A" { n = split($2, at, ":"); if (at[n] == port) found = 1 }
             END { exit !found }'
+}
+
+# Before it is asked to stop: without the mark a lease that runs out now would find it running, and be content.
+mark_leaving() {
+    [ -z "$CHAOSK_LEASE" ] || [ -z "$pid" ] || echo "[$pid $(born "$pid")]" >>"$CHAOSK_LEASE/leaving" ||
+        fail "cannot write $CHAOSK_LEASE/leaving"
+}
+
+leaving() {
+    case $([ -z "$CHAOSK_LEASE" ] || cat "$CHAOSK_LEASE/leaving" 2>/dev/null) in
+        *"[$1 $(born "$1")]"*) true ;;
+        *) false ;;
+    esac
 }
 
 start_once() {
@@ -103,6 +122,10 @@ start_until_it_stays() {
     end=$(($(date +%s) + 90))
     while [ "$(date +%s)" -lt $end ]; do
         find_process
+        if [ -n "$pid" ] && leaving "$pid"; then
+            sleep 0.5
+            continue
+        fi
         if [ -z "$pid" ]; then
             tries=$((tries + 1))
             start_once "$@" || fail "the start failed with $?"
@@ -113,6 +136,7 @@ start_until_it_stays() {
         fi
         sleep 1
     done
+    [ -z "$pid" ] || ! leaving "$pid" || fail "process $pid was asked to stop, and has not ended yet"
     fail "started $tries times, and it ended each time; its log says why"
 }
 
@@ -152,6 +176,7 @@ case $action in
         ;;
     stop)
         [ -n "$pid" ] || [ "$kind" = systemd ] || { echo "does not run" && exit 0; }
+        mark_leaving
         [ "$kind" = script ] || exec systemctl stop -- "$place" # also where systemd is about to start it again
         exec "$@"
         ;;

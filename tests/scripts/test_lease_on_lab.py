@@ -10,8 +10,11 @@ import pytest
 from bare_hosts import Bare, bare
 from on_lab import until
 
-from chaosk import healing, lease
+from chaosk import healing, lease, service
+from chaosk.inventory import ScriptService, ServerProcess
 from chaosk.lease import Held, Lease
+from chaosk.steps._contract import Fact, Fault, Run
+from chaosk.targets._contract import Node
 from chaosk.transport.command import Command, Result
 from chaosk.transport.ssh import Ssh
 
@@ -99,6 +102,39 @@ def test_an_injection_keeps_the_timer_waiting(hosts: Bare, ssh: Ssh) -> None:
     done(ssh, lease.under(one, shell("sleep 3; echo injected >>/tmp/t/log")))
     until(lambda: [each.state for each in transport_leases(ssh)] == ["healed"], 5.0)
     assert hosts.on(HOST, "cat /tmp/t/log").split() == ["injected", "undone"]
+
+
+def test_a_lease_that_runs_out_in_a_slow_shutdown(hosts: Bare, ssh: Ssh) -> None:
+    """A broker that moves its leaderships still serves, and is gone soon: the host waits for that, and starts it."""
+    process = slow_server()
+    done(ssh, service.start(process))
+    first = hosts.on(HOST, "cat /tmp/t/pid")
+    (one,) = lease.leases(stopping(process), "run-1", "me")
+    done(ssh, lease.arm(one, 2.0))
+    done(ssh, lease.under(one, service.stop(process)))
+    until(lambda: [each.state for each in transport_leases(ssh)] == ["healed"], 20.0)
+    assert hosts.on(HOST, "cat /tmp/t/pid") != first
+    assert ssh.run(service.is_running(process)).ok
+    done(ssh, service.signal(process, "KILL"))
+
+
+def slow_server() -> ServerProcess:
+    """A service whose process takes six seconds to end once it is asked to."""
+    loop = 'trap "sleep 6; exit" TERM; while :; do sleep 0.1; done'
+    begin = 'setsid sh -c "$1" /tmp/t/config </dev/null >/dev/null 2>&1 & echo $! >/tmp/t/pid'
+    start, stop = ("sh", "-c", begin, "sh", loop), ("sh", "-c", "kill $(cat /tmp/t/pid)")
+    scripts = ScriptService(start=start, stop=stop, pid_file="/tmp/t/pid")  # noqa: S108 - the host's
+    return ServerProcess(host=HOST, service=scripts, config="/tmp/t/config")  # noqa: S108 - the host's
+
+
+def stopping(process: ServerProcess) -> Fault:
+    """The fault that stops it."""
+    node = Node(kind="broker", id="0", host=HOST)
+    running = Fact(says="it runs", query=service.is_awake(process), within=0.0)
+    undo = (Run(command=service.start(process)),)
+    return Fault(
+        name="stop", step="stop_broker", targets=(node,), before=(), inject=(), verify=(), undo=undo, healed=(running,)
+    )
 
 
 def test_too_late_is_refused(hosts: Bare, ssh: Ssh) -> None:

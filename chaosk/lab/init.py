@@ -48,8 +48,8 @@ class Keeper:
         for pid, status in reap():
             host = self.running.pop(pid, None)
             if host is not None:
-                (self.directory / host / "pid").unlink(missing_ok=True)
                 (self.directory / host / "exit").write_text(f"{os.waitstatus_to_exitcode(status)}\n", encoding="utf-8")
+                (self.directory / host / "pid").unlink(missing_ok=True)  # after it: who sees no host sees why
 
 
 def carry_out(commands: list[list[str]]) -> None:

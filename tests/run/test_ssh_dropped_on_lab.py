@@ -93,13 +93,14 @@ def hosts() -> Iterator[Bare]:
 def watch(hosts: Bare, host: str) -> None:
     """Begin to write down how many cuts a host has."""
     count = "nft list tables | grep -c inet.chaosk"
-    loop = f"while [ -e /tmp/watch ]; do {count}; sleep 0.05; done"
-    hosts.on(host, f"touch /tmp/watch; (setsid sh -c '{loop}' </dev/null >/tmp/seen 2>&1 &)")
+    loop = f"while [ -e /tmp/watch ]; do {count}; sleep 0.05; done; {count}; touch /tmp/watched"
+    hosts.on(host, f"rm -f /tmp/watched; touch /tmp/watch; (setsid sh -c '{loop}' </dev/null >/tmp/seen 2>&1 &)")
 
 
 def seen(hosts: Bare, host: str) -> str:
-    """End that; what was seen."""
-    return hosts.on(host, "rm /tmp/watch; sleep 0.2; cat /tmp/seen").replace("\n", "")
+    """End that; what was seen, and at last what there is now, however slowly the host counts."""
+    wait = "rm /tmp/watch; for _ in $(seq 300); do [ -e /tmp/watched ] && break; sleep 0.1; done"
+    return hosts.on(host, f"{wait}; cat /tmp/seen").replace("\n", "")
 
 
 def play(hosts: Bare, host: str, way: str, folder: Path) -> Outcome:

@@ -14,9 +14,11 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
 _LONGEST = 1000 * 3600
+_ALL = 100
 _NUMBER = r"(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?"
 _DURATION = rf"^({_NUMBER})(ms|s|m|h)$"
 _RATE = rf"^({_NUMBER})/(s|m)$"
+_SHARE = rf"^({_NUMBER}) ?%$"
 _SIZE = rf"^({_NUMBER})(B|kB|MB|GB|KiB|MiB|GiB)$"
 
 
@@ -67,6 +69,20 @@ def parse_rate(text: object) -> float:
         msg = f"{text!r} is not a rate; write records per second or minute, like 500/s or 30/m"
         raise ValueError(msg)
     return round(float(found[1]) / _SECONDS[found[2]], 9)
+
+
+def parse_share(text: object) -> float:
+    """A share of one from ``"99 %"`` or ``"99.95%"``; raises ValueError for anything else, and for more than all."""
+    found = isinstance(text, str) and re.fullmatch(_SHARE, text)
+    if not found or float(found[1]) > _ALL:
+        msg = f"{text!r} is not a share; write a number from 0 to 100 with %, like 99 % or 99.95 %"
+        raise ValueError(msg)
+    return round(float(found[1]) / _ALL, 11)
+
+
+def spell_share(share: float) -> str:
+    """The spelling that :func:`parse_share` reads back."""
+    return f"{_spell(share * _ALL)} %"
 
 
 def parse_size(text: object) -> int:

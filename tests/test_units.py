@@ -10,9 +10,11 @@ from chaosk.units import (
     format_duration,
     parse_duration,
     parse_rate,
+    parse_share,
     parse_size,
     spell_duration,
     spell_rate,
+    spell_share,
 )
 
 
@@ -51,6 +53,20 @@ def test_what_is_no_rate(text: object) -> None:
         parse_rate(text)
 
 
+@pytest.mark.parametrize(("text", "share"), [("99 %", 0.99), ("99.95%", 0.9995), ("0 %", 0.0), ("100 %", 1.0)])
+def test_shares(text: str, share: float) -> None:
+    """In percent, with a space or without, as a share of one."""
+    assert parse_share(text) == share
+    assert parse_share(spell_share(share)) == share
+
+
+@pytest.mark.parametrize("text", ["99", 99, 0.99, "0.99", "101 %", "-1 %", "%", "99  %", ">= 99 %", None])
+def test_what_is_no_share(text: object) -> None:
+    """A bare number, more than all, or less than nothing is refused."""
+    with pytest.raises(ValueError, match="write a number from 0 to 100 with %"):
+        parse_share(text)
+
+
 @pytest.mark.parametrize(("text", "size"), [("100B", 100), ("1KiB", 1024), ("2MB", 2_000_000), ("1.5kB", 1500)])
 def test_sizes(text: str, size: int) -> None:
     """Decimal and binary units."""
@@ -79,6 +95,13 @@ def test_spelled_rate_reads_back_equal(number: str, unit: str) -> None:
     """The same for rates, also where a minute does not divide evenly."""
     rate = parse_rate(number + unit)
     assert parse_rate(spell_rate(rate)) == rate
+
+
+@given(number=st.decimals(min_value=0, max_value=100, places=6).map(lambda number: f"{number.normalize():f}"))
+def test_spelled_share_reads_back_equal(number: str) -> None:
+    """The same for shares."""
+    share = parse_share(f"{number} %")
+    assert parse_share(spell_share(share)) == share
 
 
 @given(st.text(max_size=12))

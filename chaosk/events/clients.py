@@ -19,7 +19,7 @@ SENDS = table(
     ("offset", "long", "offset the acknowledgement named", True),
     ("resend_of", "long", "seq of the record the application sent again with this one", True),
     ("txn", "string", "transaction the send was in", True),
-    ("producer_epoch", "int", "producer epoch of that transaction", True),
+    ("producer_epoch", "int", "epoch of that transaction, counted as in transactions", True),
 )
 READS = table(
     "reads",
@@ -97,12 +97,45 @@ TRANSACTIONS = table(
     *WHO,
     ("txn", "string", "unique name of the transaction in this run"),
     ("transactional_id", "string", "transactional.id"),
-    ("producer_epoch", "int", "producer epoch", True),
-    ("initialized", "long", "when init_transactions of this epoch returned"),
+    ("producer_epoch", "int", "how many clients of this process had the id before, as librdkafka tells no epoch", True),
+    ("initialized", "long", "when init_transactions of this client returned; that orders the clients of all processes"),
     ("begun", "long", "when it began"),
     ("ending", "long", "when commit or abort was called", True),
-    ("ended", "long", "when that call returned", True),
-    ("outcome", "string", "committed, aborted or info"),
+    ("ended", "long", "when that call, and an abort after it, returned", True),
+    ("outcome", "string", "committed, aborted (nobody asked to commit it) or info"),
+)
+TXN_OFFSETS = table(
+    "txn_offsets",
+    "one row per partition and transaction that was to commit an offset of a group",
+    *WHO,
+    ("txn", "string", "the transaction"),
+    ("group", "string", "consumer group"),
+    *PLACE,
+    ("offset", "long", "the offset to read next (one past the last input)"),
+    ("at", "long", "when it was handed to the transaction"),
+)
+OUTPUTS = table(
+    "outputs",
+    "one row per record that was written for a record that was read",
+    *WHO,
+    ("seq", "long", "the output's sequence number, as in sends"),
+    ("topic", "string", "topic of the input"),
+    ("partition", "int", "partition of the input"),
+    ("offset", "long", "offset of the input"),
+    ("at", "long", "when the input was delivered"),
+)
+FAILURES = table(
+    "failures",
+    "one row per attempt of a consumer at processing a record that failed",
+    *WHO,
+    ("group", "string", "consumer group; empty for a consumer that assigns itself partitions", True),
+    ("n", "long", "which delivery of this incarnation it was"),
+    *PLACE,
+    ("offset", "long", "offset"),
+    *VALUE,
+    ("attempt", "int", "which attempt of this incarnation at this record, from 1"),
+    ("at", "long", "when it failed"),
+    ("handling", "string", "swallow (go on, it counts as done), leave (go on, not committed), seek_back or stop"),
 )
 ERRORS = table(
     "errors",
@@ -117,7 +150,7 @@ INCARNATIONS = table(
     "incarnations",
     "one row per started process of a probe",
     *WHO,
-    ("kind", "string", "produce or consume"),
+    ("kind", "string", "produce, consume or transform"),
     ("group", "string", "consumer group", True),
     ("started", "long", "when it was ready"),
     ("pid", "int", "process id"),
@@ -137,4 +170,7 @@ ENDS = table(
     ("rows", "long", "how many rows of sends or reads it wrote"),
 )
 
-TABLES = (SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, COMMITS, FETCHED, TRANSACTIONS, ERRORS, INCARNATIONS, ENDS)
+TABLES = (
+    SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES, ERRORS,
+    INCARNATIONS, ENDS,
+)  # fmt: skip

@@ -58,7 +58,7 @@ class ProducerFacts:
 def producer_facts(config: Mapping[str, Any]) -> ProducerFacts:
     """The effective settings, librdkafka's defaults and its adjustments for idempotence included."""
     given = {_ALIASES.get(name, name): value for name, value in config.items()}
-    idempotent = _true(given.get("enable.idempotence", False))
+    idempotent = "transactional.id" in given or _true(given.get("enable.idempotence", False))
     acks = given.get("acks", -1)
     return ProducerFacts(
         acks=-1 if str(acks).lower() == "all" else int(acks),
@@ -124,10 +124,14 @@ class Errors:
         self.count = 0
         self.last: str | None = None
 
+    def noted(self, name: str) -> None:
+        """Count an error that a call ended with."""
+        self.count += 1
+        self.last = name
+
     def callback(self, error: KafkaError) -> None:
         """Write one error down."""
-        self.count += 1
-        self.last = error.name()
+        self.noted(error.name())
         who = (self._place.probe, self._place.incarnation)
         self._place.log.write("errors", (*who, time.monotonic_ns(), error.name(), error.str()[:500], error.fatal()))
 

@@ -35,19 +35,29 @@ class Commits:
         """When the last poll was completed: an automatic commit carries what was handed over until then."""
         self.last_error: str | None = None
 
-    def sync(self, client: Consumer, offsets: dict[Place, int]) -> None:
-        """Commit and wait for the answer, however long it takes."""
+    def sync(self, client: Consumer, offsets: dict[Place, int]) -> dict[Place, int]:
+        """Commit and wait for the answer, however long it takes; what was refused for sure.
+
+        What was written before is on disk by then, or a process that is killed would leave records that are committed
+        and that nobody knows to be delivered.
+        """
+        self._log.flush()
         invoked = time.monotonic_ns()
         wanted = _partitions(offsets)
         try:
             answered = client.commit(offsets=wanted, asynchronous=False) or wanted
         except KafkaException as error:
             self._write(wanted, invoked, error.args[0], "sync")
-        else:
-            self._write(answered, invoked, None, "sync")
+            return offsets if _outcome(error.args[0].name()) == FAIL else {}
+        self._write(answered, invoked, None, "sync")
+        refused = {
+            (each.topic, each.partition) for each in answered if each.error and _outcome(each.error.name()) == FAIL
+        }
+        return {place: offset for place, offset in offsets.items() if place in refused}
 
     def start(self, client: Consumer, offsets: dict[Place, int]) -> None:
-        """Commit without waiting; :meth:`answered` gets the answer."""
+        """Commit without waiting, as :meth:`sync` does otherwise; :meth:`answered` gets the answer."""
+        self._log.flush()
         invoked = time.monotonic_ns()
         try:
             client.commit(offsets=_partitions(offsets), asynchronous=True)

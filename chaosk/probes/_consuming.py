@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import confluent_kafka
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from chaosk.cluster.live import ProbeState
 from chaosk.probes import _client
 from chaosk.probes._commits import Commits
 from chaosk.probes._contract import Workplace
+from chaosk.probes._fetching import Fetching
 from chaosk.probes._fields import Every
+from chaosk.probes._hands import Hands
+from chaosk.probes._lag import lag, reached
 from chaosk.probes._ownership import Change, Ownership, Place
 from chaosk.probes._pace import Pace
 from chaosk.probes._reads import Reads
@@ -43,6 +46,10 @@ _now = time.monotonic_ns
 class Consuming:
     """One incarnation of a consumer at work."""
 
+    _kind = "consume"
+    _producer: tuple[int | None, bool | None, int | None] = (None, None, None)
+    """Acks, idempotence and requests in flight of the producer that it is as well, if it is one."""
+
     def __init__(self, probe: Consume, place: Workplace) -> None:
         """Makes the client; it asks for nothing before ``run``."""
         self._probe, self._place, self._log = probe, place, place.log
@@ -53,12 +60,14 @@ class Consuming:
         self._commits = Commits(self._log, who, self._held, automatic=probe.committing() == "automatic")
         self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held)
         self._positions: dict[Place, int] = {}
+        self._hands = Hands(place, probe, self._reads, self._positions)
         self._pace = self._paced()
         self._flushed = self._told = _now()
         self._polls = 0
         own = {"on_commit": self._commits.answered}
         self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **own})
         self._starts = Starts(self._client, probe, place)
+        self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 
     def _paced(self) -> Pace | None:
         how = self._probe.committing()
@@ -75,61 +84,52 @@ class Consuming:
             )
         else:
             self._take_partitions()
-        while not self._place.stopping():
+        while not self._place.stopping() and not self._hands.stopped:
             self._poll()
             self._keep()
-        self._finish()
+        self._let_go()
+        while not self._place.stopping():
+            self._keep()
+            time.sleep(POLL)
+        self._log.write("ends", (*self._who, _now(), 0, self._rows()))
+        self._log.flush()
 
     # --- reading --------------------------------------------------------------------------------------------------
 
     def _poll(self) -> None:
-        invoked = _now()
-        got, errors = self._fetch()
+        invoked, before = _now(), self._reads.rows
+        records, errors = self._fetching.poll(FLUSH_EVERY / 2 if self._reads.waiting else POLL)
         completed = self._commits.polled = _now()
-        records = [message for message in got if message.error() is None]
-        if len(records) < len(got):
-            errors += self._conditions(got)
-        row = (*self._who, self._polls, invoked, completed, len(records), ",".join(errors) or None)
-        self._log.write("polls", row)
         if records:
-            positions = self._reads.take(records, self._polls, completed)
-            self._positions |= positions
-            if self._pace:
-                self._reads.move()  # a commit may wait for long, and what was read before it must not
-                self._pace.processed(self._client, positions, len(records))
+            self._seek(self._take(records, completed))
+        self._fetching.settle()
+        row = (*self._who, self._polls, invoked, completed, self._reads.rows - before, ",".join(errors) or None)
+        self._log.write("polls", row)
+        if self._pace and records:
+            self._reads.move()  # so that it is on disk before it is committed
+            self._pace.keep(self._client)
         self._polls += 1
 
-    def _fetch(self) -> tuple[list[Message], list[str]]:
-        """The first record as soon as it is there, and what else is there by then.
+    def _take(self, records: Sequence[Message], at: int) -> dict[Place, int]:
+        """Work on records; by partition, the offset to seek back to, of those that are to be tried again."""
+        handled = self._hands.take(records, self._polls, at, self._keep)
+        if self._pace:
+            self._pace.processed(handled.processed, handled.records)
+        return handled.back
 
-        ``consume`` alone would wait for the batch to fill up, and deliver late.
-        """
-        try:
-            first = self._client.poll(FLUSH_EVERY / 2 if self._reads.waiting else POLL)
-            if first is None:
-                return [], []
-            rest = self._client.consume(self._probe.batch - 1, 0) if self._probe.batch > 1 else []
-        except KafkaException as error:
-            return [], [self._noted(error.args[0])]
-        return [first, *rest], []
+    def _seek(self, back: dict[Place, int]) -> None:
+        for place, offset in back.items():
+            self._log.write("seeks", (*self._who, *place, offset, _now(), "seek"))
+            try:
+                self._client.seek(TopicPartition(*place, offset))
+            except KafkaException as error:
+                self._fetching.noted(error.args[0])
 
-    def _conditions(self, got: Sequence[Message]) -> list[str]:
-        """The names of the errors among what a poll returned; the end of a partition is none."""
-        names = []
-        for message in got:
-            error = message.error()
-            if error is None:
-                continue
-            if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - a public constant
-                self._positions[str(message.topic()), int(message.partition() or 0)] = int(message.offset() or 0)
-            else:
-                names.append(self._noted(error))
-        return names
-
-    def _noted(self, error: KafkaError) -> str:
-        self._errors.count += 1
-        self._errors.last = error.name()
-        return error.name()
+    def _before_change(self) -> None:
+        """Take what was read before partitions are taken away: its new owner begins after what is committed now."""
+        if first := self._fetching.in_hand():
+            self._take(first, _now())  # one that is to be tried again is its new owner's
+        self._reads.move()
 
     def _keep(self) -> None:
         now = _now()
@@ -168,13 +168,14 @@ class Consuming:
 
     def _revoked(self, _client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
-        self._reads.move()
+        self._before_change()
         if self._pace:
             self._pace.before_revoke(self._client, places)
         self._changed(self._held.taken(places, "revoke"))
 
     def _lost(self, _client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
+        self._before_change()
         if self._pace:
             self._pace.drop(places)
         self._changed(self._held.taken(places, "lost"))
@@ -192,8 +193,16 @@ class Consuming:
 
     def _began(self) -> None:
         probe, committing = self._probe, self._probe.committing()
-        producer = (None, None, None)
-        row = (*self._who, "consume", probe.group, _now(), os.getpid(), *producer, probe.isolation_level, committing)
+        row = (
+            *self._who,
+            self._kind,
+            probe.group,
+            _now(),
+            os.getpid(),
+            *self._producer,
+            probe.isolation_level,
+            committing,
+        )
         self._log.write("incarnations", (*row, confluent_kafka.libversion()[0]))
         self._log.flush()
         self._place.tell(self._state())
@@ -201,28 +210,18 @@ class Consuming:
     def _state(self) -> ProbeState:
         return ProbeState(
             probe=self._place.probe,
-            kind="consume",
+            kind=self._kind,
             running=True,
             ok=self._reads.rows,
             errors=self._errors.count,
-            lag=self._lag(),
+            lag=lag(self._client, self._held.held, self._positions),
+            reached=reached(self._held.held, self._positions),
             last_error=self._errors.last or self._commits.last_error,
         )
 
-    def _lag(self) -> int | None:
-        """Records up to the high watermark that came with the last fetch; None while a position is unknown."""
-        if not self._held.held:
-            return None
-        lag = 0
-        for place in self._held.held:
-            _low, high = self._client.get_watermark_offsets(TopicPartition(*place), cached=True)
-            position = self._positions.get(place)
-            if position is None or high < 0:
-                return None
-            lag += max(0, high - position)
-        return lag
-
-    def _finish(self) -> None:
+    def _let_go(self) -> None:
+        """Commit what was processed, wait for the answers and leave the group."""
+        self._reads.move()
         if self._pace:
             self._pace.commit(self._client)
         if self._commits.outstanding():
@@ -234,8 +233,10 @@ class Consuming:
         self._log.flush()
         self._leave()
         self._commits.give_up()
-        self._log.write("ends", (*self._who, _now(), 0, self._reads.rows))
-        self._log.flush()
+
+    def _rows(self) -> int:
+        """How many rows of ``reads`` and ``sends`` it wrote."""
+        return self._reads.rows
 
     def _leave(self) -> None:
         """Closing waits for a coordinator, and one that is cut off never answers: so it gets a thread and a limit."""

@@ -6,7 +6,15 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 
 from chaosk.model import Model
 from chaosk.units import Duration, Rate, format_duration, parse_duration, parse_rate
@@ -120,6 +128,40 @@ class Ramp(Model):
     """The rate at its end."""
     over: Annotated[Duration, Field(gt=0)]
     """How long it takes."""
+
+
+class Transaction(Model):
+    """How a probe writes in transactions: after so many records, or so long a time, each is committed."""
+
+    records: Annotated[int, Field(ge=1)] | None = None
+    """Records in each; 100 where nothing is said."""
+    lasts: Annotated[Duration, Field(gt=0)] | None = None
+    """How long each stays open, instead of how many records it has."""
+    abort_every: Annotated[int, Field(ge=1)] | None = None
+    """Abort each N-th on purpose: its records are in the log, and nobody at ``read_committed`` may be given them."""
+    id: Annotated[str, StringConstraints(min_length=1, max_length=249)] | None = None
+    """The ``transactional.id``; without it one of the probe's own. Probes that share one fence each other."""
+    takes_over: Annotated[Duration, Field(ge=0)] = 0.0
+    """How long after its start the probe begins, and takes over the ``transactional.id`` of whoever has it by then."""
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Transaction:
+        if self.records is not None and self.lasts is not None:
+            msg = "a transaction ends after so many records or after a time; write records or lasts, not both"
+            raise ValueError(msg)
+        return self
+
+    def limit(self) -> int | None:
+        """Records in each; None if it is time that ends them."""
+        return self.records or (None if self.lasts else 100)
+
+    def name(self, probe: str) -> str:
+        """The ``transactional.id`` of a probe."""
+        return self.id or f"chaosk-{probe}"
+
+    def settings(self, probe: str) -> dict[str, Setting]:
+        """What it adds to a probe's client settings."""
+        return {"transactional.id": self.name(probe)}
 
 
 def refuse(reserved: Mapping[str, str]) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -24,19 +24,26 @@ class Pace:
         self._records = 0
         self._at = _now()
 
-    def processed(self, client: Consumer, offsets: dict[Place, int], records: int) -> None:
-        """So many records were processed up to these offsets; commits if it is time."""
+    def processed(self, offsets: dict[Place, int], records: int) -> None:
+        """So many records were processed up to these offsets."""
         self._offsets |= offsets
         self._records += records
+
+    def keep(self, client: Consumer) -> None:
+        """Commit if it is time."""
         if self._due():
             self.commit(client)
 
     def commit(self, client: Consumer) -> None:
-        """Commit now what is not committed."""
+        """Commit now what is not committed; what is refused waits for the next time.
+
+        A commit that meets the end of a rebalance is refused for its old generation; the next one, which may be that
+        before partitions are handed over, would else begin after it.
+        """
         offsets, self._offsets = self._offsets, {}
         self._records, self._at = 0, _now()
         if offsets and self._wait:
-            self._commits.sync(client, offsets)
+            self._offsets = self._commits.sync(client, offsets) | self._offsets
         elif offsets:
             self._commits.start(client, offsets)
 

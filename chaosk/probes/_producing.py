@@ -34,11 +34,13 @@ TELL_EVERY = 0.2
 DRAIN = 10.0
 """Seconds that a clean end waits for outcomes before it gives the rest up."""
 
+PURGED = 2.0
+"""Seconds that the reports of what was given up may take."""
+
 _AT_ONCE = 500  # records handed to the client in one call, and so between two looks at the delivery reports
 _LEAD = 50_000_000  # nanoseconds before the first record is due: what has to be written first takes some of them
 _MODEST = 20_000  # records per second up to which sending takes less than a fifth of a core
 _IN_BULK = 128  # records from which on encoding them together is quicker
-_PURGED = 2.0  # seconds for the reports of what was given up
 _now = time.monotonic_ns
 
 
@@ -49,7 +51,7 @@ class Producing:
         """Makes the client; nothing is sent before ``run``."""
         self._probe = probe
         self._place = place
-        self._facts = facts = _client.producer_facts({**place.client, **probe.config})
+        self._facts = facts = _client.producer_facts({**place.client, **probe.settings(place.probe)})
         self._encoder = Encoder(place.run_id, place.probe, place.incarnation, probe.size)
         self._bulk = BulkEncoder(self._encoder)
         self._partition = -1 if probe.partition is None else probe.partition
@@ -60,13 +62,16 @@ class Producing:
         self._polls: list[tuple[int, int]] = []
         self._errors = _client.Errors(place)
         self._flushed = self._told = self._start = _now()
-        self._producer = Producer(_client.settings(place, probe.config, self._errors))
+        self._producer = self._made()
+
+    def _made(self) -> Producer:
+        return Producer(_client.settings(self._place, self._probe.settings(self._place.probe), self._errors))
 
     def run(self) -> None:
         """Warm up, send by the schedule until told to end, wait for outcomes, write the end marker."""
         if self._place.incarnation == 0:  # later ones are applications that restart: they do not wait for better times
-            _warm_up.producer(self._producer, self._place, self._probe.topic, self._probe.config)
-        self._start = _now() + _LEAD
+            self._warm_up()
+        self._start = _now() + self._lead()
         self._began()
         schedule = self._probe.schedule()
         if schedule is None:
@@ -76,6 +81,13 @@ class Producing:
         self._drain()
         self._give_up(schedule)
         self._end()
+
+    def _warm_up(self) -> None:
+        _warm_up.producer(self._producer, self._place, self._probe.topic, self._probe.config)
+
+    def _lead(self) -> int:
+        """Nanoseconds before the first record is due."""
+        return _LEAD
 
     @property
     def _next(self) -> int:
@@ -135,16 +147,24 @@ class Producing:
 
     def _serve(self, wait: float = 0) -> None:
         before = len(self._reports)
-        self._producer.poll(wait)
-        now = _now()
-        if len(self._reports) > before:
-            self._polls.append((now, len(self._reports) - before))
+        self._poll(wait)
+        now = self._counted(before)
         if now - self._flushed > FLUSH_EVERY * 1e9:
             self._written()
             self._flushed = now
         if now - self._told > TELL_EVERY * 1e9:
             self._place.tell(self._state())
             self._told = now
+
+    def _poll(self, wait: float) -> None:
+        self._producer.poll(wait)
+
+    def _counted(self, before: int) -> int:
+        """Note when the reports came that are there beyond so many; that moment."""
+        now = _now()
+        if len(self._reports) > before:
+            self._polls.append((now, len(self._reports) - before))
+        return now
 
     def _report(self, _error: KafkaError | None, message: Message) -> None:
         self._reports.append(message)  # which knows the error as well
@@ -186,7 +206,7 @@ class Producing:
     def _give_up(self, schedule: Schedule | None) -> None:
         if len(self._producer):
             self._producer.purge()
-        deadline = _now() + _PURGED * 1e9
+        deadline = _now() + PURGED * 1e9
         while len(self._producer) and _now() < deadline:
             self._serve(0.01)
         self._written()

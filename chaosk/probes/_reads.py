@@ -35,6 +35,8 @@ class Reads:
         self._polls: list[_Poll] = []
         self.rows = 0
         """How many records were delivered."""
+        self.transaction: str | None = None
+        """The transaction that what is moved next was read in."""
 
     @property
     def waiting(self) -> bool:
@@ -75,5 +77,6 @@ class Reads:
             "intact": found.intact,
             "leader_epoch": [message.leader_epoch() for message in messages],
             "at": np.repeat([poll.at for poll in polls], counts),
+            "txn": self.transaction,
         }
         self._log.write_columns("reads", len(messages), columns)

@@ -31,6 +31,8 @@ class Sends:
         """The records without an outcome."""
         self.counts: Counter[Outcome] = Counter()
         self.last_error: str | None = None
+        self.transaction: tuple[str | None, int | None] = (None, None)
+        """Name and epoch of the transaction that what is reported now was sent in."""
         self.rows = 0
 
     def reported(self, messages: Sequence[Message], polls: Sequence[tuple[int, int]]) -> None:
@@ -49,6 +51,8 @@ class Sends:
             "partition": [message.partition() for message in messages],
             "offset": [message.offset() for message in messages],
             "outcome": OK,
+            "txn": self.transaction[0],
+            "producer_epoch": self.transaction[1],
         }
         errors = [message.error() for message in messages]
         troubled = count - sum([error is None for error in errors])  # KafkaError does not compare with None
@@ -73,6 +77,7 @@ class Sends:
 
     def never_reported(self, record: tuple[int, int], partition: int | None, invoked: int) -> None:
         """Write that the outcome of a record never became known."""
+        self.outstanding.reported(np.array(record[:1]))
         self._row(record, partition, (invoked, None), (INFO, None))
 
     def _row(
@@ -85,6 +90,6 @@ class Sends:
         probe, incarnation, topic = self._who
         seq, scheduled = record
         known = (probe, incarnation, seq, topic, partition, scheduled, *times, *result)
-        self._log.write("sends", (*known, None, None, None, None))
+        self._log.write("sends", (*known, None, None, *self.transaction))
         self.counts[result[0]] += 1
         self.rows += 1

@@ -23,11 +23,17 @@ LONGEST = 10.0
 
 def producer(client: Producer, place: Workplace, topic: str, config: Mapping[str, Any]) -> None:
     """Wait until every partition of the topic has a leader and, for an idempotent producer, ids are handed out."""
+    deadline = leaders(client, place, topic)
+    if _client.producer_facts({**place.client, **config}).idempotent:
+        _await_producer_id(place, config, deadline)
+
+
+def leaders(client: Producer, place: Workplace, topic: str) -> float:
+    """Wait until every partition of the topic has a leader; when the time for warming up will be over."""
     deadline = time.monotonic() + LONGEST
     while time.monotonic() < deadline and not place.stopping() and not _has_leaders(client, topic):
         time.sleep(0.1)
-    if _client.producer_facts({**place.client, **config}).idempotent:
-        _await_producer_id(place, config, deadline)
+    return deadline
 
 
 def _has_leaders(client: Producer, topic: str) -> bool:

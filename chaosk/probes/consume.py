@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from chaosk.probes import _client, _fields
+from chaosk.probes import _client, _fields, _processing
 from chaosk.probes._consuming import Consuming
 from chaosk.probes._contract import Probe, Workplace
 
@@ -25,9 +25,9 @@ class Consume(Probe):
     """Read records from a topic and log every delivery, poll, assignment, commit and error.
 
     With ``group`` it subscribes and shares the partitions with the group's other members; with ``assign`` it takes
-    partitions without asking anybody. A record counts as processed once the poll returned it; with ``commit: sync``
-    or ``async`` it is committed after that, with ``automatic`` librdkafka commits when it likes. A clean end commits
-    what was processed and leaves the group.
+    partitions without asking anybody. A record counts as processed once the poll returned it, or once the work that
+    ``processing`` makes of it is over; with ``commit: sync`` or ``async`` it is committed after that, with
+    ``automatic`` librdkafka commits when it likes. A clean end commits what was processed and leaves the group.
     """
 
     example: ClassVar[str] = "consume: {topic: orders, group: readers, commit: sync, commit_every: batch}"
@@ -46,6 +46,13 @@ class Consume(Probe):
     """How often ``sync`` and ``async`` commit: ``record``, ``batch`` (the default), ``100`` (records) or ``5s``."""
     batch: Annotated[int, Field(ge=1, le=100_000)] = 500
     """How many records one poll returns at most."""
+    processing: _processing.Processing | None = None
+    """How long the application works on each record or batch, like ``10ms/record`` or ``2s/batch``; without it no time.
+
+    A record is delivered once the work on it is over: what a killed process had in its hands was not processed.
+    """
+    failing: _processing.Failing | None = None
+    """Records whose processing fails, and what is done then, like ``{every: 100, handling: swallow}``; see above."""
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
     """Whether records of open and aborted transactions are delivered."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(

@@ -12,9 +12,10 @@ from chaosk.probes import _client, _fields
 from chaosk.probes._contract import Probe, Workplace
 from chaosk.probes._producing import Producing
 from chaosk.probes._schedule import Schedule
+from chaosk.probes._transacting import Transacting
 from chaosk.units import Size
 
-_RESERVED = {**_client.RESERVED, "transactional.id": "this probe writes outside of transactions"}
+_RESERVED = {**_client.RESERVED, "transactional.id": "write `transaction: {id: ...}`"}
 
 
 class Produce(Probe):
@@ -40,6 +41,8 @@ class Produce(Probe):
     """Size of each record's value; at least what its identity and checksum need."""
     partition: Annotated[int, Field(ge=0)] | None = None
     """Write to this partition only; without it the client's partitioner chooses."""
+    transaction: _fields.Transaction | None = None
+    """Write in transactions, like ``{records: 100, abort_every: 10}``; without it records are sent one by one."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(
         default_factory=dict
     )
@@ -50,7 +53,10 @@ class Produce(Probe):
         if self.ramp and math.isinf(self.rate):
             msg = f"ramp has no start when the rate is {_fields.FULL_SPEED}; give a rate, or leave ramp out"
             raise ValueError(msg)
-        _client.check_producer(self.config)
+        if self.transaction and math.isinf(self.rate):
+            msg = f"transactions need a rate, not {_fields.FULL_SPEED}; write one, like 500/s"
+            raise ValueError(msg)
+        _client.check_producer(self.settings("probe"))
         return self
 
     def topics(self) -> tuple[str, ...]:
@@ -64,6 +70,10 @@ class Produce(Probe):
         ramp = self.ramp
         return Schedule(self.rate, ramp.to if ramp else self.rate, ramp.over if ramp else 0.0)
 
+    def settings(self, name: str) -> dict[str, _fields.Setting]:
+        """The client's settings for a probe of that name."""
+        return self.config if self.transaction is None else {**self.config, **self.transaction.settings(name)}
+
     def key(self, seq: int) -> bytes | None:
         """The key of record ``seq``."""
         if self.keys == "none":
@@ -72,4 +82,4 @@ class Produce(Probe):
 
     def work(self, place: Workplace) -> None:
         """Send until told to end."""
-        Producing(self, place).run()
+        (Transacting if self.transaction else Producing)(self, place).run()

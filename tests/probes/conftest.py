@@ -39,7 +39,7 @@ class Working:
             except BaseException as error:  # noqa: BLE001 - raised again in the test's thread
                 self._failed.append(error)
 
-        self._thread = threading.Thread(target=work)
+        self._thread = threading.Thread(target=work, daemon=True)
         self._thread.start()
 
     def until(self, reached: Callable[[ProbeState], bool], within: float = 20.0) -> ProbeState:

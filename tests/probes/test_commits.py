@@ -87,7 +87,7 @@ def answer(**offsets: int) -> list[TopicPartition]:
 
 def test_a_synchronous_commit_is_one_row_a_partition(log: Rows, client: Consumer) -> None:
     """Asked for, answered, and stored, with the number of the assignment."""
-    commits(log).sync(client, {A: 5, B: 9})
+    assert commits(log).sync(client, {A: 5, B: 9}) == {}
     assert log.brief() == [(0, 5, "ok", None, "sync"), (1, 9, "ok", None, "sync")]
     for row in log.rows:
         assert row["invoked"] <= row["completed"]
@@ -184,10 +184,11 @@ def test_a_commit_failed_only_if_it_cannot_have_been_stored(log: Rows, name: str
 
 def test_a_commit_that_cannot_be_sent_is_on_record(log: Rows, nobody: Consumer) -> None:
     """Without a cluster a synchronous commit ends with an error, and its row says which."""
-    commits(log).sync(nobody, {A: 5})
+    refused = commits(log).sync(nobody, {A: 5})
     ((_, offset, outcome, error, kind),) = log.brief()
     assert (offset, kind) == (5, "sync")
     assert outcome in {"info", "fail"}
+    assert refused == ({A: 5} if outcome == "fail" else {})
     assert error is not None
 
 
@@ -200,10 +201,12 @@ class Asked(Commits):
     def __init__(self) -> None:
         super().__init__(Rows(), ("reader", 0, "readers"), Ownership(), automatic=False)
         self.asked: list[tuple[str, dict[Place, int]]] = []
+        self.refuses: tuple[Place, ...] = ()
 
-    def sync(self, client: Consumer, offsets: dict[Place, int]) -> None:
+    def sync(self, client: Consumer, offsets: dict[Place, int]) -> dict[Place, int]:
         """Note it."""
         self.asked.append(("sync", dict(offsets)))
+        return {place: offset for place, offset in offsets.items() if place in self.refuses}
 
     def start(self, client: Consumer, offsets: dict[Place, int]) -> None:
         """Note it."""
@@ -222,7 +225,8 @@ def test_commits_come_when_it_is_time(every: Every, commits_at: list[int]) -> No
     asked = Asked()
     pace = Pace(asked, every, wait=True)
     for offset in (3, 6, 9):
-        pace.processed(NO_CLIENT, {A: offset}, 3)
+        pace.processed({A: offset}, 3)
+        pace.keep(NO_CLIENT)
     assert asked.asked == [("sync", {A: offset}) for offset in commits_at]
 
 
@@ -230,10 +234,10 @@ def test_a_duration_is_a_duration() -> None:
     """Nothing before it is over, everything that waits after it."""
     asked = Asked()
     pace = Pace(asked, Every(seconds=0.05), wait=False)
-    pace.processed(NO_CLIENT, {A: 1}, 1)
-    time.sleep(0.06)
-    pace.processed(NO_CLIENT, {B: 2}, 1)
-    pace.processed(NO_CLIENT, {B: 3}, 1)
+    for offsets, sleep in (({A: 1}, 0.06), ({B: 2}, 0.0), ({B: 3}, 0.0)):
+        pace.processed(offsets, 1)
+        pace.keep(NO_CLIENT)
+        time.sleep(sleep)
     assert asked.asked == [("async", {A: 1, B: 2})]
 
 
@@ -241,7 +245,7 @@ def test_what_waits_is_committed_at_the_end_and_only_once() -> None:
     """A clean end commits the rest; a second one has nothing left."""
     asked = Asked()
     pace = Pace(asked, Every(records=100), wait=False)
-    pace.processed(NO_CLIENT, {A: 1, B: 2}, 5)
+    pace.processed({A: 1, B: 2}, 5)
     pace.commit(NO_CLIENT)
     pace.commit(NO_CLIENT)
     assert asked.asked == [("async", {A: 1, B: 2})]
@@ -251,7 +255,7 @@ def test_a_partition_that_goes_is_committed_first_and_waited_for() -> None:
     """Before a revocation the commit is synchronous whatever the scenario says, and of the partitions that go."""
     asked = Asked()
     pace = Pace(asked, Every(records=100), wait=False)
-    pace.processed(NO_CLIENT, {A: 1, B: 2}, 5)
+    pace.processed({A: 1, B: 2}, 5)
     pace.before_revoke(NO_CLIENT, [A])
     pace.before_revoke(NO_CLIENT, [A])
     pace.commit(NO_CLIENT)
@@ -262,7 +266,20 @@ def test_a_partition_that_was_lost_is_not_committed() -> None:
     """Somebody else may hold it: a commit of it would set that one back."""
     asked = Asked()
     pace = Pace(asked, Every(records=100), wait=True)
-    pace.processed(NO_CLIENT, {A: 1, B: 2}, 5)
+    pace.processed({A: 1, B: 2}, 5)
     pace.drop([A])
     pace.commit(NO_CLIENT)
     assert asked.asked == [("sync", {B: 2})]
+
+
+def test_what_was_refused_is_committed_again_before_its_partition_goes() -> None:
+    """A commit of an old generation is refused while a rebalance ends: what it said is said again, or more."""
+    asked = Asked()
+    pace = Pace(asked, Every(batches=1), wait=True)
+    asked.refuses = (A,)
+    pace.processed({A: 1, B: 2}, 5)
+    pace.keep(NO_CLIENT)
+    asked.refuses = ()
+    pace.before_revoke(NO_CLIENT, [A, B])
+    pace.commit(NO_CLIENT)
+    assert asked.asked == [("sync", {A: 1, B: 2}), ("sync", {A: 1})]

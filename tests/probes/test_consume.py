@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Message, Producer
 from pydantic import ValidationError
 
+from chaosk.eventlog import LiveLog
 from chaosk.payload import Payload, encode
+from chaosk.probes._consuming import Consuming
+from chaosk.probes._contract import Workplace
 from chaosk.probes.consume import Consume
 
 from .conftest import RUN, Working
@@ -243,3 +248,21 @@ def test_a_partition_that_is_not_there_is_an_error_of_the_poll(work: Work, fille
     working.until(lambda state: state.ok >= 40 and state.errors > 0)
     working.end()
     assert any(row["error"] and "UNKNOWN" in row["error"] for row in working.rows("polls"))
+
+
+def test_control_records_at_the_end_are_no_lag(
+    mock_cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A poll that returns the last record and the end behind its commit marker leaves the position at the end."""
+    last = Message(topic="orders", partition=0, offset=9, value=b"not ours")
+    end = Message(topic="orders", partition=0, offset=11, error=KafkaError(KafkaError._PARTITION_EOF))
+    positions: list[dict[Any, int]] = []
+    client = SimpleNamespace(poll=lambda _wait: last, consume=lambda *_: [end])
+    monkeypatch.setattr("chaosk.probes._consuming.lag", lambda *known: positions.append(dict(known[2])))
+    with LiveLog(tmp_path / "live") as log:
+        place = Workplace(RUN, "reader", 0, {"bootstrap.servers": mock_cluster}, log, lambda: False, print)
+        consuming = Consuming(consume(group="marked", commit="none"), place)
+        monkeypatch.setattr(consuming._fetching, "_client", client)
+        consuming._poll()
+        consuming._state()
+    assert positions == [{("orders", 0): 11}]

@@ -37,7 +37,7 @@ def produce(**fields: Any) -> Produce:
         ({"config": {"linger.ms": -1}}, "outside allowed range"),
         ({"config": {"group.id": "g"}}, "group.id is a consumer property"),
         ({"config": {"bootstrap.servers": "a:1"}}, "it comes from the inventory"),
-        ({"config": {"transactional.id": "t"}}, "outside of transactions"),
+        ({"config": {"transactional.id": "t"}}, "write `transaction: {id: ...}`"),
         ({"config": {"test.mock.num.brokers": 3}}, "a mock cluster proves nothing"),
         ({"config": {"plugin.library.paths": "evil.so"}}, "loads no code"),
         ({"size": "98B"}, f"greater than or equal to {SMALLEST}"),

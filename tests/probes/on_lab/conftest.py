@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from on_lab import inside
@@ -29,6 +29,11 @@ from chaosk.worker.spec import spec_of
 
 LAB = "t4"
 RUN = "run-1"
+_WITHOUT_SESSIONS = {
+    KafkaError.UNKNOWN, KafkaError.NOT_CONTROLLER, KafkaError.INVALID_REPLICA_ASSIGNMENT, KafkaError.REQUEST_TIMED_OUT,
+    KafkaError._TIMED_OUT,
+}  # fmt: skip
+"""What making a topic ends in until the brokers have new sessions, a controller among them, and are all registered."""
 _numbers = itertools.count(time.time_ns() // 10**9 % 100_000)
 
 
@@ -49,7 +54,7 @@ class Cluster:
         on = [broker for broker in self.inventory.brokers if broker != without]
         replicas = [[on[(first + place) % len(on)] for place in range(len(on))] for first in range(partitions)]
         new = NewTopic(name, partitions, replica_assignment=replicas, config=settings)
-        self.admin.create_topics([new])[name].result(20)
+        self._create(new)
         end = time.monotonic() + 20
         while time.monotonic() < end:
             leaders = self.leaders(name)
@@ -57,6 +62,25 @@ class Cluster:
                 return name
             time.sleep(0.1)
         raise AssertionError(f"{name}: no leaders")
+
+    def _create(self, new: NewTopic) -> None:
+        """Brokers that were all frozen have lost their sessions with ZooKeeper, and refuse until they have new ones.
+
+        A client that has asked the old controller goes on asking it, so each try has a client of its own.
+        """
+        end = time.monotonic() + 60
+        while True:
+            admin = AdminClient({"bootstrap.servers": self.inventory.bootstrap_servers()})
+            try:
+                admin.create_topics([new])[new.topic].result(20)
+            except KafkaException as error:
+                if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
+                    return
+                if error.args[0].code() not in _WITHOUT_SESSIONS or time.monotonic() > end:
+                    raise AssertionError(f"{new.topic}: {error}\n{self._complaints()}") from error
+                time.sleep(0.5)
+            else:
+                return
 
     def leaders(self, topic: str) -> dict[int, int]:
         """By partition its leader."""
@@ -112,6 +136,15 @@ class Cluster:
                 position = offset + 1
         client.close()
         return places
+
+    def _complaints(self) -> str:
+        """What the brokers have logged last that is no information."""
+        told = []
+        for number, broker in self.inventory.brokers.items():
+            argv = ("sh", "-c", "tail -n 400 /var/log/kafka/server.log | grep -v ' INFO ' | tail -n 25")
+            result = self.hosts.run(Command(host=broker.host, argv=argv, sudo=True, timeout=30.0))
+            told.append(f"broker {number}: {result.stdout}{result.stderr}")
+        return "\n".join(told)
 
     def _run(self, broker: int, *argv: str) -> None:
         host = self.inventory.brokers[broker].host

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import pytest
+from confluent_kafka import Consumer, Message, TopicPartition
+from probes.conftest import Working
 
+from chaosk.probes import _consuming
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 
@@ -59,6 +63,78 @@ def test_a_second_member_comes_and_goes(cluster: Cluster, strategy: str, kept: i
     first = cluster.rows("fetched", "two")
     assert first
     assert all(row["offset"] is not None for row in first), "the second member begins where the first one committed"
+
+
+class RevokedWhileFetching(Consumer):
+    """A consumer of which partitions are taken away while a poll that has a first record asks for more."""
+
+    join: ClassVar[Any]
+    """Lets a second member join."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__(config)
+        self.revocations: list[list[TopicPartition]] = []
+
+    def subscribe(self, topics: list[str], **callbacks: Any) -> None:  # type: ignore[override] # as it is called
+        """Note the revocation before the probe's own callback does its work."""
+        then = callbacks.pop("on_revoke")
+
+        def on_revoke(client: Consumer, partitions: list[TopicPartition]) -> None:
+            if not self.revocations:
+                self.resume(self.assignment())
+            self.revocations.append(partitions)
+            then(client, partitions)
+
+        super().subscribe(topics, on_revoke=on_revoke, **callbacks)
+
+    def consume(self, *args: Any, **kwargs: Any) -> list[Message]:
+        """The first time it does not end before the revocation; nothing more is fetched meanwhile."""
+        if self.revocations:
+            return super().consume(*args, **kwargs)
+        type(self).join()
+        self.pause(self.assignment())
+        got: list[Message] = []
+        end = time.monotonic() + 30
+        while not got and not self.revocations:
+            assert time.monotonic() < end
+            got = super().consume(1, 0.1)
+        return got
+
+
+@pytest.mark.parametrize("strategy", ["range", "cooperative-sticky"])
+@pytest.mark.parametrize("commit", ["sync", "automatic"])
+def test_what_was_read_before_a_revocation_is_committed_with_it(
+    cluster: Cluster, work: Callable[..., Working], monkeypatch: pytest.MonkeyPatch, strategy: str, commit: str
+) -> None:
+    """The new owner begins after the record that this member had in its hands, and reads it no second time."""
+    topic = cluster.topic(partitions=4)
+    sending = cluster.start(writer(topic), "writer")
+    until(sending, lambda state: state.ok > 300)
+    assert sending.stop(30) == 0
+    servers = {"bootstrap.servers": cluster.inventory.bootstrap_servers()}
+    probe = reader(topic, commit=commit, config={"partition.assignment.strategy": strategy})
+    two: list[Working] = []
+
+    def join() -> None:
+        with monkeypatch.context() as real:
+            real.setattr(_consuming, "Consumer", Consumer)
+            two.append(work(probe, "two", **servers))
+            two[0].until(lambda _state: True)
+
+    monkeypatch.setattr(RevokedWhileFetching, "join", staticmethod(join), raising=False)
+    monkeypatch.setattr(_consuming, "Consumer", RevokedWhileFetching)
+    one = work(probe, "one", **servers)
+    sent = cluster.rows("sends", "writer")
+    end = time.monotonic() + 60
+    while sum(each.states[-1].ok for each in (one, *two) if each.states) < len(sent):
+        assert time.monotonic() < end, (one.states[-1:], two)
+        time.sleep(0.05)
+    time.sleep(0.5)
+    two[0].end()
+    one.end()
+    reads = one.rows("reads") + two[0].rows("reads")
+    assert sorted(row["seq"] for row in reads) == sorted(row["seq"] for row in sent)
+    assert sum(row["records"] for row in one.rows("polls")) == len(one.rows("reads"))
 
 
 Interval = tuple[int, int, int, int]

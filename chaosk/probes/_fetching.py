@@ -1,0 +1,72 @@
+"""What one poll of a consumer returns: records, and the names of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+
+from chaosk.probes import _client
+from chaosk.probes._ownership import Place
+
+
+class Fetching:
+    """Polls for one incarnation of a consumer."""
+
+    def __init__(self, client: Consumer, batch: int, errors: _client.Errors, positions: dict[Place, int]) -> None:
+        """``batch`` is how many records one poll returns at most; ``positions`` learns of ends of partitions."""
+        self._client, self._batch, self._errors, self._positions = client, batch, errors, positions
+        self._ends: dict[Place, int] = {}
+        self._first: Message | None = None
+        """The record that this poll has fetched, until it is taken."""
+
+    def poll(self, wait: float) -> tuple[list[Message], list[str]]:
+        """The first record as soon as it is there, and what else is there by then.
+
+        ``consume`` alone would wait for the batch to fill up, and deliver late. But it may find that partitions are
+        taken away: then the first record was read before that, see :meth:`in_hand`.
+        """
+        rest: list[Message] = []
+        errors = []
+        try:
+            self._first = self._client.poll(wait)
+            if self._first is not None and self._batch > 1:
+                rest = self._client.consume(self._batch - 1, 0)
+        except KafkaException as error:
+            errors.append(self.noted(error.args[0]))
+        first, self._first = self._first, None
+        records, more = self._sorted(rest if first is None else [first, *rest])
+        return records, errors + more
+
+    def settle(self) -> None:
+        """Once the poll's records are taken: the end of a partition lies past its last record, and control records."""
+        ends, self._ends = self._ends, {}
+        for place, offset in ends.items():
+            self._positions[place] = max(self._positions.get(place, 0), offset)
+
+    def in_hand(self) -> list[Message]:
+        """The record that the poll under way has fetched, if it has one; it is taken then."""
+        first, self._first = self._first, None
+        return [] if first is None else self._sorted([first])[0]
+
+    def noted(self, error: KafkaError) -> str:
+        """An error's name, once it is counted."""
+        self._errors.noted(error.name())
+        return error.name()
+
+    def _sorted(self, got: Sequence[Message]) -> tuple[list[Message], list[str]]:
+        """The records among what was fetched, and the names of the errors; the end of a partition is none."""
+        records = [message for message in got if message.error() is None]
+        return records, [] if len(records) == len(got) else self._conditions(got)
+
+    def _conditions(self, got: Sequence[Message]) -> list[str]:
+        names = []
+        for message in got:
+            error = message.error()
+            if error is None:
+                continue
+            if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - a public constant
+                self._ends[str(message.topic()), int(message.partition() or 0)] = int(message.offset() or 0)
+            else:
+                names.append(self.noted(error))
+        return names

@@ -1,0 +1,126 @@
+"""The records in a consumer's hands: worked on one after the other, some of which fail as the scenario says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from confluent_kafka import Message
+
+from chaosk.payload import Decoder, Payload
+from chaosk.probes._contract import Workplace
+from chaosk.probes._ownership import Place
+from chaosk.probes._processing import TRIES, Handling
+from chaosk.probes._reads import Reads
+
+if TYPE_CHECKING:
+    from chaosk.probes.consume import Consume
+
+_SLICE = 0.02  # seconds of work between looks at whether the probe was told to end
+_now = time.monotonic_ns
+
+
+@dataclass(slots=True)
+class Handled:
+    """What became of the records of one poll."""
+
+    processed: dict[Place, int] = field(default_factory=dict)
+    """By partition, the offset up to which the consumer takes its work for done."""
+    records: int = 0
+    """How many records that were."""
+    back: dict[Place, int] = field(default_factory=dict)
+    """By partition, the offset to seek back to."""
+
+
+class Hands:
+    """Does the work of one incarnation of a consumer.
+
+    A record is a delivery once the work on it is over, done or failed: what is in the hands of a process that is
+    killed was not processed. The work on it ends early where the probe is told to end.
+    """
+
+    def __init__(self, place: Workplace, probe: Consume, reads: Reads, positions: dict[Place, int]) -> None:
+        """``positions`` is kept up to date: by partition, the offset to read next."""
+        self._place, self._group, self._reads, self._positions = place, probe.group, reads, positions
+        self._work, self._failing = probe.processing, probe.failing
+        self._decode = Decoder(place.run_id).decode
+        self._attempts: dict[tuple[str, int, int], int] = {}
+        self.stopped = False
+        """Whether a failure has ended the reading."""
+
+    def take(self, records: Sequence[Message], poll: int, at: int, keep: Callable[[], None]) -> Handled:
+        """Work on what a poll returned at ``at``; ``keep`` is called now and then meanwhile.
+
+        After a record that is to be tried again the others of its partition are put back: they will be read again.
+        """
+        handled = Handled()
+        if self._work is None and self._failing is None:
+            handled.processed, handled.records = self._reads.take(records, poll, at), len(records)
+            self._positions |= handled.processed
+            return handled
+        self._positions |= {_place(message): _offset(message) for message in reversed(records)}
+        self._spend("batch", keep)
+        for message in records:
+            if not self.stopped and _place(message) not in handled.back:
+                self._spend("record", keep)
+                self._settle(message, self._reads.take([message], poll, at), handled)
+        if self._work is not None:
+            self._flush()
+        return handled
+
+    def _settle(self, message: Message, position: dict[Place, int], handled: Handled) -> None:
+        """Note what became of a record, after which its partition is read at ``position``."""
+        handling = self._failure(message)
+        if handling == "seek_back":
+            position = {_place(message): _offset(message)}
+            handled.back |= position
+        elif handling is None or handling == "swallow":
+            handled.processed |= position
+            handled.records += 1
+        self._positions |= position
+        self.stopped = handling == "stop"
+
+    def _failure(self, message: Message) -> Handling | None:
+        """What is done about this record if the attempt at it failed, which is written down; None if it did not."""
+        failing = self._failing
+        payload = self._decode(message.value()) if failing is not None else None
+        if failing is None or payload is None or not failing.concerns(payload):
+            return None
+        key = (*_place(message), _offset(message))
+        attempt = self._attempts[key] = self._attempts.get(key, 0) + 1
+        if failing.times is not None and attempt > failing.times:
+            return None
+        handling = failing.handling
+        if handling == "seek_back" and attempt > (failing.tries or TRIES):
+            handling = "swallow"
+        self._write(key, payload, attempt, handling)
+        return handling
+
+    def _write(self, key: tuple[str, int, int], payload: Payload, attempt: int, handling: Handling) -> None:
+        who = (self._place.probe, self._place.incarnation, self._group)
+        value = (payload.producer, payload.incarnation, payload.seq, True)
+        self._place.log.write("failures", (*who, self._reads.rows - 1, *key, *value, attempt, _now(), handling))
+
+    def _spend(self, per: str, keep: Callable[[], None]) -> None:
+        """Work on a record or a batch, for as long as that takes; what was done before is on disk by then."""
+        if self._work is None or self._work.per != per:
+            return
+        self._flush()
+        until = _now() + self._work.seconds * 1e9
+        while (left := until - _now()) > 0 and not self._place.stopping():
+            time.sleep(min(_SLICE, left / 1e9))
+            keep()
+
+    def _flush(self) -> None:
+        self._reads.move()
+        self._place.log.flush()
+
+
+def _place(message: Message) -> Place:
+    return str(message.topic()), int(message.partition() or 0)
+
+
+def _offset(message: Message) -> int:
+    return int(message.offset() or 0)

@@ -1,0 +1,90 @@
+"""What an application does with records, as YAML fields of the probe ``consume``: how long it works, and what fails."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from zlib import crc32
+
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+
+from chaosk.model import Model
+from chaosk.payload import Payload
+from chaosk.units import parse_duration, spell_duration
+
+TRIES = 9
+"""How often a record is tried again unless the scenario says otherwise: as often as common frameworks do."""
+
+Handling = Literal["swallow", "leave", "seek_back", "stop"]
+
+_WORK_SCHEMA = {
+    "type": "string",
+    "pattern": r"^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?(ms|s|m|h)/(record|batch)$",
+    "examples": ["10ms/record"],
+}
+
+
+class Work(Model):
+    """How long the work on what a poll returned takes."""
+
+    seconds: float
+    per: Literal["record", "batch"]
+
+
+def parse_work(value: object) -> object:
+    """``10ms/record`` or ``2s/batch``; raises ValueError for anything else."""
+    if isinstance(value, Work):
+        return value
+    duration, slash, per = value.partition("/") if isinstance(value, str) else ("", "", "")
+    try:
+        seconds = parse_duration(duration) if slash and per in {"record", "batch"} else 0.0
+    except ValueError:
+        seconds = 0.0
+    if seconds <= 0:
+        msg = f"{value!r} does not say how long the work takes; write a duration per record or batch, like 10ms/record"
+        raise ValueError(msg)
+    return {"seconds": seconds, "per": per}
+
+
+def _spell_work(work: Work) -> str:
+    return f"{spell_duration(work.seconds)}/{work.per}"
+
+
+Processing = Annotated[
+    Work,
+    BeforeValidator(parse_work),
+    PlainSerializer(_spell_work, return_type=str, when_used="json"),
+    WithJsonSchema(_WORK_SCHEMA),
+]
+"""Written ``10ms/record`` or ``2s/batch``."""
+
+
+class Failing(Model):
+    """Records whose processing fails, and what the consumer does about it; the same ones for every consumer."""
+
+    every: Annotated[int, Field(ge=1)] | None = None
+    """Each so many-th record of a producer fails: with 100 those with seq 99, 199 and so on."""
+    share: Annotated[float, Field(gt=0, le=1)] | None = None
+    """This share of the records fails, picked by what they are: 0.01 is one in a hundred."""
+    times: Annotated[int, Field(ge=1)] | None = None
+    """How many attempts at such a record fail, counted by each process; without it all do."""
+    handling: Handling
+    """``swallow``, ``leave`` (go on and do not commit it), ``seek_back`` (try it again) or ``stop`` (read no more)."""
+    tries: Annotated[int, Field(ge=1)] | None = None
+    """How often ``seek_back`` tries again before it swallows the record (9)."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Failing:
+        if (self.every is None) == (self.share is None):
+            msg = "write either every (each so many-th record fails) or share (of all records)"
+            raise ValueError(msg)
+        if self.tries is not None and self.handling != "seek_back":
+            msg = f"tries goes with handling: seek_back; {self.handling} tries nothing again"
+            raise ValueError(msg)
+        return self
+
+    def concerns(self, payload: Payload) -> bool:
+        """Whether attempts at this record fail."""
+        if self.every is not None:
+            return payload.seq % self.every == self.every - 1
+        name = f"{payload.producer}/{payload.incarnation}/{payload.seq}"
+        return crc32(name.encode()) < (self.share or 0) * 2**32

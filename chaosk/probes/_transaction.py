@@ -1,0 +1,172 @@
+"""Transactions of one process: begun, committed or aborted, and what an application does when one of these fails.
+
+What can be tried again is tried again, for as long as the probe may wait; what asks for an abort is aborted; what
+leaves the client unusable makes a new client, which initializes the same ``transactional.id`` once more. A client
+that was fenced has a successor, so it ends the work of its process for good.
+
+Only a commit whose call returned without an error is ``committed``. A transaction that was never asked to commit can
+only be ``aborted``, whatever became of the abort itself. Everything else is ``info``: an answer of the coordinator
+that the client did not get may have been a yes, and the error that it got later says nothing about that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+
+from chaosk.probes import _client
+from chaosk.probes._contract import Workplace
+from chaosk.probes._producing import DRAIN
+
+Ending = Literal["committed", "aborted", "info"]
+COMMITTED: Ending = "committed"
+ABORTED: Ending = "aborted"
+INFO: Ending = "info"
+
+FENCED = frozenset({"_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})
+"""Errors that say that another client has taken over the ``transactional.id``, where they are final."""
+
+TRY = 0.5
+"""Seconds that one call to the coordinator waits before the probe looks around and calls again."""
+
+_PAUSE = 0.2  # seconds before a client that could not be used at all is replaced
+_now = time.monotonic_ns
+
+
+class Transactions:
+    """The transactions of one incarnation, by one client after another."""
+
+    def __init__(self, place: Workplace, name: str, make: Callable[[], Producer], errors: _client.Errors) -> None:
+        """``name`` is the ``transactional.id``; ``make`` makes the client, again where one has become unusable."""
+        self._place, self._id, self._make, self._errors = place, name, make, errors
+        self.client = make()
+        self.fenced = False
+        """Whether a successor has taken over: this process may not write any more."""
+        self.spoilt = False
+        """Whether the client is unusable; what it still holds is to be given up before ``renew``."""
+        self.epoch = -1
+        self.current: str | None = None
+        """The transaction that is open."""
+        self.broken = False
+        """Whether it can only be aborted."""
+        self.count = 0
+        self.begun = 0
+        self._initialized = 0
+        self._ready = False
+        self._limit = 0
+
+    def patient(self) -> bool:
+        """Whether what got no answer may be tried again: until ``DRAIN`` seconds after the probe was told to end."""
+        if not self._place.stopping():
+            return True
+        self._limit = self._limit or round(_now() + DRAIN * 1e9)
+        return _now() < self._limit
+
+    def initialize(self) -> bool:
+        """Take over the ``transactional.id``, if that is still to be done; whether it is."""
+        if not self._ready and not self.fenced and not self.spoilt:
+            try:
+                self.client.init_transactions(TRY)
+            except KafkaException as error:
+                self.failed(error.args[0])
+            else:
+                self._ready, self._initialized = True, _now()
+                self.epoch += 1
+        return self._ready
+
+    def begin(self) -> bool:
+        """Begin one, if none is open; whether one is now."""
+        if self.current is None and self.initialize():
+            try:
+                self.client.begin_transaction()
+            except KafkaException as error:
+                self.failed(error.args[0])
+            else:
+                self.current = f"{self._place.probe}-{self._place.incarnation}-{self.count}"
+                self.begun, self.broken = _now(), False
+                self.count += 1
+        return self.current is not None
+
+    def send_offsets(self, offsets: Mapping[tuple[str, int], int], consumer: Consumer, group: str) -> bool:
+        """Have the open transaction commit the offsets to read next; whether it will, else it is to be aborted."""
+        for (topic, partition), offset in offsets.items():
+            row = (self._place.probe, self._place.incarnation, self.current, group, topic, partition, offset, _now())
+            self._place.log.write("txn_offsets", row)
+        wanted = [TopicPartition(*place, offset) for place, offset in offsets.items()]
+        while not self.fenced and not self.spoilt:
+            try:
+                self.client.send_offsets_to_transaction(wanted, consumer.consumer_group_metadata(), TRY)
+            except KafkaException as error:
+                why: KafkaError = error.args[0]
+                if why.retriable() and self.patient():
+                    continue
+                if not why.retriable() and not why.txn_requires_abort():
+                    self.failed(why)
+                return False
+            return True
+        return False
+
+    def commit(self) -> Ending:
+        """Commit the open transaction, and abort it where the client asks for that."""
+        ending, outcome = _now(), INFO
+        while True:
+            try:
+                self.client.commit_transaction(TRY)
+            except KafkaException as error:
+                why: KafkaError = error.args[0]
+                if why.retriable() and self.patient():
+                    continue
+                if why.txn_requires_abort():
+                    self._errors.noted(why.name())
+                    self._abort()
+                elif not why.retriable():
+                    self.failed(why)
+            else:
+                outcome = COMMITTED
+            break
+        return self._over(ending, outcome)
+
+    def abort(self) -> Ending:
+        """Abort the open transaction, which was never asked to commit."""
+        ending = _now()
+        self._abort()
+        return self._over(ending, ABORTED)
+
+    def renew(self) -> None:
+        """Replace a client that has become unusable."""
+        self.client = self._make()
+        self.spoilt = self._ready = False
+        time.sleep(_PAUSE)
+
+    def _abort(self) -> None:
+        while not self.fenced and not self.spoilt:
+            try:
+                self.client.abort_transaction(TRY)
+            except KafkaException as error:
+                if error.args[0].retriable() and self.patient():
+                    continue
+                if not error.args[0].retriable():
+                    self.failed(error.args[0])
+            return
+
+    def _over(self, ending: int, outcome: Ending) -> Ending:
+        who = (self._place.probe, self._place.incarnation, self.current)
+        row = (*who, self._id, self.epoch, self._initialized, self.begun, ending, _now(), outcome)
+        self._place.log.write("transactions", row)
+        self.current = None
+        return outcome
+
+    def failed(self, error: KafkaError) -> None:
+        """A call failed: one that can be tried again will be; else the client is of no more use."""
+        if error.retriable() or self.fenced or self.spoilt:
+            return
+        self._ready, self.broken = False, True
+        self.fenced = error.name() in FENCED
+        self.spoilt = not self.fenced
+        who = (self._place.probe, self._place.incarnation)
+        name = "_FENCED" if self.fenced else error.name()
+        self._place.log.write("errors", (*who, _now(), name, error.str()[:500], True))
+        self._errors.noted(name)

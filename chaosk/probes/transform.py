@@ -1,0 +1,88 @@
+"""The probe ``transform``: reads a topic and writes one record for each to another one, exactly once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from chaosk.payload import SMALLEST
+from chaosk.probes import _client, _fields
+from chaosk.probes._contract import Probe, Workplace
+from chaosk.probes._transforming import Transforming
+from chaosk.probes.consume import Consume
+from chaosk.units import Size
+
+_READING = {
+    **_client.RESERVED,
+    "group.id": "write group",
+    "enable.auto.commit": "offsets are committed in transactions",
+    "enable.auto.offset.store": "offsets are committed in transactions",
+    "enable.partition.eof": "it tells how far the probe has read",
+    "isolation.level": "it reads at read_committed",
+}
+_WRITING = {**_client.RESERVED, "transactional.id": "write `transaction: {id: ...}`"}
+
+
+class Transform(Probe):
+    """Read records of a topic as a member of a group, and write one record for each to another topic, exactly once.
+
+    Outputs and the offsets of their inputs are committed in one transaction. When a transaction was not committed the
+    probe goes back to where the group's committed offsets say, as an application does. Each output's input is in the
+    table ``outputs``. When partitions are taken away, the open transaction is aborted.
+    """
+
+    example: ClassVar[str] = "transform: {topic: orders, to: invoices, group: billing, transaction: {records: 100}}"
+
+    topic: _fields.TopicName
+    """The topic it reads."""
+    to: _fields.TopicName
+    """The topic it writes to."""
+    group: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+    """The consumer group whose offsets it commits."""
+    transaction: _fields.Transaction = _fields.Transaction()
+    """How many inputs or how long a time each transaction takes, like ``{records: 100, abort_every: 10}``."""
+    batch: Annotated[int, Field(ge=1, le=100_000)] = 100
+    """How many records one poll returns at most."""
+    size: Annotated[Size, Field(ge=SMALLEST, le=64 * 1024 * 1024)] = 100
+    """Size of each output's value."""
+    config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_READING))] = Field(
+        default_factory=dict
+    )
+    """Any librdkafka consumer setting; ``auto.offset.reset`` is ``earliest`` unless set."""
+    producer_config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_WRITING))] = Field(
+        default_factory=dict
+    )
+    """Any librdkafka producer setting."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Transform:
+        if self.topic == self.to:
+            msg = f"it would read what it writes; write another topic than {self.topic} to `to`"
+            raise ValueError(msg)
+        if self.transaction.takes_over:
+            msg = "takes_over is for probes that produce; start a second transform of the same group instead"
+            raise ValueError(msg)
+        self.reading()
+        _client.check_producer(self.writing("probe"))
+        return self
+
+    def topics(self) -> tuple[str, ...]:
+        """The topic it reads and the one it writes to."""
+        return (self.topic, self.to)
+
+    def groups(self) -> tuple[str, ...]:
+        """The group it commits for."""
+        return (self.group,)
+
+    def reading(self) -> Consume:
+        """The consumer that it is as well."""
+        return Consume(topic=self.topic, group=self.group, commit="none", batch=self.batch, config=self.config)
+
+    def writing(self, name: str) -> dict[str, Any]:
+        """The producer's settings for a probe of that name."""
+        return {**self.producer_config, **self.transaction.settings(name)}
+
+    def work(self, place: Workplace) -> None:
+        """Read and write until told to end."""
+        Transforming(self, place).run()

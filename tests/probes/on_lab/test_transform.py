@@ -1,0 +1,53 @@
+"""Exactly once under real faults: every input that the group committed past has one output that can be read."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+
+from chaosk.probes.produce import Produce
+from chaosk.probes.transform import Transform
+
+from .conftest import Cluster, until
+from .test_transaction import committed
+
+pytestmark = pytest.mark.lab
+
+
+def test_a_leader_and_the_application_are_killed(cluster: Cluster) -> None:
+    """SIGKILL of a leader of the outputs, then of the probe: nothing is done twice, nothing is left out."""
+    orders, invoices = cluster.topic(), cluster.topic()
+    group = f"billing-{time.time_ns()}"
+    fields = {"topic": orders, "to": invoices, "group": group, "config": {"session.timeout.ms": 6000}}
+    pipe = Transform.model_validate({**fields, "transaction": {"records": 50, "abort_every": 7, "id": group}})
+    plain = {"topic": orders, "rate": "300/s", "config": {"enable.idempotence": True}}
+    writer = cluster.start(Produce.model_validate(plain), "writer")
+    first = cluster.start(pipe, "pipe")
+    until(first, lambda state: state.ok > 500)
+    killed = cluster.leaders(invoices)[0]
+    cluster.signal(killed, "KILL")
+    time.sleep(5)
+    cluster.revive(killed)
+    before = first.state().ok
+    until(first, lambda state: state.ok > before + 500)
+    first.kill()
+    second = cluster.start(pipe, "pipe", 1)
+    until(second, lambda state: state.ok > 500)
+    assert writer.stop(30) == 0
+    until(second, lambda state: state.lag == 0)
+    assert second.stop(30) == 0
+    there = committed(cluster, invoices)
+    links = {
+        ("pipe", incarnation, row["seq"]): (row["partition"], row["offset"])
+        for incarnation in (0, 1)
+        for row in cluster.rows("outputs", "pipe", incarnation)
+    }
+    assert there <= set(links), "whose output each is was written down before it could be seen"
+    done = Counter(links[output] for output in there)
+    assert set(done.values()) == {1}
+    assert len(done) == len(committed(cluster, orders)), "all of them: it had caught up and ended cleanly"
+    outcomes = Counter(row["outcome"] for n in (0, 1) for row in cluster.rows("transactions", "pipe", n))
+    assert outcomes["committed"] > 20
+    assert outcomes["aborted"] > 2

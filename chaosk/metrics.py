@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosk.units import parse_duration, parse_rate, spell_duration, spell_rate
+from chaosk.units import parse_duration, parse_rate, parse_share, spell_duration, spell_rate, spell_share
 
-Unit = Literal["s", "records", "records/s", "count"]
+Unit = Literal["s", "records", "records/s", "count", "ratio"]
 Subject = Literal["probe", "topic", "fault", "group"]
 Bare = Literal["min", "max", "exact"]
 
@@ -45,6 +45,8 @@ class Metric:
             return parse_duration(value)
         if self.unit == "records/s":
             return parse_rate(value)
+        if self.unit == "ratio":
+            return parse_share(value)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ValueError(f"{value!r} is not a count; write a whole number from 0 up, like 12")
         return float(value)
@@ -53,14 +55,25 @@ class Metric:
         """The figure as it is written in a scenario; :meth:`parse` reads it back."""
         if self.timed:
             return spell_duration(figure)
+        if self.unit == "ratio":
+            return spell_share(figure)
         return spell_rate(figure) if self.unit == "records/s" else int(figure)
 
+    @property
+    def sample(self) -> str | int:
+        """A figure as it might be written."""
+        return self.spell(_SAMPLES.get(self.unit, 12.0))
+
+
+_SAMPLES: dict[Unit, float] = {"s": 20.0, "records/s": 450.0, "ratio": 0.99}
 
 _ALL = (
     Metric("unavailability", "s", "probe", "max", "max",
            "longest time, from a second on, in which a probe had work to do and nothing succeeded"),
     Metric("unavailable_total", "s", "probe", "max", "max",
            "all such times of a probe together"),
+    Metric("availability", "ratio", "probe", "min", "min",
+           "of the seconds in which a probe had records to write, those in which some were acknowledged (producer)"),
     Metric("latency_p50", "s", "probe", "max", "max",
            "from the intended time of a send to its acknowledgement, median (producer)"),
     Metric("latency_p99", "s", "probe", "max", "max",
@@ -71,6 +84,10 @@ _ALL = (
            "from the intended time of a send to its delivery, 99th percentile (consumer)"),
     Metric("end_to_end_max", "s", "probe", "max", "max",
            "from the intended time of a send to its delivery, longest (consumer)"),
+    Metric("realtime_lag_p99", "s", "probe", "max", "max",
+           "how long a record that lies ahead had been there when a probe polled, 99th percentile (consumer)"),
+    Metric("realtime_lag_max", "s", "probe", "max", "max",
+           "how long a record that lies ahead had been there when a probe polled, longest (consumer)"),
     Metric("recovery", "s", "fault", "max", "max",
            "from a fault's verified undo until all probes do as well as in the baseline"),
     Metric("recovery_from_fault", "s", "fault", "max", "max",
@@ -81,6 +98,8 @@ _ALL = (
            "longest rebalance: from the first revocation until all members have their partitions"),
     Metric("rebalances", "count", "group", "exact", "sum",
            "rebalances of a consumer group, the first assignment not counted"),
+    Metric("unnecessary_rebalances", "count", "group", "exact", "sum",
+           "rebalances of a consumer group with the same members before and after"),
     Metric("acknowledged_records", "records", "probe", "exact", "sum",
            "records that the cluster acknowledged (producer)"),
     Metric("failed_records", "records", "probe", "exact", "sum",
@@ -89,6 +108,8 @@ _ALL = (
            "records that may or may not have been written, like after a time-out (producer)"),
     Metric("lost_records", "records", "topic", "exact", "sum",
            "records that were acknowledged and are gone"),
+    Metric("lost_span", "s", "topic", "max", "max",
+           "from the first to the last send of the acknowledged records that are gone"),
     Metric("duplicate_records", "records", "topic", "exact", "sum",
            "records that are in the log more than once"),
     Metric("reordered_records", "records", "topic", "exact", "sum",
@@ -97,6 +118,10 @@ _ALL = (
            "records that a group was given more than once"),
     Metric("unseen_records", "records", "group", "exact", "sum",
            "acknowledged records that a group never got"),
+    Metric("skipped_records", "records", "group", "exact", "sum",
+           "records that a group committed past without having had them"),
+    Metric("swallowed_records", "records", "group", "exact", "sum",
+           "records that a group failed to process and committed past"),
     Metric("rate", "records/s", "probe", "min", "min",
            "records acknowledged (producer) or delivered (consumer) per second"),
 )  # fmt: skip

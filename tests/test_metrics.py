@@ -26,13 +26,13 @@ def test_the_analysis_measures_it(metric: Metric) -> None:
 def test_its_unit_is_one_of_the_verdict_s(metric: Metric) -> None:
     """A measure with that unit says in the verdict what was measured."""
     assert Measure(metric=metric.name, subject="", value=1.0, unit=metric.unit).unit == metric.unit
-    assert metric.unit in {"s", "records", "records/s", "count"}
+    assert metric.unit in {"s", "records", "records/s", "count", "ratio"}
 
 
 def test_overall_figures_fit_their_kind() -> None:
-    """Of times the worst stands for the run, of rates the lowest; counts add up."""
+    """Of times the worst stands for the run, of rates and shares the lowest; counts add up."""
     for metric in METRICS.values():
-        expected = {"s": "max", "records/s": "min"}.get(metric.unit, "sum")
+        expected = {"s": "max", "records/s": "min", "ratio": "min"}.get(metric.unit, "sum")
         assert metric.overall == expected, metric.name
 
 
@@ -47,7 +47,7 @@ def test_names_are_words_of_the_language() -> None:
 def test_spelled_figures_read_back(name: str, number: int) -> None:
     """A figure in a plan is the figure that was bounded: milliseconds, thousandths of a rate, whole counts."""
     metric = METRICS[name]
-    figure = number / 1000 if metric.unit in {"s", "records/s"} else float(number)
+    figure = number / {"s": 1000, "records/s": 1000, "ratio": 10**9}.get(metric.unit, 1)
     assert metric.parse(metric.spell(figure)) == pytest.approx(figure, abs=1e-9)
 
 

@@ -117,6 +117,8 @@ class Case:
     """Stretches in which nothing at all was written, as if the machine had stood still."""
     foreign: bool
     """Whether readers or the tail audit saw records that are not of this run."""
+    fenced: dict[Process, int]
+    """Processes whose ``transactional.id`` another client took over, and since when they know: they write no more."""
     uncertain_with_offset: bool
     """Whether a send of unknown fate names an offset, which is rare."""
 
@@ -158,7 +160,7 @@ class Case:
     @property
     def consumers(self) -> tuple[tuple[str, str], ...]:
         """Each probe that reads, and whom it reads for (its group, or itself), sorted."""
-        return tuple(sorted({(worker.probe, worker.reader) for worker in self.workers if worker.kind == "consume"}))
+        return tuple(sorted({(worker.probe, worker.reader) for worker in self.workers if worker.kind != "produce"}))
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -186,6 +188,11 @@ class Case:
     def compacted(self, topic: str) -> bool:
         """Whether the topic's log is compacted, so that records vanish rightly."""
         return topic in self.topics and "compact" in str(self.plan.topics[topic].config.get("cleanup.policy", ""))
+
+    def min_isr(self, topic: str) -> int:
+        """What the topic's settings say of ``min.insync.replicas``; 1, which binds nobody, where they say nothing."""
+        said = self.plan.topics[topic].config.get("min.insync.replicas", 1) if topic in self.topics else 1
+        return int(said) if str(said).isdigit() else 1
 
     @property
     def topics(self) -> dict[str, Topic]:

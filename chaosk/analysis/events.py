@@ -24,12 +24,16 @@ from pyspark.sql.types import (
 from pyspark.storagelevel import StorageLevel
 
 from chaosk.analysis.case import Case
+from chaosk.analysis.glances.rows import Rows
 from chaosk.events import TABLES, Kind, Table
 
 T = TypeVar("T")
 
 SMALL = 500_000
 """Rows up to which a run is judged in one partition: shuffling so few costs more than it gains."""
+
+GLANCED = 5_000_000
+"""Rows up to which a run's rows are glanced at in numpy: about a gigabyte of them, a few seconds."""
 
 _TYPES: dict[Kind, DataType] = {
     "long": LongType(),
@@ -54,6 +58,9 @@ class Events:
         self.spark = spark
         self.case = case
         self.small = sum(case.rows.values()) <= SMALL
+        self.rows = Rows(case)
+        """The same tables for glances, if ``glances``."""
+        self.glances = sum(case.rows.values()) <= GLANCED
         self._tables: dict[str, DataFrame] = {}
         self._plans: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}

@@ -96,7 +96,10 @@ def _answer(events: Events, name: str, check: Check) -> Answer:
 
 
 def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...], Found]:
-    """The check's rows, kept as evidence; none where its screens say that there cannot be any."""
+    """The check's rows, kept as evidence; none where its glance or its screens say that there cannot be any."""
+    if events.glances and not check.glance(events.rows):
+        write_none(events, name)
+        return (), Found()
     if check.screens and not any(events.once(screened)[screen] for screen in check.screens):
         write_none(events, name)
         return (), Found()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,32 @@ class Found:
             for window in (*names_of(windows, [row[mask] for mask in masks]), every):
                 counts[str(row["subject"]), window] += int(row["count"])
         return counts
+
+    def spans(self, subject: str, windows: tuple[Span, ...], time: str, every: str) -> dict[tuple[str, str], int]:
+        """By subject and window the nanoseconds from the first ``time`` in it to the last, and of all as ``every``."""
+        found: dict[tuple[str, str], tuple[int, int]] = {}
+        for name, window, low, high in self._extremes(subject, windows, time, every):
+            first, last = found.get((name, window), (low, high))
+            found[name, window] = (min(first, low), max(last, high))
+        return {key: last - first for key, (first, last) in found.items()}
+
+    def _extremes(
+        self, subject: str, windows: tuple[Span, ...], time: str, every: str
+    ) -> Iterator[tuple[str, str, int, int]]:
+        """Subject, window, and a first and a last time in it, as often as there are parts."""
+        if self.many is None:
+            for row in self.few:
+                if row[time] is not None:
+                    for window in (*_windows(windows, row[time]), every):
+                        yield str(row[subject]), window, row[time], row[time]
+            return
+        masks = masks_of(windows, F.col(time), F.col(time))
+        parts = self.many.filter(F.col(time).isNotNull()).groupBy(
+            F.col(subject).alias("subject"), *(mask.alias(name) for name, mask in masks.items())
+        )
+        for part in parts.agg(F.min(time).alias("low"), F.max(time).alias("high")).collect():
+            for window in (*names_of(windows, [part[mask] for mask in masks]), every):
+                yield str(part["subject"]), window, int(part["low"]), int(part["high"])
 
 
 def _windows(windows: tuple[Span, ...], time: int | None) -> list[str]:

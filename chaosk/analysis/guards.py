@@ -215,8 +215,12 @@ def _lasting(case: Case) -> Iterator[Span]:
 
 
 def _ran_through(case: Case, probe: str, window: Span) -> bool:
-    """Whether a process of the probe was meant to run in the window: one that an entry ended is not missed."""
+    """Whether a process of the probe was meant to run in the window.
+
+    One that an entry ended is not missed, nor one that was fenced: its successor does the work.
+    """
     ended = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
+    ended |= {process for process, at in case.fenced.items() if at < window.ended}
     mine = [worker for worker in case.workers if worker.probe == probe]
     return any((w.probe, w.incarnation) not in ended and w.started < window.ended for w in mine)
 
@@ -226,6 +230,8 @@ _TELLING = {
     ("produce", True): ("ok", "fail", "info"),
     ("consume", False): ("read",),
     ("consume", True): ("call",),
+    ("transform", False): ("read",),
+    ("transform", True): ("call",),
 }
 """By kind of probe, and whether in the middle of a fault, what counts as progress."""
 

@@ -63,11 +63,12 @@ def histograms(events: Events) -> Histograms:
         if row["incarnation"] is not None and row["what"] != "call":
             found.processes[row["probe"], row["incarnation"]] += count
         for window in (ALL, *names_of(windows, [row[mask] for mask in masks])):
-            _count(found, Key(row["what"], row["probe"], window), row["bucket"], count, row["longest"])
+            tally(found, Key(row["what"], row["probe"], window), row["bucket"], count, row["longest"])
     return found
 
 
-def _count(found: Histograms, key: Key, bucket: int | None, count: int, longest: int | None) -> None:
+def tally(found: Histograms, key: Key, bucket: int | None, count: int, longest: int | None) -> None:
+    """Add so many values of a bucket."""
     found.counts[key] += count
     if bucket is not None:
         buckets = found.buckets.setdefault(key, {})

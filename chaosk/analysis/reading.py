@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
-from chaosk.analysis.case import Case, Lenient, Planned, Span, Worker
+from chaosk.analysis.case import Case, Lenient, Planned, Process, Span, Worker
 from chaosk.arrow import SCHEMAS
 from chaosk.errors import AnalysisError
 from chaosk.rundir import RunDir
@@ -51,6 +51,7 @@ def read_case(rundir: RunDir) -> Case:
         rows={name: _rows(rundir, name) for name in SCHEMAS},
         held=_held(rundir),
         foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
+        fenced=_fenced(rundir),
         silences=tuple(_silences(rundir, [row[0] for row in clocks])),
         uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
     )
@@ -106,6 +107,13 @@ def _held(rundir: RunDir) -> dict[str, frozenset[str]]:
         if row["group"] is not None:
             found.setdefault(row["group"], set()).add(row["topic"])
     return {group: frozenset(topics) for group, topics in sorted(found.items())}
+
+
+def _fenced(rundir: RunDir) -> dict[Process, int]:
+    """Processes that wrote down that they were fenced, and when."""
+    rows = _table(rundir, "errors") if _rows(rundir, "transactions") else []
+    final = [row for row in rows if row["fatal"] and row["error"] == "_FENCED"]
+    return {(row["probe"], row["incarnation"]): row["at"] for row in final}
 
 
 def _silences(rundir: RunDir, sampled: list[int]) -> list[Span]:

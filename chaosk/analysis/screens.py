@@ -15,6 +15,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames.deliveries import deliveries
 from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.values import given_to, times_given, values
+from chaosk.analysis.glances.screens import glanced
 
 NAMES = ("missing", "doubled", "lacking", "repeated", "jumped", "backward", "crowded")
 """Every screen.
@@ -30,7 +31,10 @@ def screened(events: Events) -> dict[str, int]:
     """By screen, how many rows it found.
 
     Records of others have no value; where there are any, ``lacking`` and ``repeated`` count as having found something.
+    Of a run that fits into memory, numpy says which find anything at all.
     """
+    if events.glances:
+        return glanced(events.rows)
     rows = _counts(events.frame(values), _of_values(events))
     rows = rows.unionByName(_counts(deliveries(events), _of_deliveries()))
     rows = rows.unionByName(_counts(events.frame(crowded), {"crowded": F.lit(True)}))

@@ -43,7 +43,7 @@ _COMMON = {
 _JVM_SMALL = {
     "spark.driver.memory": "1g",
     # The first tier compiles at once: the optimizing one has not paid for itself when a short judgement is over.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m",
 }
 _JVM_LARGE = {"spark.driver.memory": "6g", "spark.sql.files.maxPartitionBytes": "256m"}
 _SMALL = {

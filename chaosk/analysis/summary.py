@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from chaosk.judge import Ruling, overall
 from chaosk.verdict import Finding, Measure, Objective, Outcome, Severity
 
-_FIRST = ("lost", "unseen", "commit_skip", "duplicate_in_log", "send_order")
+_FIRST = ("lost", "unseen", "commit_skip", "swallowed", "duplicate_in_log", "send_order")
 """Checks whose findings matter most to a reader, in this order; the others follow."""
 
 

@@ -171,6 +171,7 @@ class History:
             "polls": {"probe": "reader", "incarnation": 0, "records": 0},
             "seeks": {"probe": "reader", "incarnation": 0, **place, "kind": "seek"},
             "assignments": {**reader, "kind": "assign", **place, "assignment": 0, "rebalance": 0},
+            "failures": {**reader, **place, **value, "attempt": 1, "handling": "swallow"},
             "commits": {**reader, "assignment": 0, **place, "outcome": "ok", "kind": "sync"},
             "fetched": {**reader, **place},
             "transactions": {"probe": "writer", "incarnation": 0, "transactional_id": "t", "producer_epoch": 0},
@@ -233,8 +234,9 @@ _TIMES = {
     "sends": ("scheduled", "invoked", "completed"), "reads": ("at",), "polls": ("invoked", "completed"),
     "seeks": ("at",), "assignments": ("at",), "commits": ("invoked", "completed"),
     "fetched": ("invoked", "completed"), "transactions": ("initialized", "begun", "ending", "ended"),
-    "partitions": ("at",), "offsets": ("at",), "faults": ("invoked", "applied", "heal_invoked", "healed"),
-    "incarnations": ("started",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
+    "partitions": ("at",), "offsets": ("at",), "outputs": ("at",), "txn_offsets": ("at",),
+    "faults": ("invoked", "applied", "heal_invoked", "healed"),
+    "incarnations": ("started",), "failures": ("at",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
     "host_clocks": ("at",),
 }  # fmt: skip
 

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis import events
 from chaosk.analysis.analyze import analyze
+from chaosk.analysis.frames.health import CELL
 from chaosk.analysis.spark import tune
 from chaosk.rundir import RunDir
 
@@ -68,6 +69,7 @@ def written(history: History, value: Value, partition: int, place: int, draw: Ra
     due = -5 + 25 * (incarnation * RECORDS / 2 + seq) / RECORDS
     at = -5 + 24 * place / (RECORDS / PARTITIONS * 1.3)
     who: Row = {"producer": producer, "producer_incarnation": incarnation, "seq": seq, "partition": partition}
+    who["leader_epoch"] = 1 + place // 40 - (draw.random() < 0.02)
     if not any(row["seq"] == seq and row["incarnation"] == incarnation for row in history.rows["sends"]):
         outcome = draw.choices(["ok", "info", "fail"], [20, 2, 1])[0]
         offset = None if outcome != "ok" else place if draw.random() > 0.02 else place - 1
@@ -106,6 +108,30 @@ def plain(history: History) -> dict[str, set[Any]]:
         "poll_order": {row["n"] for before, row in steps(history) if row["offset"] <= before["offset"]},
         "poll_skip": {row["n"] for before, row in steps(history) if jumps(history, before, row)},
         "unseen": {v for v in written_ok if v in audited and v not in read},
+        "stale_append": {v for v in written_ok if passed(history, sends[v]) and len(at[place_of(sends[v])]) == 1},
+        "aborted_read": {v for v, row in sends.items() if row["outcome"] == "fail" and v in in_log},
+        "leader_epoch_regression": falling_epochs(history),
+    }
+
+
+def place_of(row: Row) -> tuple[int, int]:
+    """Partition and offset."""
+    return (row["partition"], row["offset"])
+
+
+def passed(history: History, send: Row) -> bool:
+    """Whether any offset at or beyond the acknowledged one was known before the quarter second in which it was sent."""
+    known = [(row, row["at"]) for row in history.rows["reads"]]
+    known += [(row, row["completed"]) for row in history.rows["sends"] if row["outcome"] == "ok"]
+    mine = ((row["offset"], at) for row, at in known if row["partition"] == send["partition"])
+    return any(offset >= send["offset"] and at // CELL < send["invoked"] // CELL for offset, at in mine)
+
+
+def falling_epochs(history: History) -> set[tuple[int, int]]:
+    """Places whose leader epoch is below that of the place seen before."""
+    epochs = {place_of(row): row["leader_epoch"] for table in ("audit", "reads") for row in history.rows[table]}
+    return {
+        later for before, later in pairwise(sorted(epochs)) if before[0] == later[0] and epochs[later] < epochs[before]
     }
 
 
@@ -146,6 +172,9 @@ KEYS = {
     "inconsistent_offset": ("partition", "offset"),
     "send_order": ("producer", "producer_incarnation", "seq"),
     "unseen": ("producer", "producer_incarnation", "seq"),
+    "stale_append": ("producer", "producer_incarnation", "seq"),
+    "aborted_read": ("producer", "producer_incarnation", "seq"),
+    "leader_epoch_regression": ("partition", "offset"),
 }
 
 
@@ -177,6 +206,7 @@ def test_spark_names_what_plain_python_names(
         assert named[name] == rows, name
     first = {path.name: path.read_bytes() for path in (rundir.verdict, *rundir.evidence.iterdir())}
     monkeypatch.setattr(events, "SMALL", 0)
+    monkeypatch.setattr(events, "GLANCED", 0)
     spark.conf.set("spark.sql.files.maxPartitionBytes", "4096")
     try:
         analyze(spark, rundir)

@@ -28,6 +28,7 @@ def stalled(history: History, began: float, ended: float) -> None:
     history.each("reads", shift)
 
 
+@pytest.mark.proves("latency", "fires")
 def test_latency_counts_from_when_a_record_was_due(judge: Judge) -> None:
     """D4: sent two seconds late by a client that stalled, acknowledged at once: two seconds of latency."""
     history = History(records=100)
@@ -40,6 +41,7 @@ def test_latency_counts_from_when_a_record_was_due(judge: Judge) -> None:
     assert measure(verdict, "latency_p99", "writer", "after_heal") == pytest.approx(2.005, rel=0.001)  # 1 of 56
 
 
+@pytest.mark.proves("end_to_end", "fires")
 def test_end_to_end_counts_the_first_delivery(judge: Judge) -> None:
     """D4: from when it was due to its first delivery; being given again later does not count."""
     history = History(records=100)
@@ -50,6 +52,7 @@ def test_end_to_end_counts_the_first_delivery(judge: Judge) -> None:
     assert measure(verdict, "end_to_end_p99", "reader") == pytest.approx(0.010, rel=0.001)
 
 
+@pytest.mark.proves("outcomes", "fires")
 def test_outcomes_are_counted_by_when_records_were_due(judge: Judge) -> None:
     """Acknowledged, failed and uncertain, in the run and in each window; rates by the windows' lengths."""
     history = History(records=100)  # four a second
@@ -70,6 +73,7 @@ def test_outcomes_are_counted_by_when_records_were_due(judge: Judge) -> None:
 # --- D1, D2 -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("produce_unavailability", "fires")
 def test_a_stretch_without_acknowledgements_is_unavailability(judge: Judge) -> None:
     """D1 and D2: 2.5 s in which sends waited; the reader waits as long, and 5 ms more until the first is there."""
     history = History(records=250)
@@ -84,6 +88,7 @@ def test_a_stretch_without_acknowledgements_is_unavailability(judge: Judge) -> N
     assert measure(verdict, "unavailability", "reader") == 0
 
 
+@pytest.mark.proves("consume_unavailability", "fires")
 def test_records_that_wait_to_be_read_are_unavailability_of_the_reader(judge: Judge) -> None:
     """D2: acknowledged all the time, delivered only at the end of the stretch."""
     history = History(records=250)
@@ -94,6 +99,7 @@ def test_records_that_wait_to_be_read_are_unavailability_of_the_reader(judge: Ju
     assert measure(verdict, "unavailable_total", "reader") == measure(verdict, "unavailability", "reader")
 
 
+@pytest.mark.proves("produce_unavailability", "near miss")
 def test_a_producer_with_nothing_to_send_is_not_kept_from_sending(judge: Judge) -> None:
     """Near miss of D1 and D2: nothing was due for two and a half seconds."""
     history = History(records=250)
@@ -122,6 +128,7 @@ def test_sends_that_failed_meanwhile_are_named_with_their_errors(judge: Judge) -
     assert row["errors"] == "NOT_LEADER_FOR_PARTITION, _MSG_TIMED_OUT"
 
 
+@pytest.mark.proves("produce_unavailability", "no evidence")
 def test_an_outage_that_never_ended_is_censored(judge: Judge) -> None:
     """D1: all sends from 12 s on failed: it lasted at least until the last of them; an objective on it is open."""
     history = History(records=250)
@@ -169,6 +176,7 @@ def test_a_slow_trickle_is_not_out_between_two_records(judge: Judge) -> None:
 # --- D5, D6, D7 -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("recovery", "fires")
 def test_recovery_counts_from_the_undo_and_from_the_fault(judge: Judge) -> None:
     """D5: healed at 6 s, but sends wait until 8.5 s; the fault took effect at 1.1 s."""
     history = History(records=1000)
@@ -178,6 +186,7 @@ def test_recovery_counts_from_the_undo_and_from_the_fault(judge: Judge) -> None:
     assert measure(verdict, "recovery_from_fault", "kill") == pytest.approx(0, abs=0.3)
 
 
+@pytest.mark.proves("recovery", "near miss")
 def test_missing_replicas_are_not_recovered(judge: Judge) -> None:
     """D5: the probes felt nothing; the ISR was whole again only at 9 s."""
     history = History(records=1000)
@@ -187,6 +196,7 @@ def test_missing_replicas_are_not_recovered(judge: Judge) -> None:
     assert measure(verdict, "recovery_from_fault", "kill") == pytest.approx(7.9, abs=0.3)
 
 
+@pytest.mark.proves("recovery", "no evidence")
 def test_what_had_not_recovered_when_the_run_ended_is_censored(judge: Judge) -> None:
     """D5: an objective on it is missed if it lasted longer already, else open."""
     history = History(records=1000)
@@ -198,6 +208,7 @@ def test_what_had_not_recovered_when_the_run_ended_is_censored(judge: Judge) -> 
     assert verdict.verdict is Outcome.DEGRADED
 
 
+@pytest.mark.proves("election", "fires")
 def test_election_time_is_from_the_last_sign_of_the_old_leader(judge: Judge) -> None:
     """D6: broker 1 answered as leader until 1.0 s; broker 2 is first named at 3.4 s."""
     history = History(records=50)
@@ -228,6 +239,7 @@ def _leaderless(row: Row) -> Row:
     return row | ({"leader": -1, "leader_epoch": 4} if row["at"] < ns(4.9) else {"leader_epoch": 5})
 
 
+@pytest.mark.proves("election", "near miss")
 def test_without_a_change_there_was_no_election(judge: Judge) -> None:
     """D6: an objective on what did not happen cannot be judged."""
     history = History(records=50)
@@ -235,6 +247,7 @@ def test_without_a_change_there_was_no_election(judge: Judge) -> None:
     assert guards(judge(history, "election")) == {"objective_unmeasured"}
 
 
+@pytest.mark.proves("rebalances", "fires")
 def test_rebalances_are_counted_from_the_first_loss_to_the_last_gain(judge: Judge) -> None:
     """D7: two members, an eager rebalance at 3 s that took 1.5 s; joining and leaving at the ends do not count."""
     history = History(records=50)
@@ -257,6 +270,7 @@ def test_rebalances_are_counted_from_the_first_loss_to_the_last_gain(judge: Judg
     assert measure(verdict, "rebalances", "readers", "after_heal") == 0
 
 
+@pytest.mark.proves("rebalances", "near miss")
 def test_the_first_assignment_is_no_rebalance(judge: Judge) -> None:
     """Near miss of D7."""
     verdict = judge(History(records=50), "rebalances")

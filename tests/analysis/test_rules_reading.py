@@ -31,13 +31,20 @@ def restarted(history: History, at: float, *, killed: bool = False, found: int |
 
 
 def hand_over(history: History, first: int) -> None:
-    """Records from ``first`` on were read by the second process of the reader."""
-    history.each("reads", lambda row: row | ({"incarnation": 1} if row["offset"] >= first else {}))
+    """Records from ``first`` on were read by the second process of the reader, once it had the partition."""
+    (since,) = [row["at"] for row in history.rows["assignments"] if row["incarnation"] == 1 and row["kind"] == "assign"]
+    history.each(
+        "reads",
+        lambda row: (
+            row | ({"incarnation": 1, "at": max(row["at"], since + 50_000_000)} if row["offset"] >= first else {})
+        ),
+    )
 
 
 # --- B1: poll_skip ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("poll_skip", "fires")
 def test_a_jump_over_a_record_that_others_saw_is_a_skip(judge: Judge) -> None:
     """B1: in one assignment offset 20 is followed by 22, and 21 is in the log: a violation, and unseen (A5) as well."""
     history = History(records=50)
@@ -48,11 +55,12 @@ def test_a_jump_over_a_record_that_others_saw_is_a_skip(judge: Judge) -> None:
     assert (row["before"], row["skipped"], row["offset"]) == (20, 21, 22)
 
 
+@pytest.mark.proves("poll_skip", "near miss")
 def test_a_hole_in_the_offsets_is_no_skip(judge: Judge) -> None:
     """Near miss of B1: nobody ever saw a record at 21; it holds a control record, or an aborted one."""
-    history = History(records=21)
-    for number in range(22, 50):
-        history.flow(number, 10 + number / 10)
+    history = History(records=50)
+    for table in ("sends", "reads", "audit"):
+        history.drop(table, seq=21)
     assert told(judge(history)) == {}
 
 
@@ -76,13 +84,41 @@ def test_a_seek_is_no_skip(judge: Judge) -> None:
     assert guards(verdict) == {"unseen_unproven"}
 
 
-def test_a_skip_proven_by_an_acknowledgement_needs_no_audit(judge: Judge) -> None:
-    """B1 without a complete audit: acks=all proves that the record is there."""
+def test_two_readers_that_diverge_are_told_once_and_need_no_audit(judge: Judge) -> None:
+    """B1 and A12 without a complete audit: after offset 20 one reader is given 21 and the other 22, which jumped."""
+    history = History(records=50)
+    history.worker("other", kind="consume", isolation="read_committed", commit="none")
+    history.add("assignments", probe="other", group=None, at=20.1)
+    for row in list(history.rows["reads"]):
+        history.read(row["offset"], 20.5 + row["offset"] / 1000, probe="other", group=None)
+    history.drop("reads", offset=21, probe="reader")
+    history.rows["audit"].clear()
+    history.each("audit_ranges", lambda row: row | {"complete": False, "why": "timed out"})
+    assert told(judge(history)) == {"poll_skip": 1}
+
+
+def test_a_skip_of_what_was_kept_counts_from_below_the_log_start_too(judge: Judge) -> None:
+    """B1: retention deleted up to 20 after it was read, the next one that was delivered is 22: 21 was never deleted."""
     history = History(records=50)
     history.drop("reads", offset=21)
-    history.drop("audit", offset=21)
-    history.each("audit_ranges", lambda row: row | {"complete": False, "why": "timed out"})
-    assert "poll_skip" in told(judge(history))
+    history.rows["audit"] = [row for row in history.rows["audit"] if row["offset"] >= 21]
+    history.each("audit_ranges", lambda row: row | {"log_start": 21})
+    verdict = judge(history)
+    assert told(verdict) == {"poll_skip": 1, "unseen": 1}
+    row = finding(verdict, "poll_skip").evidence[0]
+    assert (row["before"], row["skipped"], row["offset"]) == (20, 21, 22)
+
+
+def test_a_jump_below_the_log_start_is_no_skip(judge: Judge) -> None:
+    """Near miss of B1: what lies between may have been deleted before the consumer came by."""
+    history = History(records=50)
+    history.read(21, 19.8, probe="other", group=None)
+    history.worker("other", kind="consume", isolation="read_committed")
+    history.add("assignments", probe="other", group=None, at=19.7)
+    history.drop("reads", offset=21, probe="reader")
+    history.rows["audit"] = [row for row in history.rows["audit"] if row["offset"] >= 22]
+    history.each("audit_ranges", lambda row: row | {"log_start": 22})
+    assert told(judge(history)) == {}
 
 
 def test_an_aborted_record_is_no_skip_for_a_careful_reader(judge: Judge) -> None:
@@ -94,6 +130,7 @@ def test_an_aborted_record_is_no_skip_for_a_careful_reader(judge: Judge) -> None
     assert told(judge(history)) == {}
 
 
+@pytest.mark.proves("poll_skip", "no evidence")
 def test_a_jump_across_assignments_is_not_a_skip(judge: Judge) -> None:
     """Near miss of B1: between the two deliveries the partition was given anew; that is B3's matter."""
     history = History(records=50)
@@ -108,6 +145,7 @@ def test_a_jump_across_assignments_is_not_a_skip(judge: Judge) -> None:
 # --- B2: poll_order ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("poll_order", "fires")
 def test_going_back_without_a_seek_is_a_violation(judge: Judge) -> None:
     """B2: 20, 21, 20 in one assignment; the record given twice is told as redelivery."""
     history = History(records=50)
@@ -117,6 +155,7 @@ def test_going_back_without_a_seek_is_a_violation(judge: Judge) -> None:
     assert told(verdict, "information")["redelivery"] == 1
 
 
+@pytest.mark.proves("poll_order", "near miss")
 def test_going_back_by_a_seek_is_not(judge: Judge) -> None:
     """Near miss of B2: the consumer sought back."""
     history = History(records=50)
@@ -125,9 +164,21 @@ def test_going_back_by_a_seek_is_not(judge: Judge) -> None:
     assert told(judge(history)) == {}
 
 
+@pytest.mark.proves("poll_order", "no evidence")
+def test_going_back_across_assignments_is_not_judged(judge: Judge) -> None:
+    """B2 without evidence: between the two deliveries the partition was given anew, perhaps from an older commit."""
+    history = History(records=50)
+    restarted(history, 6.0, found=20)
+    hand_over(history, 20)
+    for offset in (20, 21):
+        history.read(offset, 5.5)
+    assert told(judge(history)) == {}
+
+
 # --- A5: unseen -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("unseen", "fires")
 def test_a_record_that_a_group_passed_over_is_unseen(judge: Judge) -> None:
     """A5: acknowledged, in the log, held from before until the end, later ones given: a violation."""
     history = History(records=50)
@@ -140,6 +191,7 @@ def test_a_record_that_a_group_passed_over_is_unseen(judge: Judge) -> None:
     assert measure(verdict, "unseen_records", "readers") == 1
 
 
+@pytest.mark.proves("unseen", "no evidence")
 def test_a_reader_that_has_not_come_so_far_leaves_it_open(judge: Judge) -> None:
     """Near miss of A5: the last records were not delivered, nor any later one: INCONCLUSIVE."""
     history = History(records=50)
@@ -151,6 +203,7 @@ def test_a_reader_that_has_not_come_so_far_leaves_it_open(judge: Judge) -> None:
     assert measure(verdict, "unseen_records", "readers") == 0
 
 
+@pytest.mark.proves("unseen", "near miss")
 def test_a_record_written_before_the_group_came_is_not_owed(judge: Judge) -> None:
     """Near miss of A5: the group was given the partition after the record was written."""
     history = History(records=50)
@@ -192,7 +245,7 @@ def test_what_a_killed_process_may_have_had_is_open(judge: Judge) -> None:
     hand_over(history, 23)
     verdict = judge(history)
     assert told(verdict) == {}
-    assert guards(verdict) == {"unseen_unproven", "commit_skip_unproven"}
+    assert guards(verdict) == {"unseen_unproven", "commit_skip_unproven", "commit_ahead_unproven"}
 
 
 def test_what_was_passed_over_before_the_killed_process_is_not_open(judge: Judge) -> None:
@@ -224,6 +277,7 @@ def test_two_groups_are_judged_each_by_itself(judge: Judge) -> None:
 # --- B3: commit_skip --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("commit_skip", "fires")
 def test_a_record_that_the_group_committed_past_is_lost_to_it(judge: Judge) -> None:
     """B3: no member ever had offset 21, which the group has committed; it needs no order and no acknowledgement.
 
@@ -240,6 +294,7 @@ def test_a_record_that_the_group_committed_past_is_lost_to_it(judge: Judge) -> N
     assert finding(verdict, "commit_skip").evidence[0].items() >= {"offset": 21, "committed": 50, "seq": 21}.items()
 
 
+@pytest.mark.proves("commit_skip", "near miss")
 def test_what_lies_above_the_committed_offset_is_not_skipped(judge: Judge) -> None:
     """Near miss of B3: the group has not committed so far."""
     history = History(records=50)
@@ -275,6 +330,18 @@ def test_automatic_commits_may_run_ahead_of_a_killed_process(judge: Judge) -> No
     assert finding(verdict, "commit_skip").severity is Severity.ALLOWED
 
 
+@pytest.mark.proves("commit_skip", "no evidence")
+def test_a_commit_of_which_nobody_knows_whether_it_was_stored_skips_nothing(judge: Judge) -> None:
+    """B3 without evidence: the answer to the commit never came, and the cluster was not asked afterwards."""
+    history = History(records=50)
+    history.drop("sends", seq=21)
+    history.drop("reads", offset=21)
+    restarted(history, 6.0, found=22)
+    hand_over(history, 22)
+    history.commit(50, 20.4, incarnation=1, outcome="info", completed=None)
+    assert told(judge(history)) == {}
+
+
 def test_offsets_before_the_groups_first_position_are_not_owed(judge: Judge) -> None:
     """Near miss of B3: records of an earlier run below the offset that the group began at."""
     history = History()
@@ -304,6 +371,7 @@ def test_a_leftover_that_the_group_committed_past_counts(judge: Judge) -> None:
 # --- B4: redelivery ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("redelivery", "near miss")
 def test_what_was_not_committed_is_delivered_again_and_that_is_normal(judge: Judge) -> None:
     """B4: a new member begins at the committed offset 20 and reads 20 and 21 again: information, two records."""
     history = History(records=50)
@@ -319,25 +387,27 @@ def test_what_was_not_committed_is_delivered_again_and_that_is_normal(judge: Jud
     assert measure(verdict, "redelivered_records", "readers") == 2
 
 
+@pytest.mark.proves("redelivery", "fires")
 def test_redelivery_below_an_acknowledged_commit_is_a_lost_commit(judge: Judge) -> None:
     """B4, excess: offset 22 was committed and acknowledged before the new member asked, and it is given 20 again."""
     history = History(records=50)
-    history.commit(22, 5.4)
+    history.commit(22, 5.6)
     restarted(history, 6.0, found=20)
     for offset in (20, 21):
         history.read(offset, 6.3, incarnation=1)
     hand_over(history, 22)
     history.each("reads", lambda row: row | ({"n": 1000 + row["offset"]} if row["incarnation"] else {}))
     verdict = judge(history)
-    assert told(verdict) == {"redelivery": 2}
+    assert told(verdict) == {"redelivery": 2, "commit_regression": 1}
     assert finding(verdict, "redelivery").evidence[0]["committed"] == 22
 
 
+@pytest.mark.proves("redelivery", "no evidence")
 @pytest.mark.parametrize("commit", [{"outcome": "info", "completed": None}, {"outcome": "fail"}, {"completed": 6.5}])
 def test_a_commit_that_was_not_acknowledged_in_time_excuses_redelivery(judge: Judge, commit: dict[str, object]) -> None:
     """Near miss of B4's excess: the commit's answer was unknown, an error, or came after the new member had asked."""
     history = History(records=50)
-    history.commit(22, 5.4, **commit)
+    history.commit(22, 5.6, **commit)
     restarted(history, 6.0, found=20)
     for offset in (20, 21):
         history.read(offset, 6.3, incarnation=1)

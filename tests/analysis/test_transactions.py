@@ -37,12 +37,12 @@ def test_records_of_an_aborted_or_undecided_transaction_are_not_owed(judge: Judg
 
 
 def test_a_careful_readers_delivery_proves_an_undecided_transaction(judge: Judge) -> None:
-    """A4: one record of it was read at read_committed, so it did commit, and the other is lost."""
+    """A4 and C3: one record of it was read at read_committed, so it did commit, and the other is lost: it is torn."""
     history = in_transaction("info")
     history.read(20, 6)
     history.audit(20)
     history.each("reads", lambda row: row | ({"n": 1000 + row["n"]} if row["offset"] > 20 else {}))
-    assert told(judge(history)) == {"lost": 1}
+    assert told(judge(history)) == {"lost": 1, "torn_transaction": 1}
 
 
 def test_a_careless_readers_delivery_proves_nothing(judge: Judge) -> None:

@@ -25,6 +25,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
+from chaosk.analysis.glances.rows import Rows
 from chaosk.verdict import Measure
 
 MEANING = ("severity", "reason", "began", "ended")
@@ -36,6 +37,8 @@ class Check(ABC):
 
     rule: ClassVar[str]
     """Id of the rule in the definitions, like ``A4``."""
+    also: ClassVar[tuple[str, ...]] = ()
+    """Rules that it judges besides."""
     title: ClassVar[str]
     """What it looks for, in a few words."""
     counted: ClassVar[tuple[str, str]]
@@ -50,6 +53,13 @@ class Check(ABC):
     """Known defects of clients that look the same."""
     clock_error: ClassVar[float | None] = None
     """How many seconds the clocks of hosts may be off for it; None if it compares no host's clock."""
+
+    def glance(self, rows: Rows) -> bool:  # noqa: ARG002 - for those that override it
+        """Whether it may have rows at all, asked of small runs before Spark is; False is a promise that it has none.
+
+        It may say True too often. A check whose rows cost nothing, or are there in every run, does without.
+        """
+        return True
 
     @abstractmethod
     def violations(self, events: Events) -> DataFrame | None:

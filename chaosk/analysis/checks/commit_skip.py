@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
+from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
+from chaosk.verdict import Measure
 
 
 class CommitSkip(Check):
@@ -19,7 +24,7 @@ class CommitSkip(Check):
     at or after the group's first position. Our consumers commit what they have processed, so a commit beyond it is
     wrong; automatic commits may run ahead of a process that is killed between poll and processing, which is allowed.
     Where a killed process may have had the record without having written that down, or where a member sought, the
-    question is open (unproven).
+    question is open (unproven). A record that the group had, and failed to process, is ``swallowed``'s matter.
 
     Columns: group, topic, partition, offset, the value, committed (the group's committed offset in the end).
     """
@@ -55,6 +60,11 @@ class CommitSkip(Check):
                     otherwise=("violation", None),
                 )
             )
-            .withColumns(during(None, None))
+            .withColumns(during("blind_since", "blind_until"))
             .select(*MEANING, *OWNED, "offset", *VALUE, "committed")
         )
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+        """``skipped_records`` of each group: the proven ones, allowed or not."""
+        skipped = found.where(("violation", "allowed"))
+        return counted(events.case, skipped, "skipped_records", "group", events.case.groups)

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
-from chaosk.analysis.counts import counted
+from chaosk.analysis.counts import counted, measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
@@ -36,6 +36,7 @@ class Lost(Check):
     """
 
     rule = "A4"
+    also = ("D8",)
     title = "acknowledged records that are gone"
     counted = ("record lost", "records lost")
     tables = ("sends", "reads", "audit", "audit_ranges", "offsets", "incarnations", "transactions")
@@ -76,6 +77,15 @@ class Lost(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``lost_records`` of each topic: the acknowledged ones, allowed or not."""
+        """``lost_records`` and ``lost_span`` of each topic: the acknowledged ones, allowed or not (D8).
+
+        ``lost_span`` is the time from the first of them to be sent to the last; 0 s where none or one is lost.
+        """
+        case = events.case
         gone = found.where(("violation", "allowed"), "acknowledged")
-        return counted(events.case, gone, "lost_records", "topic", tuple(events.case.topics))
+        yield from counted(case, gone, "lost_records", "topic", tuple(case.topics))
+        whole, *rest = case.windows
+        spans = gone.spans("topic", tuple(rest), "began", whole.name)
+        for topic in sorted({*case.topics, *(key[0] for key in spans)}):
+            for window in case.windows:
+                yield measured("lost_span", topic, window.name, spans.get((topic, window.name), 0) / 1e9)

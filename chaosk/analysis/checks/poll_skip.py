@@ -17,13 +17,16 @@ class PollSkip(Check):
 
     B1 after the definitions that Jepsen's Kafka workload made known (``poll-skip``, ``int-poll-skip`` within one
     poll). Skipped is only what is proven to be there and visible at the consumer's isolation level: other readers or
-    the tail audit were given it. What is skipped across a rebalance is ``commit_skip``'s matter.
+    the tail audit were given it; what was acknowledged and nobody saw is ``lost`` or ``lost_write``. What is skipped
+    across a rebalance is ``commit_skip``'s matter. Two readers that were given different records after the same offset
+    (A12, reader divergence) are told here: the one that went further jumped over what the other was given.
 
     Columns: probe, incarnation, group, assignment, topic, partition, before (the last offset in order), skipped (the
     first offset that is missing), offset (the one that came instead), before_poll, poll.
     """
 
     rule = "B1"
+    also = ("A12",)
     title = "consumers that jump over records"
     counted = ("jump over records", "jumps over records")
     tables = ("reads", "seeks", "audit", "sends", "incarnations")

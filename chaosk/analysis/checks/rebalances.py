@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Span
+from chaosk.analysis.case import Process, Span
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
+from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.verdict import Measure
+
+_SOON = 15_000_000_000
+_MISSED = 60_000_000_000
 
 
 class Rebalances(Check):
@@ -21,13 +25,18 @@ class Rebalances(Check):
     D7. What members lose and get at overlapping times is one rebalance of the group. The first assignment of a group
     is none, nor is what happens before the baseline or when the consumers are told to end.
 
-    Columns: group, seconds, members (how many processes took part), taken and given (partitions).
+    *Unnecessary* is one with the same members before and after: no process of the group that started, ended or was
+    killed can be why, no partition was lost, and as many were given as were taken. Why the group had it nobody can
+    tell from here, so that is a figure and no finding.
+
+    Columns: group, seconds, members (how many processes took part), taken and given (partitions), lost (how many of
+    those taken were lost).
     """
 
     rule = "D7"
     title = "rebalances of consumer groups"
     counted = ("rebalance", "rebalances")
-    tables = ("assignments",)
+    tables = ("assignments", "incarnations", "ends", "polls")
     order = ("began", "group")
 
     def violations(self, events: Events) -> DataFrame:
@@ -41,30 +50,68 @@ class Rebalances(Check):
             numbered.groupBy("group", "number")
             .agg(
                 F.min("began").alias("began"), F.max("ended").alias("ended"), F.sum("taken").alias("taken"),
-                F.sum("given").alias("given"), F.count_distinct("probe", "incarnation").alias("members"),
+                F.sum("given").alias("given"), F.sum("lost").alias("lost"),
+                F.count_distinct("probe", "incarnation").alias("members"),
             )
             .filter((F.col("number") > 1) & F.col("began").between(events.case.run.began, events.case.run.ended))
             .withColumns(meaning(otherwise=INFORMATION))
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
-            .select(*MEANING, "group", "seconds", "members", "taken", "given")
+            .select(*MEANING, "group", "seconds", "members", "taken", "given", "lost")
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``rebalances`` and ``rebalance_time`` (the longest) of each group and window."""
-        rows = found.rows("group", "began", "ended")
+        """``rebalances``, ``unnecessary_rebalances`` and ``rebalance_time`` (the longest) of each group and window."""
+        rows = found.rows("group", "began", "ended", "taken", "given", "lost")
         spans = [Span(row["group"], row["began"], row["ended"]) for row in rows]
+        even = [Span(r["group"], r["began"], r["ended"]) for r in rows if r["taken"] == r["given"] and not r["lost"]]
+        changed = events.once(changes) if even else {}
+        idle = [span for span in even if not any(_overlap(span, change) for change in changed[span.name])]
         return (
             measure
             for group in events.case.groups
             for window in events.case.windows
-            for measure in _figures(group, window, [span for span in spans if span.name == group])
+            for measure in _figures(window, group, spans, idle)
         )
 
 
-def _figures(group: str, window: Span, spans: Sequence[Span]) -> Iterable[Measure]:
-    mine = [s for s in spans if window.name == "run" or (s.began <= window.ended and window.began <= s.ended)]
+def changes(events: Events) -> dict[str, list[Span]]:
+    """By group the stretches in which a change of its members may make it rebalance.
+
+    A process that starts does so until it has partitions, one that ends within a quarter of a minute, and one that is
+    killed when the group misses it, which takes most of a minute from when it polled last.
+    """
+    case = events.case
+    given = events.table("assignments").filter(F.col("kind") == "assign").groupBy(*MEMBER).agg(F.min("at").alias("at"))
+    polled = events.table("polls").groupBy(*MEMBER).agg(F.max("completed").alias("at"))
+    first, seen, ends = (_by_process(rows) for rows in (given, polled, events.table("ends")))
+    found: dict[str, list[Span]] = {}
+    for worker in case.workers:
+        process = (worker.probe, worker.incarnation)
+        stays = found.setdefault(worker.group or "", [])
+        stays.append(Span("start", worker.started, max(worker.started + _SOON, first.get(process, 0))))
+        if process in ends:
+            stays.append(Span("end", ends[process] - _SOON, ends[process] + _SOON))
+        else:
+            last = seen.get(process, worker.started)
+            stays.append(Span("kill", last, last + _MISSED))
+    return found
+
+
+def _by_process(rows: DataFrame) -> dict[Process, int]:
+    return {(row["probe"], row["incarnation"]): row["at"] for row in rows.select(*MEMBER, "at").collect()}
+
+
+def _figures(window: Span, group: str, spans: Sequence[Span], idle: Sequence[Span]) -> Iterable[Measure]:
+    mine, its_idle = (
+        [s for s in each if s.name == group and (window.name == "run" or _overlap(s, window))] for each in (spans, idle)
+    )
     yield measured("rebalances", group, window.name, float(len(mine)))
+    yield measured("unnecessary_rebalances", group, window.name, float(len(its_idle)))
     yield measured("rebalance_time", group, window.name, max((s.ended - s.began for s in mine), default=0) / 1e9)
+
+
+def _overlap(span: Span, window: Span) -> bool:
+    return span.began <= window.ended and window.began <= span.ended
 
 
 def _turns(events: Events) -> DataFrame:
@@ -85,5 +132,6 @@ def _turns(events: Events) -> DataFrame:
             F.min("at").alias("began"), F.max("until").alias("ended"),
             F.sum(F.when(assign, 0).otherwise(F.col("n"))).alias("taken"),
             F.sum(F.when(assign, F.col("n")).otherwise(0)).alias("given"),
+            F.sum(F.when(F.col("kind") == "lost", F.col("n")).otherwise(0)).alias("lost"),
         )
     )  # fmt: skip

@@ -16,6 +16,8 @@ from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
+from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.screens import turned
 from chaosk.verdict import Measure
 
 
@@ -39,6 +41,10 @@ class SendOrder(Check):
     tables = ("sends", "reads", "audit", "audit_ranges", "incarnations")
     order = (*PLACE, *VALUE)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any record was seen out of order at all."""
+        return turned(rows)
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of values whose place is not after that of the value sent before."""

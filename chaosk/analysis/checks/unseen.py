@@ -24,7 +24,8 @@ class Unseen(Check):
     the log; those that are not are ``lost``. A violation only where the group was given a later record of the same
     partition: a group that has not come so far has had no time yet, and that leaves the question open (unproven).
     Open it is also where a killed process may have had the record without having written that down, or where a
-    member sought.
+    member sought. What a group with automatic commits has committed past in the hands of a killed process is told
+    as ``commit_skip``.
 
     Columns: group, the value, topic, partition, offset, reached (the highest offset the group was given).
     """
@@ -38,16 +39,19 @@ class Unseen(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of written values by group that held their partition and lacks them."""
-        held = events.frame(holdings).filter("held").select(*OWNED, "since", "start", "reached", "sought")
+        known = ("since", "start", "reached", "sought", "automatic", "committed")
+        held = events.frame(holdings).filter("held").select(*OWNED, *known)
         owed = events.frame(values).filter(F.col("written") & F.col("audited"))
         lacking = (
             owed.join(events.near(held), on=list(PLACE), how="inner")
             .filter((F.col("invoked") >= F.col("since")) & ~given_to(events.case, F.col("group")))
             .filter(F.col("start").isNull() | (F.col("offset") >= F.col("start")))
-            .select(*OWNED, *VALUE, "offset", "reached", "sought", "invoked", "completed")
+            .select(*OWNED, *VALUE, "offset", *known, "invoked", "completed")
         )
+        ran_ahead = F.col("automatic") & (F.col("offset") < F.col("committed")) & F.col("start").isNotNull()
         return (
             in_blind(events, lacking)
+            .filter(~(F.coalesce(ran_ahead, F.lit(False)) & F.col("blind") & ~F.col("sought")))
             .withColumns(
                 meaning(
                     (F.col("reached").isNull(), "unproven", "the group was given nothing of this partition"),

@@ -42,3 +42,10 @@ def retained(events: Events) -> DataFrame:
             (F.coalesce("first_start", F.lit(0)) < F.col("log_start")).alias("trimmed"),
         )
     )  # fmt: skip
+
+
+def starts(events: Events) -> DataFrame:
+    """One row per partition whose log start anyone told: ``log_start``, the highest ever told."""
+    told = events.table("offsets").filter("leader").select(*PLACE, "log_start")
+    audited = events.table("audit_ranges").select(*PLACE, "log_start")
+    return told.unionByName(audited).groupBy(*PLACE).agg(F.max("log_start").alias("log_start"))

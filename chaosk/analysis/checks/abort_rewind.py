@@ -1,0 +1,91 @@
+"""Where an application reads on after a transaction that was not committed."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.deliveries import MEMBER
+from chaosk.analysis.frames.visible import visible
+from chaosk.analysis.glances.rows import EMPTY, Rows
+
+_TERM = (*MEMBER, *PLACE, "assignment")
+
+
+class AbortRewind(Check):
+    """After a transaction that was aborted, the application did not read on from where the transaction had begun.
+
+    B11, for applications that read, write and commit in transactions, within one assignment. ``advance``: it left out
+    inputs of which no output was committed, so they are lost to it: a violation. ``further``: it went back beyond the
+    begin and does again what was done before: a violation too. After a transaction of which nobody knows how it ended,
+    its begin and what follows its last input are both right; then ``eos`` tells whether the outputs agree.
+
+    Columns: kind, probe, incarnation, topic, partition, assignment, txn, outcome (of the transaction), first and last
+    (offsets of its inputs), next (the offset that was delivered after it), expected (the next one that holds a record
+    a reader can see; empty for a transaction that was aborted).
+    """
+
+    rule = "B11"
+    title = "applications that read on elsewhere after a transaction that was not committed"
+    counted = ("wrong position after an abort", "wrong positions after aborts")
+    tables = ("reads", "transactions", "audit", "sends", "incarnations")
+    order = (*_TERM, "txn")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any delivery after such a transaction is not the first one in it."""
+        txns = rows.column("reads", "txn")
+        if not np.any(txns != EMPTY):
+            return False
+        mine = np.flatnonzero(txns != EMPTY)
+        who, places = rows.processes("reads")[mine], rows.places("reads")[mine]
+        terms, numbers, offsets = (each[mine] for each in rows.columns("reads", "assignment", "n", "offset"))
+        order = np.lexsort((numbers, terms, places, who))
+        keys = np.stack([who[order], places[order], terms[order]])
+        txn, offset = txns[mine][order], offsets[order]
+        same = np.all(keys[:, 1:] == keys[:, :-1], axis=0)
+        begins = np.concatenate([[True], ~same | (txn[1:] != txn[:-1])])
+        firsts = np.flatnonzero(begins)
+        follows = same[firsts[1:] - 1]
+        names, outcomes = rows.columns("transactions", "txn", "outcome")
+        open_ended = names[outcomes != rows.code("outcome", "committed")]
+        wrong = follows & np.isin(txn[firsts[:-1]], open_ended) & (offset[firsts[1:]] != offset[firsts[:-1]])
+        return bool(np.any(wrong))
+
+    def violations(self, events: Events) -> DataFrame | None:
+        """Rows of transactions after which the next delivery was another one than it had to be."""
+        if not events.case.transactional:
+            return None
+        in_turn = Window.partitionBy(*_TERM).orderBy("n")
+        ended = events.table("transactions").filter(F.col("outcome") != "committed").select("txn", "outcome", "ended")
+        after = (
+            events.table("reads")
+            .filter(F.col("txn").isNotNull())
+            .withColumn("next", F.lead("offset").over(in_turn))
+            .withColumn("next_at", F.lead("at").over(in_turn))
+            .groupBy(*_TERM, "txn")
+            .agg(
+                F.min_by("offset", "n").alias("first"), F.max_by("offset", "n").alias("last"),
+                F.max_by(F.coalesce("next", F.lit(-1)), "n").alias("next"), F.min("at").alias("began"),
+                F.max_by(F.coalesce("next_at", "at"), "n").alias("until"),
+            )
+            .filter((F.col("next") >= 0) & (F.col("next") != F.col("first")))
+            .join(events.near(ended), on="txn", how="inner")
+        )  # fmt: skip
+        shown = visible(events).filter(F.col("isolation") == "read_committed")
+        following = shown.select(*PLACE, F.col("offset").alias("last"), F.col("following").alias("expected"))
+        wrong = after.join(following, on=[*PLACE, "last"], how="left").withColumn(
+            "expected", F.when(F.col("outcome") == "info", F.col("expected"))
+        )
+        right = (F.col("outcome") == "info") & (F.col("next") > F.col("last"))
+        right = right & F.coalesce(F.col("next") <= F.col("expected"), F.lit(True))
+        return (
+            wrong.filter(~right)
+            .withColumn("kind", F.when(F.col("next") < F.col("first"), "further").otherwise("advance"))
+            .withColumns(meaning(otherwise=("violation", None)))
+            .withColumns(during(F.col("began"), F.col("until")))
+            .select(*MEANING, "kind", *_TERM, "txn", "outcome", "first", "last", "next", "expected")
+        )

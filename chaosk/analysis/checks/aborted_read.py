@@ -1,0 +1,72 @@
+"""Shown, although it was never to be."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.sends import committed_reads
+from chaosk.analysis.frames.values import values
+from chaosk.analysis.glances.rows import Numbers, Rows
+
+
+class AbortedRead(Check):
+    """A record was shown that had definitely failed, or whose transaction was aborted.
+
+    A6 after the definitions that Jepsen's Kafka workload made known (``aborted-read``, G1a). ``kind`` is ``failed``
+    where the send failed for sure (never sent, or refused before anything is appended; what timed out is uncertain
+    and does not count) and anyone saw the record; ``aborted`` where its transaction was aborted and a reader at
+    read_committed, or the tail audit at that level, was given it. Readers at read_uncommitted may see those.
+
+    Columns: kind, the value, topic, partition, offset (the lowest it was seen at), error, txn.
+    """
+
+    rule = "A6"
+    title = "records shown that failed or were aborted"
+    counted = ("failed or aborted record shown", "failed or aborted records shown")
+    tables = ("sends", "reads", "audit", "transactions", "incarnations")
+    order = (*PLACE, "offset", *VALUE)
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether a failed record was seen at all, or an aborted one where it must not be."""
+        outcome, txn, sent = *rows.columns("sends", "outcome", "txn"), rows.values("sends")
+        failed = sent[outcome == rows.code("outcome", "fail")]
+        ends, ended = rows.columns("transactions", "outcome", "txn")
+        aborted = sent[np.isin(txn, ended[ends == rows.code("outcome", "aborted")])]
+        seen = np.concatenate([rows.values("reads"), rows.values("audit")])
+        return bool(np.isin(failed, seen).any() or (aborted.size and np.isin(aborted, _careful(rows)).any()))
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of values that were shown and must not be."""
+        attempts = events.table("sends").withColumnsRenamed(
+            {"probe": "producer", "incarnation": "producer_incarnation"}
+        )
+        tried = attempts.select(*VALUE, "txn", "error", "outcome")
+        failed = tried.filter(F.col("outcome") == "fail").withColumn("kind", F.lit("failed"))
+        over = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn").distinct()
+        aborted = (
+            tried.filter((F.col("outcome") != "fail") & F.col("txn").isNotNull())
+            .join(over, on="txn", how="left_semi")
+            .join(committed_reads(events), on=list(VALUE), how="left_semi")
+            .withColumn("kind", F.lit("aborted"))
+        )
+        found = events.frame(values).filter(F.col("first").isNotNull())
+        return (
+            found.select(*VALUE, *PLACE, "offset", "invoked", "read_at")
+            .join(failed.unionByName(aborted).hint("shuffle_hash"), on=list(VALUE), how="inner")
+            .withColumns(meaning(otherwise=("violation", None)))
+            .withColumns(during("invoked", "read_at"))
+            .select(*MEANING, "kind", *VALUE, *PLACE, "offset", "error", "txn")
+        )
+
+
+def _careful(rows: Rows) -> Numbers:
+    """The values that were shown at read_committed."""
+    level = rows.code("isolation", "read_committed")
+    members = rows.processes("incarnations")[rows.column("incarnations", "isolation") == level]
+    read = rows.values("reads")[np.isin(rows.processes("reads"), members)]
+    return np.concatenate([read, rows.values("audit")[rows.column("audit", "isolation") == level]])

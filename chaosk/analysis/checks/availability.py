@@ -1,0 +1,111 @@
+"""In how many seconds a producer could write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import Check
+from chaosk.analysis.counts import measured
+from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
+from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.windows import masks_of, names_of
+from chaosk.verdict import Measure
+
+SECOND = 1_000_000_000
+"""Nanoseconds of one bucket; the first one begins with the run."""
+
+Counts = Counter[tuple[str, str, bool]]
+"""By probe and window the seconds with demand, and those of them in which something was acknowledged (True)."""
+
+
+class Availability(Check):
+    """The share of seconds with demand in which a producer had something acknowledged.
+
+    D3, after the measure of the same name of LinkedIn's Kafka monitor. A second has demand if a record was due in it,
+    or before it and had no outcome yet. It counts as available if any record of the producer was acknowledged in it,
+    on whatever partition, or if one that was due in it was acknowledged within a second. Seconds without demand do
+    not count, and a second belongs to the windows that its middle lies in.
+    """
+
+    rule = "D3"
+    title = "share of time in which writing succeeded"
+    counted = ("second", "seconds")
+    tables = ("sends",)
+
+    def violations(self, events: Events) -> None:
+        """None: it only measures."""
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+        """``availability`` of each producer and window; None without demand."""
+        counts = at_a_glance(events.rows) if events.small else by_spark(events)
+        for probe in events.case.probes("produce"):
+            for window in events.case.windows:
+                wanted, up = (counts[probe, window.name, which] for which in (False, True))
+                yield measured("availability", probe, window.name, up / wanted if wanted else None)
+
+
+def at_a_glance(rows: Rows) -> Counts:
+    """The counts of a small run."""
+    run, counts = rows.case.run, Counts()
+    buckets = max(0, -((run.began - run.ended) // SECOND))
+    middles = run.began + SECOND * np.arange(buckets) + SECOND // 2
+    due, done, probes = rows.columns("sends", "scheduled", "completed", "probe")
+    late = (np.where(done == EMPTY, rows.case.record.ended, done) - run.began) // SECOND
+    begun = (due - run.began) // SECOND
+    acked = rows.column("sends", "outcome") == rows.code("outcome", "ok")
+    prompt = acked & (done - due <= SECOND)
+    for probe in rows.case.probes("produce"):
+        mine = probes == rows.code("probe", probe)
+        waiting = np.zeros(buckets + 1, dtype=np.int64)
+        np.add.at(waiting, np.clip(begun[mine], 0, buckets), 1)
+        np.add.at(waiting, np.clip(late[mine] + 1, 0, buckets), -1)
+        up = np.zeros(buckets + 2, dtype=np.bool_)
+        for when in (late[mine & acked], begun[mine & prompt]):
+            up[np.clip(when, -1, buckets)] = True
+        wanted = np.cumsum(waiting)[:buckets] > 0
+        for window in rows.case.windows:
+            inside = wanted & (middles >= window.began) & (middles < window.ended)
+            counts[probe, window.name, False] += int(inside.sum())
+            counts[probe, window.name, True] += int((inside & up[:buckets]).sum())
+    return counts
+
+
+def by_spark(events: Events) -> Counts:
+    """The counts of a run of any size."""
+    case = events.case
+
+    def bucket(time: Column) -> Column:
+        return F.floor((time - case.run.began) / F.lit(SECOND))
+
+    done = F.coalesce("completed", F.lit(case.record.ended))
+    acked = F.col("outcome") == "ok"
+    due = bucket(F.col("scheduled"))
+    spans = (
+        events.table("sends")
+        .withColumns({"due": due, "over": bucket(done), "prompt": acked & (done - F.col("scheduled") <= SECOND)})
+        .select("probe", "due", F.greatest("due", "over").alias("over"), acked.alias("acked"), "prompt")
+        .distinct()
+    )
+    waited = F.explode(F.sequence("due", "over"))
+    wanted = spans.select("probe", "due", "over").distinct().select("probe", waited.alias("second")).distinct()
+    moments = F.array_compact(F.array(F.when(F.col("acked"), F.col("over")), F.when(F.col("prompt"), F.col("due"))))
+    up = spans.select("probe", F.explode(moments).alias("second")).distinct().withColumn("up", F.lit(True))
+    middle = F.col("second") * SECOND + case.run.began + SECOND // 2
+    masks = masks_of(case.windows, middle, middle)
+    rows = (
+        wanted.join(up, on=["probe", "second"], how="left")
+        .groupBy("probe", *(mask.alias(name) for name, mask in masks.items()))
+        .agg(F.count("*").alias("wanted"), F.count("up").alias("up"))
+    )
+    counts = Counts()
+    for row in rows.collect():
+        for window in names_of(case.windows, [row[mask] for mask in masks]):
+            counts[row["probe"], window, False] += int(row["wanted"])
+            counts[row["probe"], window, True] += int(row["up"])
+    return counts

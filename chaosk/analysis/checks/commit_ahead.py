@@ -1,0 +1,120 @@
+"""Committed beyond what was read."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
+from chaosk.analysis.frames.holdings import OWNED
+from chaosk.analysis.frames.visible import visible
+from chaosk.analysis.glances.before import highest, members
+from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+
+_TABLES = ("reads", "fetched", "seeks", "commits")
+
+
+class CommitAhead(Check):
+    """A member committed an offset although records lie before it that it had not been given.
+
+    B5 after the definitions that Jepsen's Kafka workload made known (``committed-too-far``). What a member may commit
+    is one past the highest record it was given by then, or the offset it began at: the committed one that it found,
+    or the one it sought. A commit beyond that counts only where a record in between is proven to be visible at its
+    isolation level: control records and aborted ones lift the position rightly. Of an automatic commit nobody knows
+    when it was sent, so everything counts that the member was given until the answer came.
+
+    Only acknowledged commits count. Unproven where the process has no end marker, because its log may lack its last
+    deliveries. A member of which nobody knows where it began is not judged.
+
+    Columns: probe, incarnation, group, topic, partition, assignment, offset (as committed), position (the highest it
+    might have committed), skipped (the first record it was not given).
+    """
+
+    rule = "B5"
+    title = "commits beyond what the member was given"
+    counted = ("commit ahead", "commits ahead")
+    tables = ("commits", "reads", "fetched", "seeks", "audit", "sends", "incarnations")
+    order = (*MEMBER, *PLACE, "began", "offset")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether a commit lies beyond the position of its member."""
+        done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
+        if not done.any():
+            return False
+        automatic = rows.column("commits", "kind") == rows.code("kind", "auto")
+        asked, answered = rows.columns("commits", "invoked", "completed")
+        keys = members(rows, *_TABLES)
+        commits = _joined(rows, commits=done.astype(np.int64)) == 1
+        times = _joined(
+            rows, reads=rows.column("reads", "at"), fetched=rows.column("fetched", "completed"),
+            seeks=rows.column("seeks", "at"), commits=np.where(automatic, answered, asked),
+        )  # fmt: skip
+        positions = _joined(
+            rows, reads=rows.column("reads", "offset") + 1, fetched=rows.column("fetched", "offset"),
+            seeks=rows.column("seeks", "offset"), commits=np.full(len(done), EMPTY),
+        )  # fmt: skip
+        wanted = _joined(rows, commits=rows.column("commits", "offset"))
+        order = np.lexsort((commits, times, keys))
+        reached = highest(keys[order], positions[order])
+        return bool((commits[order] & (reached != EMPTY) & (wanted[order] > reached)).any())
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of commits with a visible record between the member's position and the committed offset."""
+        ahead = events.near(with_isolation(events, beyond(events)))
+        here = [F.col(f"row.{name}") == F.col(f"seen.{name}") for name in ("isolation", *PLACE)]
+        here.append((F.col("seen.offset") >= F.col("row.position")) & (F.col("seen.offset") < F.col("row.offset")))
+        columns = (*MEMBER, *OWNED, "assignment", "offset", "position", "invoked", "completed")
+        known = visible(events).select("isolation", *PLACE, "offset").alias("seen")
+        unended = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
+        cut_short = F.concat_ws(" ", *MEMBER).isin(unended)
+        return (
+            ahead.alias("row")
+            .join(known, on=here, how="inner")
+            .groupBy(*(F.col(f"row.{name}") for name in columns))
+            .agg(F.min("seen.offset").alias("skipped"))
+            .withColumns(
+                meaning(
+                    (cut_short, "unproven", "its process has no end marker: its last deliveries may not be written"),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumns(during("invoked", "completed"))
+            .select(*MEANING, *MEMBER, *OWNED, "assignment", "offset", "position", "skipped")
+        )
+
+
+def beyond(events: Events) -> DataFrame:
+    """Acknowledged commits beyond the position of their member, with that ``position``."""
+    read = (
+        events.table("reads")
+        .groupBy(*MEMBER, *PLACE, "poll")
+        .agg(F.min("at").alias("time"), (F.max("offset") + 1).alias("position"))
+        .select(*MEMBER, *PLACE, "time", "position")
+    )
+    found = events.table("fetched").select(
+        *MEMBER, *PLACE, F.col("completed").alias("time"), F.col("offset").alias("position")
+    )
+    sought = events.table("seeks").select(*MEMBER, *PLACE, F.col("at").alias("time"), F.col("offset").alias("position"))
+    time = F.when(F.col("kind") == "auto", F.col("completed")).otherwise(F.col("invoked"))
+    done = events.table("commits").filter(F.col("outcome") == "ok").withColumn("time", time)
+    commits = done.select(
+        *MEMBER, *PLACE, "time", "group", "assignment", "offset", "invoked", "completed", F.lit(True).alias("commit")
+    )
+    rows = read.unionByName(found).unionByName(sought).unionByName(commits, allowMissingColumns=True)
+    so_far = Window.partitionBy(*MEMBER, *PLACE).orderBy("time").rangeBetween(Window.unboundedPreceding, 0)
+    return (
+        events.gathered(rows)
+        .withColumn("position", F.max("position").over(so_far))
+        .filter("commit")
+        .filter(F.col("offset") > F.col("position"))
+        .select(*MEMBER, *OWNED, "assignment", "offset", "position", "invoked", "completed")
+    )
+
+
+def _joined(rows: Rows, **known: Numbers) -> Numbers:
+    """A column of all the tables, one after the other; ``EMPTY`` for the tables that do not have it."""
+    return np.concatenate([known.get(table, np.full(rows.count(table), EMPTY)) for table in _TABLES])

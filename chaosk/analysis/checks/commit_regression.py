@@ -1,0 +1,216 @@
+"""Committed offsets that go back."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.deliveries import MEMBER
+from chaosk.analysis.frames.holdings import OWNED
+from chaosk.analysis.frames.terms import TERM, by_hand, terms
+from chaosk.analysis.glances.before import Marks, earlier, highest, members, owned, passed_on
+from chaosk.analysis.glances.rows import EMPTY, Rows
+
+
+class CommitRegression(Check):
+    """The committed offset of a group and partition goes back, and no member went back.
+
+    B6. ``kind`` is
+
+    - ``lost_commit``: a member that was given the partition found an offset that is older than what the group was
+      acknowledged before the member asked, or none at all. The offset it found counts as older if every commit of
+      just that offset was acknowledged before a later one was asked for. A commit of unknown fate never counts as
+      having happened, but one that carries the offset found explains it.
+    - ``self``: a member committed less than it had committed in the same generation (where that is unknown: the same
+      assignment), without a seek in between.
+    - ``zombie``: a commit was acknowledged to a member although another one had been given the partition before the
+      commit was asked for. Automatic commits are left out, as nobody knows when they were sent.
+
+    Members that assign themselves partitions answer to nobody, so only the first kind is asked of their groups. Where
+    members sought and a process has no end marker, a commit that it did not write down may explain the offset found:
+    unproven.
+
+    Columns: kind, probe, incarnation, group, topic, partition, assignment, offset (found or committed; None: none was
+    there), committed (the highest offset acknowledged before; of a zombie its own offset).
+    """
+
+    rule = "B6"
+    title = "committed offsets that go back"
+    counted = ("commit gone back", "commits gone back")
+    tables = ("commits", "fetched", "assignments", "seeks")
+    order = ("kind", *OWNED, "began", *MEMBER, "offset")
+    suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether a member found less than was committed, or commits of anybody go down, or a non-owner commits."""
+        done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
+        return bool(done.any()) and (_found_less(rows) or _goes_down(rows) or _passed_on(rows, done))
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of offsets found or committed that lie before what was committed already."""
+        unended = {worker.group for worker in events.case.workers if (worker.probe, worker.incarnation) in
+                   events.case.unended and worker.group}  # fmt: skip
+        unknown = F.col("sought") & among(F.col("group"), unended)
+        rows = lost_commits(events)
+        for more in (own(events), zombies(events)):
+            rows = rows.unionByName(more)
+        seeks = events.table("seeks").join(
+            events.near(events.table("incarnations").select(*MEMBER, "group")), on=list(MEMBER), how="inner"
+        )
+        sought = seeks.select(*OWNED).distinct().withColumn("sought", F.lit(True))
+        return (
+            rows.join(events.near(sought), on=list(OWNED), how="left")
+            .withColumns(
+                meaning(
+                    (
+                        (F.col("kind") == "lost_commit") & unknown,
+                        "unproven",
+                        "members sought, and a process that was killed may have committed without writing it down",
+                    ),
+                    otherwise=("violation", None),
+                )
+            )
+            .select(*MEANING, "kind", *MEMBER, *OWNED, "assignment", "offset", "committed")
+        )
+
+
+_COLUMNS = (*MEMBER, *OWNED, "assignment", "offset", "committed")
+
+
+def lost_commits(events: Events) -> DataFrame:
+    """Terms whose member found an older offset than the group had been acknowledged."""
+    given = terms(events).select(*TERM, "given")
+    sure = F.when(F.col("kind") != "auto", F.col("invoked")).otherwise(F.coalesce("given", F.lit(0)))
+    in_turn = Window.partitionBy(*MEMBER, *OWNED).orderBy("completed", "offset")
+    done = (
+        events.table("commits")
+        .filter((F.col("outcome") == "ok") & F.col("completed").isNotNull())
+        .join(events.near(given), on=list(TERM), how="left")
+        .withColumn("sure", sure)
+        .withColumn("followed", F.when(F.col("kind") != "async", F.lead("completed").over(in_turn)))
+        .select(*OWNED, "offset", "invoked", "completed", "sure", "followed")
+    )
+    asked = terms(events).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
+    before = (
+        done.join(events.near(asked.select(*TERM, "group", "asked")), on=list(OWNED), how="inner")
+        .filter(F.col("completed") < F.col("asked"))
+        .groupBy(*TERM)
+        .agg(
+            F.max("offset").alias("committed"), F.max("sure").alias("newest"),
+            F.min_by("completed", F.struct(-F.col("offset"), "completed")).alias("since"),
+        )
+    )  # fmt: skip
+    behind = asked.join(events.near(before), on=list(TERM), how="inner")
+    open_ended = events.table("commits").filter(F.col("outcome") == "info")
+    carried = done.select(*OWNED, "offset", "invoked", "completed", "followed").unionByName(
+        open_ended.select(*OWNED, "offset", "invoked"), allowMissingColumns=True
+    )
+    older = (F.col("completed") < F.col("newest")) | (F.col("followed") < F.col("asked"))
+    explained = (
+        carried.withColumnRenamed("offset", "found")
+        .join(events.near(behind.select(*TERM, "group", "found", "asked", "answered", "newest")), on=[*OWNED, "found"])
+        .filter(F.col("invoked") < F.col("answered"))
+        .groupBy(*TERM)
+        .agg(
+            F.bool_or(~F.coalesce(older, F.lit(False))).alias("explained"),
+            F.coalesce(F.bool_or(F.col("completed") < F.col("asked")), F.lit(False)).alias("once"),
+        )
+    )
+    stale = F.col("found").isNull() | (F.col("found") < F.col("committed")) | F.coalesce("once", F.lit(False))
+    return (
+        behind.join(events.near(explained), on=list(TERM), how="left")
+        .filter(stale & ~F.coalesce("explained", F.lit(False)))
+        .withColumn("kind", F.lit("lost_commit"))
+        .withColumns(during("since", "answered"))
+        .select("kind", "began", "ended", *_COLUMNS[:-2], F.col("found").alias("offset"), "committed")
+    )
+
+
+def own(events: Events) -> DataFrame:
+    """Commits of a member that lie before one of its own of the same generation, with no seek in between."""
+    term = F.coalesce("generation", "assignment")
+    in_turn = Window.partitionBy(*MEMBER, *OWNED, "term").orderBy("invoked", "completed", "offset")
+    # An automatic commit may have been sent before the partition was given again, and answered after.
+    doubtful = (F.col("kind") == "auto") & (F.row_number().over(in_turn) == 1)
+    sent = F.when(~doubtful, F.struct("offset", "invoked"))
+    lower = (
+        _acknowledged(events)
+        .withColumn("term", term)
+        .withColumn("sent", sent)
+        .withColumn("before", F.max("sent").over(in_turn.rowsBetween(Window.unboundedPreceding, -1)))
+        .filter(F.col("offset") < F.col("before.offset"))
+        .withColumns({"committed": F.col("before.offset"), "since": F.col("before.invoked")})
+    )
+    seeks = events.table("seeks").select(*MEMBER, *PLACE, F.col("at").alias("sought"))
+    between = [F.col(f"row.{name}") == F.col(f"seek.{name}") for name in (*MEMBER, *PLACE)]
+    between.append(F.col("seek.sought").between(F.col("row.since"), F.col("row.completed")))
+    return (
+        lower.alias("row")
+        .join(events.near(seeks).alias("seek"), on=between, how="left_anti")
+        .withColumn("kind", F.lit("self"))
+        .withColumns(during("since", "completed"))
+        .select("kind", "began", "ended", *_COLUMNS)
+    )
+
+
+def zombies(events: Events) -> DataFrame:
+    """Commits asked for after another member had been given the partition, and acknowledged nevertheless."""
+    later = terms(events).select(
+        *OWNED, F.col("given").alias("passed_on"), F.col("probe").alias("owner"), F.col("incarnation").alias("its")
+    )
+    other = (F.col("owner") != F.col("probe")) | (F.col("its") != F.col("incarnation"))
+    return (
+        _acknowledged(events)
+        .filter(F.col("kind") != "auto")
+        .join(events.near(later), on=list(OWNED), how="inner")
+        .filter(other & (F.col("passed_on") > F.col("given")) & (F.col("passed_on") < F.col("invoked")))
+        .groupBy(*MEMBER, *OWNED, "assignment", "offset", "invoked", "completed")
+        .agg(F.min("passed_on").alias("since"))
+        .withColumns({"kind": F.lit("zombie"), "committed": F.col("offset")})
+        .withColumns(during("since", "completed"))
+        .select("kind", "began", "ended", *_COLUMNS)
+    )
+
+
+def _acknowledged(events: Events) -> DataFrame:
+    """Acknowledged commits of members that the group gave the partition, asked for after that."""
+    given = terms(events).select(*TERM, "given")
+    return (
+        events.table("commits")
+        .filter((F.col("outcome") == "ok") & ~among(F.col("probe"), by_hand(events.case)))
+        .join(events.near(given), on=list(TERM), how="inner")
+        .filter(F.col("invoked") >= F.col("given"))
+    )
+
+
+def _found_less(rows: Rows) -> bool:
+    """Whether a member found less than what its group had been acknowledged before it asked."""
+    commits = rows.column("commits", "outcome") == rows.code("outcome", "ok")
+    keys = owned(rows, "fetched", "commits")
+    asks = np.concatenate([np.ones(rows.count("fetched"), np.bool_), np.zeros(len(commits), np.bool_)])
+    times = np.concatenate([rows.column("fetched", "invoked"), rows.column("commits", "completed")])
+    found = np.concatenate([rows.column("fetched", "offset"), rows.column("commits", "offset")])
+    counts = np.concatenate([np.zeros(rows.count("fetched"), np.bool_), commits])
+    order = np.lexsort((~asks, times, keys))
+    most = highest(keys[order], np.where(counts, found, EMPTY)[order])
+    return bool((asks[order] & (found[order] < most)).any())
+
+
+def _goes_down(rows: Rows) -> bool:
+    """Whether acknowledged commits of a group, or of one process, ever go down."""
+    done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
+    offsets = rows.column("commits", "offset")[done]
+    for keys, times in ((owned(rows, "commits"), "completed"), (members(rows, "commits"), "invoked")):
+        order = np.lexsort((rows.column("commits", times)[done], keys[done]))
+        if (offsets[order] < earlier(keys[done][order], highest(keys[done][order], offsets[order]))).any():
+            return True
+    return False
+
+
+def _passed_on(rows: Rows, done: Marks) -> bool:
+    """Whether a commit was acknowledged to another process than the one that was given the partition last."""
+    return bool((done & passed_on(rows, "commits", "invoked")).any())

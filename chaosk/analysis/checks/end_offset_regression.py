@@ -1,0 +1,60 @@
+"""An end that clients are told of, and that went back."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.ends import TERM, ended, ends
+from chaosk.analysis.glances.rows import EMPTY, Rows
+
+
+class EndOffsetRegression(Check):
+    """A leader told consumers an end of its log that lies at or before a record which had been shown to be there.
+
+    A14: the answer to ListOffsets (latest) is to lie beyond every record that was acknowledged with ``acks=all``, or
+    given to a consumer, before the leader was asked. A new leader that does not know its high watermark yet answers
+    with an error instead (KIP-207). The leader's log itself still holds the record; if it does not, that is
+    ``truncation_after_ack``. Answers of leaders that were deposed without knowing it are not judged.
+
+    Allowed where an unclean election was.
+
+    Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), high_watermark (the
+    lowest end that was told after it), samples (how many answers were wrong).
+    """
+
+    rule = "A14"
+    title = "ends of logs that went back"
+    counted = ("end of a log that went back", "ends of logs that went back")
+    tables = ("offsets", "partitions", "sends", "reads", "incarnations")
+    order = TERM
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any leader told an end at or before what had been shown."""
+        _, high_watermark, shown = ended(rows)
+        return bool(((high_watermark != EMPTY) & (high_watermark <= shown)).any())
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of leaders, by epoch, that told an end which was too low."""
+        held = F.col("log_end").isNull() | (F.col("log_end") > F.col("firm"))
+        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        return (
+            events.frame(ends)
+            .filter((F.col("high_watermark") <= F.col("firm")) & held)
+            .groupBy(*TERM)
+            .agg(
+                F.max("firm").alias("offset"), F.min("high_watermark").alias("high_watermark"),
+                F.count("*").alias("samples"), F.min("firm_at").alias("shown"), F.max("at").alias("told"),
+            )
+            .withColumns(
+                meaning(
+                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumns(during("shown", "told"))
+            .select(*MEANING, *PLACE, "leader", "leader_epoch", "offset", "high_watermark", "samples")
+        )  # fmt: skip

@@ -1,0 +1,109 @@
+"""Acknowledged, passed by a reader, and never given to anyone."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.deliveries import deliveries, without_seek
+from chaosk.analysis.frames.packed import offset_of
+from chaosk.analysis.frames.retained import retained, starts
+from chaosk.analysis.frames.sends import with_settings
+from chaosk.analysis.frames.values import values
+from chaosk.analysis.glances.rows import EMPTY, Rows
+
+
+class LostWrite(Check):
+    """A record was acknowledged, a reader passed its offset after that, and no reader ever had it.
+
+    A3 after the definitions that Jepsen's Kafka workload made known (``lost-write``): it needs no audit, and so only
+    partitions are judged that were not audited completely; elsewhere ``lost`` says it, and better. Passed means that
+    one consumer was given a record before it and one after it, in one assignment and without a seek. A record that
+    another reader, or an audit that broke off, did see is not lost: then the consumer jumped over it, which is
+    ``poll_skip``. Offsets below the log start and compacted topics are not judged.
+
+    Allowed with ``acks`` other than all, and where an unclean election was.
+
+    Columns: the value, topic, partition, offset (as acknowledged), before and next (what the reader that passed it was
+    given), acks.
+    """
+
+    rule = "A3"
+    title = "acknowledged records that readers passed and nobody had"
+    counted = ("acknowledged record that nobody was given", "acknowledged records that nobody was given")
+    tables = ("sends", "reads", "audit", "audit_ranges", "offsets", "seeks", "incarnations", "transactions")
+    order = (*PLACE, "offset", *VALUE)
+    screens = ("missing",)
+    suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether anyone read beyond an acknowledged record that nobody saw, where no audit is complete."""
+        places, offsets = rows.places("sends"), rows.column("sends", "offset")
+        seen = np.concatenate([rows.values("reads"), rows.values("audit")])
+        unseen = (rows.column("sends", "outcome") == rows.code("outcome", "ok")) & (offsets >= 0)
+        unseen &= ~np.isin(rows.values("sends"), seen)
+        read_places, read = rows.places("reads"), rows.column("reads", "offset")
+        for place in np.unique(places[unseen]):
+            lowest = offsets[unseen & (places == place)].min()
+            if lowest < read[read_places == place].max(initial=EMPTY) and not _audited(rows, int(place)):
+                return True
+        return False
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of written values that were passed and never seen."""
+        topics = [topic for topic in events.case.topics if not events.case.compacted(topic)]
+        audited = events.frame(retained).filter("complete").select(*PLACE)
+        owed = (
+            events.frame(values)
+            .filter(F.col("written") & ~F.col("read") & ~F.col("audited") & F.col("acked").isNotNull())
+            .filter(among(F.col("topic"), topics))
+            .withColumn("offset", offset_of(F.col("acked")))
+            .join(events.near(audited), on=list(PLACE), how="left_anti")
+            .join(events.near(starts(events)), on=list(PLACE), how="left")
+            .filter(F.col("offset") >= F.coalesce("log_start", F.lit(0)))
+            .select(*VALUE, *PLACE, "offset", "invoked", "completed")
+        )
+        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        return (
+            with_settings(events, _passed(events, owed))
+            .withColumns(
+                meaning(
+                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (F.col("acks") != -1, "allowed", "acks is not all: the leader alone had it"),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumns(during("invoked", "completed"))
+            .select(*MEANING, *VALUE, *PLACE, "offset", "before", "next", "acks")
+        )
+
+
+def _passed(events: Events, owed: DataFrame) -> DataFrame:
+    """The values whose offset a reader passed after they were sent: ``before`` and ``next`` are what it was given.
+
+    Of the jumps that begin before an offset, the one that reaches furthest passes it, if any does.
+    """
+    jumps = without_seek(events, events.frame(deliveries).filter(F.col("offset") > F.col("before") + 1))
+    jump = F.struct(F.col("offset").alias("next"), F.col("at").alias("passed_at"), "before").alias("jump")
+    along = Window.partitionBy(*PLACE).orderBy("place", F.col("jump").isNotNull())
+    return (
+        owed.withColumn("place", F.col("offset"))
+        .unionByName(jumps.select(*PLACE, F.col("before").alias("place"), jump), allowMissingColumns=True)
+        .withColumn("furthest", F.max("jump").over(along))
+        .filter(F.col("jump").isNull() & (F.col("furthest.next") > F.col("offset")))
+        .filter(F.col("furthest.passed_at") >= F.col("completed"))
+        .select(*VALUE, *PLACE, "offset", "invoked", "completed", "furthest.before", "furthest.next")
+    )
+
+
+def _audited(rows: Rows, place: int) -> bool:
+    """Whether a partition was audited completely at both levels."""
+    mine = rows.places("audit_ranges") == place
+    levels = rows.column("audit_ranges", "isolation")[mine & (rows.column("audit_ranges", "complete") == 1)]
+    return (
+        bool(mine.any()) and np.unique(levels).size == 2 and bool(rows.column("audit_ranges", "complete")[mine].all())
+    )

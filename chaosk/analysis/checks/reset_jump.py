@@ -1,0 +1,180 @@
+"""Begun elsewhere than where the group had committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
+from chaosk.analysis.frames.holdings import OWNED
+from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.frames.terms import TERM, elsewhere, terms
+from chaosk.analysis.frames.visible import visible
+from chaosk.analysis.glances.before import coded, first, last, members, owned
+from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+
+_TABLES = ("assignments", "fetched", "reads")
+_OFFSET_BITS = 42
+
+
+class ResetJump(Check):
+    """The first record that a member was given of a partition is not the first one from the committed offset on.
+
+    B7, for members that found a committed offset when they were given the partition, and did not seek. ``kind`` is
+
+    - ``earlier``: they were given a record below it, as after a reset to the earliest offset: a replay.
+    - ``later``: records between it and the first one given are proven to be visible: the group skips them, as after a
+      reset to the latest offset.
+    - ``uncommitted``: there was no committed offset although the group had read the partition before, so that
+      ``auto.offset.reset`` decided. Information: a group that does not commit wants that, and commits that are gone
+      are ``commit_regression``'s matter.
+
+    Information, too, where the log's start passed the committed offset: then a reset is right. Allowed where an
+    unclean election was: the log may end before the committed offset. Open where compaction removes records.
+
+    Columns: kind, probe, incarnation, group, topic, partition, assignment, committed, offset (of the first record
+    given), skipped (the first record that was not).
+    """
+
+    rule = "B7"
+    title = "members that began elsewhere than at the committed offset"
+    counted = ("jump away from the committed offset", "jumps away from the committed offset")
+    tables = ("reads", "assignments", "fetched", "seeks", "audit", "sends", "offsets", "incarnations")
+    order = (*OWNED, "began", *MEMBER, "assignment")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether a first delivery lies below the committed offset, or beyond an offset that anybody knows."""
+        if not rows.count("fetched") or not rows.count("reads"):
+            return False
+        found, begun, place = _begins(rows)
+        beyond = (found != EMPTY) & (begun > found)
+        if (begun < found).any() or _again(rows):
+            return True
+        return bool(beyond.any()) and _between(rows, place[beyond], found[beyond], begun[beyond])
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of terms that did not begin where they should have."""
+        rows = begins(events)
+        earlier = rows.filter(F.col("offset") < F.col("found")).withColumn("kind", F.lit("earlier"))
+        jumps = earlier.unionByName(_later(events, rows), allowMissingColumns=True)
+        jumps = jumps.unionByName(_uncommitted(events, rows), allowMissingColumns=True)
+        case = events.case
+        passed = F.col("log_start") > F.col("found")
+        return (
+            jumps.join(events.near(events.frame(retained).select(*PLACE, "log_start")), on=list(PLACE), how="left")
+            .withColumns(
+                meaning(
+                    (F.col("kind") == "uncommitted", "information", "there was no committed offset"),
+                    (passed, "information", "the log's start passed the committed offset"),
+                    (_of(case.compacted, case.topics), "unproven", "compaction removes records of a key"),
+                    (_of(case.unclean, case.topics), "allowed", "an unclean election was allowed for the topic"),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumns(during("given", "at"))
+            .withColumn("committed", F.col("found"))
+            .select(*MEANING, "kind", *MEMBER, *OWNED, "assignment", "committed", "offset", "skipped")
+        )
+
+
+def begins(events: Events) -> DataFrame:
+    """One row per term that was given records and had an answer to what is committed, with its first record.
+
+    Columns: ``TERM``, group, given, found, offset and at (of the first record). Terms of members that sought before
+    it, or that are told to begin elsewhere, are left out.
+    """
+    firsts = (
+        events.table("reads")
+        .groupBy(*TERM)
+        .agg(F.min_by("offset", "n").alias("offset"), F.min_by("at", "n").alias("at"))
+    )  # fmt: skip
+    own_choice = among(F.col("probe"), elsewhere(events.case)) & (F.col("assignment") == 0)
+    asked = terms(events).filter(F.col("asked").isNotNull() & F.col("group").isNotNull() & ~own_choice)
+    rows = asked.join(events.near(firsts), on=list(TERM), how="inner")
+    seeks = events.table("seeks").select(*MEMBER, *PLACE, F.col("at").alias("sought"))
+    same = [F.col(f"row.{name}") == F.col(f"seek.{name}") for name in (*MEMBER, *PLACE)]
+    same.append(F.col("seek.sought").between(F.col("row.given"), F.col("row.at")))
+    return (
+        rows.alias("row")
+        .join(events.near(seeks).alias("seek"), on=same, how="left_anti")
+        .select(*TERM, "group", "given", "found", "offset", "at")
+    )
+
+
+def _later(events: Events, rows: DataFrame) -> DataFrame:
+    """The terms that began beyond a visible record from the committed offset on, with the first such (``skipped``)."""
+    beyond = events.near(with_isolation(events, rows.filter(F.col("offset") > F.col("found"))))
+    here = [F.col(f"row.{name}") == F.col(f"seen.{name}") for name in ("isolation", *PLACE)]
+    here.append((F.col("seen.offset") >= F.col("row.found")) & (F.col("seen.offset") < F.col("row.offset")))
+    return (
+        beyond.alias("row")
+        .join(visible(events).select("isolation", *PLACE, "offset").alias("seen"), on=here, how="inner")
+        .groupBy(*(F.col(f"row.{name}") for name in rows.columns))
+        .agg(F.min("seen.offset").alias("skipped"))
+        .withColumn("kind", F.lit("later"))
+    )
+
+
+def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:
+    """The terms that found no committed offset although their group had been given records before."""
+    before = events.table("reads").groupBy(*OWNED).agg(F.min("at").alias("since"))
+    return (
+        rows.filter(F.col("found").isNull())
+        .join(events.near(before), on=list(OWNED), how="inner")
+        .filter(F.col("since") < F.col("given"))
+        .drop("since")
+        .withColumn("kind", F.lit("uncommitted"))
+    )
+
+
+def _of(holds: Callable[[str], bool], topics: Iterable[str]) -> Column:
+    return among(F.col("topic"), [topic for topic in topics if holds(topic)])
+
+
+def _begins(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+    """Of each answer to what is committed: that, the first offset given in its term (or the same), and the place."""
+    changes, asks = rows.count("assignments"), rows.count("fetched")
+    whole = members(rows, *_TABLES)
+    numbers = rows.column("assignments", "assignment")
+    times = np.concatenate([rows.column("assignments", "at"), rows.column("fetched", "completed")])
+    order = np.lexsort((times, whole[: changes + asks]))
+    carried = np.empty(changes + asks, dtype=np.int64)
+    known = np.concatenate([numbers, np.full(asks, EMPTY)])
+    carried[order] = last(whole[: changes + asks][order], known[order], (known != EMPTY)[order])
+    keys = coded(whole, np.concatenate([carried, rows.column("reads", "assignment")]))
+    reads = keys[changes + asks :]
+    in_turn = np.lexsort((rows.column("reads", "n"), reads))
+    begin = first(reads[in_turn])
+    term, offset = reads[in_turn][begin], rows.column("reads", "offset")[in_turn][begin]
+    mine = keys[changes : changes + asks]
+    where = np.minimum(np.searchsorted(term, mine), len(term) - 1)
+    found = rows.column("fetched", "offset")
+    return found, np.where(term[where] == mine, offset[where], found), rows.places("fetched")
+
+
+def _again(rows: Rows) -> bool:
+    """Whether a member found no committed offset after its group had been given records of the partition."""
+    keys = owned(rows, "reads", "fetched")
+    given = np.concatenate([np.ones(rows.count("reads"), np.bool_), np.zeros(rows.count("fetched"), np.bool_)])
+    none = np.concatenate([np.zeros(rows.count("reads"), np.bool_), rows.column("fetched", "offset") == EMPTY])
+    if not none.any():
+        return False
+    times = np.concatenate([rows.column("reads", "at"), rows.column("fetched", "completed")])
+    order = np.lexsort((times, keys))
+    return bool((none[order] & (last(keys[order], times[order], given[order]) != EMPTY)).any())
+
+
+def _between(rows: Rows, places: Numbers, low: Numbers, high: Numbers) -> bool:
+    """Whether anybody knows an offset of these places from ``low`` on and below ``high``."""
+    tables = ("reads", "audit", "sends")
+    _, codes = np.unique(np.concatenate([places, *(rows.places(table) for table in tables)]), return_inverse=True)
+    offsets = np.concatenate([np.zeros(len(places), np.int64), *(rows.column(table, "offset") for table in tables)])
+    known = np.sort(((codes << _OFFSET_BITS) + offsets)[len(places) :][offsets[len(places) :] >= 0])
+    base = codes[: len(places)] << _OFFSET_BITS
+    return bool((np.searchsorted(known, base + low) < np.searchsorted(known, base + high)).any())

@@ -1,0 +1,69 @@
+"""An offset given to a record although the log had already reached beyond it."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.placements import crowded
+from chaosk.analysis.frames.proven import by_then
+from chaosk.analysis.frames.sends import sends, with_settings
+from chaosk.analysis.glances.asof import highest_before
+from chaosk.analysis.glances.rows import EMPTY, Rows
+
+
+class StaleAppend(Check):
+    """A record was acknowledged at an offset that the log had reached before the record was even sent.
+
+    A11: offsets only go up, so the log went back in between, or an offset was given that does not belong to the
+    record. What the log had reached is known from acknowledgements and deliveries, to a quarter of a second.
+    Offsets at which two records were seen are left to ``inconsistent_offset``: there the same cut is proven already.
+
+    Allowed where the record itself, or all that shows how far the log was, has only an acknowledgement with ``acks``
+    other than all: the leader alone had said so. Allowed, too, where an unclean election was.
+
+    Columns: the value, topic, partition, offset (as acknowledged), reached (the highest offset that had been shown),
+    acks.
+    """
+
+    rule = "A11"
+    title = "records acknowledged at offsets that the log had passed"
+    counted = ("record acknowledged where the log had passed", "records acknowledged where the log had passed")
+    tables = ("sends", "reads", "audit", "incarnations")
+    order = (*PLACE, "offset", *VALUE)
+    suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any acknowledged offset lies at or before one that was known before its record was sent."""
+        acked = (rows.column("sends", "outcome") == rows.code("outcome", "ok")) & (rows.column("sends", "offset") >= 0)
+        places, offsets = rows.places("sends")[acked], rows.column("sends", "offset")[acked]
+        invoked, completed = (column[acked] for column in rows.columns("sends", "invoked", "completed"))
+        at, read = rows.columns("reads", "at", "offset")
+        keys, times = np.concatenate([places, rows.places("reads")]), np.concatenate([completed, at])
+        reached = highest_before(keys, times, np.concatenate([offsets, read]), places, invoked)
+        return bool(((reached != EMPTY) & (offsets <= reached)).any())
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of acknowledged values whose offsets had been passed when they were sent."""
+        acked = sends(events).filter((F.col("outcome") == "ok") & F.col("offset").isNotNull())
+        passed = by_then(events, acked, "invoked").filter(F.col("offset") <= F.col("told"))
+        told_once = passed.join(events.near(events.frame(crowded)), on=[*PLACE, "offset"], how="left_anti")
+        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        firm = F.col("offset") <= F.col("firm")
+        return (
+            with_settings(events, told_once)
+            .withColumns(
+                meaning(
+                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    ((F.col("acks") == -1) & firm, "violation", None),
+                    otherwise=("allowed", "acks is not all: the leader alone had acknowledged it"),
+                )
+            )
+            .withColumns(during("invoked", "completed"))
+            .withColumn("reached", F.when(firm, F.col("firm")).otherwise(F.col("told")))
+            .select(*MEANING, *VALUE, *PLACE, "offset", "reached", "acks")
+        )

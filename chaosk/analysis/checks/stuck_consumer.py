@@ -1,0 +1,163 @@
+"""Consumers that never come to life again."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.case import Case, Span
+from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.deliveries import MEMBER, reads, with_isolation
+from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.frames.terms import elsewhere, terms
+from chaosk.analysis.frames.values import given_to, values
+from chaosk.analysis.glances.rows import EMPTY, Rows
+
+PATIENCE = 30_000_000_000
+"""Nanoseconds without a delivery from which on a consumer is held to be stuck."""
+
+_HELD = ("reader", *PLACE, *MEMBER, "assignment")
+
+
+class StuckConsumer(Check):
+    """A consumer held a partition, records waited there, and nothing was delivered any more until the end.
+
+    B9. It counts from 30 s on, and begins with the last of these: the last fault was over, the partition was given to
+    the consumer, the last delivery, and the first record that waits was there (acknowledged, or its transaction
+    ended). Waiting are records beyond all that the group (or the consumer without one) was given, which the tail
+    audit saw at the consumer's isolation level. Where the audit is not complete, nobody knows whether what was
+    acknowledged is there: unproven. Consumers that were killed hold nothing. A stretch that ended is
+    ``consume_unavailability``.
+
+    Columns: reader (the group, or the probe without one), topic, partition, probe, incarnation, assignment, reached
+    (the highest offset delivered; None: nothing was), first (the lowest offset that waits), waiting (records), seconds.
+    """
+
+    rule = "B9"
+    title = "consumers that never go on"
+    counted = ("partition in which a consumer is stuck", "partitions in which a consumer is stuck")
+    tables = ("assignments", "reads", "audit", "sends", "transactions", "ends")
+    order = ("reader", *PLACE, *MEMBER)
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether there was time to be stuck, and a reader has not reached the end of a partition it was given."""
+        time = _time(rows.case)
+        if time.ended - time.began <= PATIENCE:
+            return False
+        tables = ("audit", "sends", "reads", "assignments")
+        names, codes = np.unique(np.concatenate([rows.places(table) for table in tables]), return_inverse=True)
+        audit, sends, read, given = np.split(codes, np.cumsum([rows.count(table) for table in tables])[:-1])
+        top = np.full(len(names), EMPTY)
+        np.maximum.at(top, audit, rows.column("audit", "offset"))
+        np.maximum.at(top, sends, rows.column("sends", "offset"))
+        for probe, reader in rows.case.consumers:
+            name, whose = ("probe", probe) if reader == probe else ("group", reader)
+            reached = np.full(len(names), EMPTY)
+            mine = rows.column("reads", name) == rows.code(name, whose)
+            np.maximum.at(reached, read[mine], rows.column("reads", "offset")[mine])
+            held = given[rows.column("assignments", name) == rows.code(name, whose)]
+            if (top[held] > reached[held]).any():
+                return True
+        return False
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of partitions that were held until the end with records that waited too long."""
+        time = _time(events.case)
+        began = F.greatest("given", "stopped", "due", F.lit(time.began))
+        return (
+            _waiting(events)
+            .groupBy(*_HELD, "given", "stopped", "reached")
+            .agg(
+                F.min("offset").alias("first"), F.count("*").alias("waiting"), F.min("due").alias("due"),
+                F.bool_or("known").alias("known"),
+            )
+            .filter(F.col("due").isNotNull())
+            .withColumns({"began": began, "ended": F.lit(time.ended)})
+            .filter(F.col("ended") - F.col("began") > PATIENCE)
+            .withColumns(
+                meaning(
+                    (~F.col("known"), "unproven", "the tail audit is not complete: the records may not be there"),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
+            .select(*MEANING, *_HELD, "reached", "first", "waiting", "seconds")
+        )  # fmt: skip
+
+
+def _time(case: Case) -> Span:
+    """From when the last fault was over until the consumers were told to end."""
+    last = max((span.ended for span in case.phases if span.name == "drain"), default=case.run.ended)
+    began = case.run.began if case.last_heal is None else max(case.last_heal, case.run.began)
+    return Span("after", began, last)
+
+
+def _held(events: Events) -> DataFrame:
+    """One row per partition that a reader held until the end.
+
+    ``_HELD``, isolation, given, stopped (when it was given its last record), reached, beginning (its position, None if
+    nobody knows).
+    """
+    delivered = (
+        reads(events).groupBy("reader", *PLACE).agg(F.max("offset").alias("reached"), F.max("at").alias("stopped"))
+    )  # fmt: skip
+    killed = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
+    kept = terms(events).filter(
+        (F.col("taken").isNull() | (F.col("taken") >= events.case.run.ended)) & ~F.concat_ws(" ", *MEMBER).isin(killed)
+    )
+    own_choice = among(F.col("probe"), elsewhere(events.case))
+    return (
+        with_isolation(events, kept.withColumn("reader", F.coalesce("group", "probe")))
+        .join(events.near(delivered), on=["reader", *PLACE], how="left")
+        .select(
+            *_HELD, "isolation", "given", "stopped", "reached",
+            F.coalesce(F.col("reached") + 1, F.when(~own_choice, F.col("found"))).alias("beginning"),
+        )
+    )  # fmt: skip
+
+
+def _waiting(events: Events) -> DataFrame:
+    """One row per held partition and record that waits there: those of ``_held``, offset, due, known (or only acked).
+
+    Of a reader whose position nobody knows only what was sent after it got the partition waits.
+    """
+    held = events.near(_held(events))
+    complete = events.frame(retained).filter("complete").select(*PLACE)
+    audited = (
+        events.table("audit")
+        .filter("intact")
+        .select("isolation", *PLACE, *VALUE, F.col("offset").alias("seen"), F.lit(True).alias("known"))
+    )
+    columns = (*_HELD, "given", "stopped", "reached", "beginning")
+    there = audited.join(held, on=["isolation", *PLACE], how="inner").select(*columns, *VALUE, "seen", "known")
+    owed = events.frame(values).join(_dues(events), on=list(VALUE), how="left")
+    ready = owed.filter("written").drop(*PLACE)
+    acked = (
+        owed.filter(F.col("written") & ~F.col("audited"))
+        .join(events.near(complete), on=list(PLACE), how="left_anti")
+        .join(held, on=list(PLACE), how="inner")
+        .withColumns({"seen": F.col("offset"), "known": F.lit(False)})
+    )
+    rows = there.join(ready, on=list(VALUE), how="inner").unionByName(acked, allowMissingColumns=True)
+    beyond = (F.col("seen") >= F.col("beginning")) | (F.col("beginning").isNull() & (F.col("invoked") > F.col("given")))
+    return (
+        rows.filter(beyond & ~given_to(events.case, F.col("reader")))
+        .select(*columns, F.col("seen").alias("offset"), "due", "known")
+    )  # fmt: skip
+
+
+def _dues(events: Events) -> DataFrame:
+    """By value when it was there for a careful reader: acknowledged, or when its transaction ended (None: unknown)."""
+    ends = events.table("transactions").select("txn", "ended")
+    due = F.when(F.col("txn").isNull(), F.col("completed")).otherwise(F.col("ended"))
+    return (
+        events.table("sends")
+        .join(events.near(ends), on="txn", how="left")
+        .select(
+            F.col("probe").alias("producer"), F.col("incarnation").alias("producer_incarnation"), "seq",
+            due.alias("due"),
+        )
+    )  # fmt: skip

@@ -1,0 +1,90 @@
+"""A transaction of which one part is there and the other is not."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.epochs import sent_in_transactions
+from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.frames.sends import committed_reads
+from chaosk.analysis.glances.rows import EMPTY, Rows
+
+
+class TornTransaction(Check):
+    """Some records of a transaction can be read at read_committed, and others that were acknowledged cannot.
+
+    C3. One visible record proves that its transaction was committed, whatever its client knew of that; then all of it
+    must be visible. A record counts as missing where its partition was audited completely and its offset lies between
+    log start and the end of what the audit could read. Transactions that were aborted are judged by ``aborted_read``.
+
+    Allowed where an unclean election was allowed. Compacted topics are not judged.
+
+    Columns: txn, producer, producer_incarnation, outcome (None where its process was killed), visible and missing (how
+    many records), seq, topic, partition and offset (of the first one missing).
+    """
+
+    rule = "C3"
+    title = "transactions of which only a part can be read"
+    counted = ("torn transaction", "torn transactions")
+    tables = ("sends", "transactions", "reads", "audit", "audit_ranges", "incarnations")
+    order = ("txn",)
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any transaction has acknowledged records that were seen and some that were not."""
+        txns, outcomes = rows.columns("sends", "txn", "outcome")
+        aborted = rows.column("transactions", "txn")[
+            rows.column("transactions", "outcome") == rows.code("outcome", "aborted")
+        ]
+        mine = np.flatnonzero((txns != EMPTY) & (outcomes == rows.code("outcome", "ok")) & ~np.isin(txns, aborted))
+        if mine.size == 0:
+            return False
+        visible = rows.column("audit", "isolation") == rows.code("isolation", "read_committed")
+        seen = np.isin(
+            rows.values("sends")[mine], np.concatenate([rows.values("audit")[visible], rows.values("reads")])
+        )
+        return bool(np.intersect1d(txns[mine][seen], txns[mine][~seen]).size)
+
+    def violations(self, events: Events) -> DataFrame | None:
+        """Rows of transactions with visible and missing records."""
+        if not events.case.transactional:
+            return None
+        case = events.case
+        compacted = [topic for topic in case.topics if case.compacted(topic)]
+        ended = events.table("transactions").select("txn", F.col("outcome").alias("ending"))
+        seen = committed_reads(events).withColumn("seen", F.lit(True))
+        there = F.coalesce("seen", F.lit(False))
+        kept = F.col("complete") & F.col("offset").between(F.col("log_start"), F.col("end") - 1)
+        gone = ~there & (F.col("outcome") == "ok") & F.coalesce(kept, F.lit(False))
+        gone = gone & ~among(F.col("topic"), compacted)
+        lacking = F.when(gone, F.struct("seq", *PLACE, "offset"))
+        unclean = "an unclean election was allowed"
+        return (
+            sent_in_transactions(events)
+            .join(seen, on=list(VALUE), how="left")
+            .join(events.near(events.frame(retained)), on=list(PLACE), how="left")
+            .groupBy("txn", "producer", "producer_incarnation")
+            .agg(
+                F.count_if(there).alias("visible"), F.count_if(gone).alias("missing"), F.min(lacking).alias("lacking"),
+                F.min("invoked").alias("invoked"), F.max("completed").alias("completed"),
+            )
+            .filter((F.col("visible") > 0) & (F.col("missing") > 0))
+            .join(events.near(ended), on="txn", how="left")
+            .filter(F.col("ending").isNull() | (F.col("ending") != "aborted"))
+            .select("*", "lacking.*")
+            .withColumns(
+                meaning(
+                    (among(F.col("topic"), filter(case.unclean, case.topics)), "allowed", unclean),
+                    otherwise=("violation", None),
+                )
+            )
+            .withColumns(during("invoked", "completed"))
+            .select(
+                *MEANING, "txn", "producer", "producer_incarnation", F.col("ending").alias("outcome"), "visible",
+                "missing", "seq", *PLACE, "offset",
+            )
+        )  # fmt: skip

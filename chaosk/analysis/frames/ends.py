@@ -1,0 +1,92 @@
+"""Where leaders said that their logs end, beside how far the logs were proven to reach by then."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.proven import by_then
+from chaosk.analysis.glances.asof import highest_before, last_until
+from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+
+SURE = 5_000_000_000
+"""Nanoseconds that a change of leadership may be older than the first sample that names it."""
+TERM = (*PLACE, "leader", "leader_epoch")
+"""Columns that name the time in which a broker led a partition."""
+_ALL = -1
+"""acks=all as a number."""
+_ANSWER = (*PLACE, "asked", "at", "log_end", "high_watermark")
+
+
+def ends(events: Events) -> DataFrame:
+    """One row per answer of a leader: place, leader, leader_epoch, at, log_end, high_watermark, firm, firm_at.
+
+    ``firm``: the highest offset that was proven to be in the log before the leader was asked (``frames.proven``). A
+    broker that was deposed and does not know it answers as a leader, and is not wrong: what was proven less than
+    ``SURE`` before anyone named a later leader does not count against it. The epoch is what the broker itself said
+    right before it was asked for its offsets; without that, its answer is left out.
+    """
+    answers = _with_view(events).filter(F.col("leader") == F.col("asked"))
+    terms = answers.select(*TERM).distinct()
+    named = (
+        events.table("partitions")
+        .filter(F.col("leader_epoch").isNotNull())
+        .groupBy(*PLACE, F.col("leader").alias("other"), F.col("leader_epoch").alias("later"))
+        .agg(F.min("at").alias("named"))
+    )
+    over = (
+        terms.join(events.near(named), on=list(PLACE), how="inner")
+        .filter((F.col("later") > F.col("leader_epoch")) & (F.col("other") != F.col("leader")))
+        .groupBy(*TERM)
+        .agg(F.min("named").alias("named"))
+    )
+    judged = answers.join(events.near(over), on=list(TERM), how="left").withColumn(
+        "until", F.least("asked_at", F.col("named") - F.lit(SURE))
+    )
+    return by_then(events, judged, "until").select(*TERM, "at", "log_end", "high_watermark", "firm", "firm_at")
+
+
+def _with_view(events: Events) -> DataFrame:
+    """Answers of leaders, with what each broker last said before of the partition: leader, epoch, and when."""
+    answers = events.table("offsets").filter("leader").select(*_ANSWER)
+    view = F.struct("leader", "leader_epoch", F.col("at").alias("asked_at"))
+    views = events.table("partitions").select(*PLACE, "asked", "at", view.alias("view"))
+    until = Window.partitionBy(*PLACE, "asked").orderBy("at", F.col("view").isNull())
+    return (
+        answers.unionByName(views, allowMissingColumns=True)
+        .withColumn("known", F.last("view", ignorenulls=True).over(until))
+        .filter(F.col("view").isNull() & F.col("known.leader_epoch").isNotNull())
+        .select(*_ANSWER, "known.*")
+    )
+
+
+def ended(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+    """For glances: log_end, high_watermark and the highest offset that was proven, of each answer of a leader.
+
+    Deposed leaders are not told apart.
+    """
+    leads = rows.column("offsets", "leader") == 1
+    at, asked, places = (column[leads] for column in (*rows.columns("offsets", "at", "asked"), rows.places("offsets")))
+    viewed, by = rows.columns("partitions", "at", "asked")
+    view = last_until(_of_broker(rows.places("partitions"), by), viewed, _of_broker(places, asked), at)
+    known = view != EMPTY
+    log_end, high_watermark = (column[leads][known] for column in rows.columns("offsets", "log_end", "high_watermark"))
+    return log_end, high_watermark, _proven(rows, places[known], viewed[view[known]])
+
+
+def _proven(rows: Rows, places: Numbers, times: Numbers) -> Numbers:
+    acks = rows.column("incarnations", "acks")
+    careful = np.isin(rows.processes("sends"), rows.processes("incarnations")[acks == _ALL])
+    acked = careful & (rows.column("sends", "outcome") == rows.code("outcome", "ok"))
+    acked &= rows.column("sends", "offset") >= 0
+    keys = np.concatenate([rows.places("sends")[acked], rows.places("reads")])
+    known = np.concatenate([rows.column("sends", "completed")[acked], rows.column("reads", "at")])
+    offsets = np.concatenate([rows.column("sends", "offset")[acked], rows.column("reads", "offset")])
+    return highest_before(keys, known, offsets, places, times)
+
+
+def _of_broker(places: Numbers, brokers: Numbers) -> Numbers:
+    return (places << 20) | brokers

@@ -1,0 +1,81 @@
+"""How long what lies ahead of a consumer had been there, poll by poll."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.deliveries import MEMBER
+from chaosk.analysis.frames.figures import bucket
+from chaosk.analysis.frames.terms import TERM, terms
+from chaosk.analysis.windows import masks_of
+
+NEVER = 2**62
+"""When what nobody ever proved was there."""
+
+
+def lags(events: Events) -> DataFrame:
+    """Realtime lag: counts by probe, windows (as bits, see ``masks_of``) and bucket (see ``figures``), and the longest.
+
+    One value for each poll of a member and each partition that it held then and knew its position in: nanoseconds
+    from when a record at that position or beyond was first proven to be there until the poll began; 0 if none was.
+    Its position is one past the highest record it was given since it got the partition, or the committed offset.
+    """
+    asked = _asked(events)
+    in_turn = Window.partitionBy(*TERM).orderBy("time", "turn").rowsBetween(Window.unboundedPreceding, -1)
+    marks = _since(events).select(*TERM, "time", F.lit(0).alias("turn"), "since")
+    rows = marks.unionByName(asked.withColumn("turn", F.lit(1)), allowMissingColumns=True)
+    lag = F.greatest(F.col("time") - F.col("ahead"), F.lit(0).cast("long"))
+    masks = masks_of(events.case.windows, F.col("time"), F.col("time"))
+    return (
+        events.gathered(rows)
+        .withColumn("ahead", F.max("since").over(in_turn))
+        .filter((F.col("turn") == 1) & F.col("ahead").isNotNull())
+        .withColumn("lag", lag)
+        .groupBy("probe", *(mask.alias(name) for name, mask in masks.items()), bucket(F.col("lag")).alias("bucket"))
+        .agg(F.count("*").alias("count"), F.max("lag").alias("longest"))
+    )
+
+
+def _asked(events: Events) -> DataFrame:
+    """One row per poll and partition held when it began: ``TERM``, time."""
+    held = terms(events).select(*TERM, "given", F.coalesce("taken", F.lit(NEVER)).alias("taken"))
+    return (
+        events.table("polls")
+        .select(*MEMBER, F.col("invoked").alias("time"))
+        .join(events.near(held), on=list(MEMBER), how="inner")
+        .filter((F.col("time") >= F.col("given")) & (F.col("time") < F.col("taken")))
+        .select(*TERM, "time")
+    )
+
+
+def _positions(events: Events) -> DataFrame:
+    """Where members stood from when on: ``TERM``, time, position (the next offset)."""
+    read = (
+        events.table("reads")
+        .groupBy(*TERM, "poll")
+        .agg(F.max("at").alias("time"), (F.max("offset") + 1).alias("position"))
+        .select(*TERM, "time", "position")
+    )
+    found = terms(events).filter(F.col("found").isNotNull())
+    begun = found.select(*TERM, F.col("answered").alias("time"), F.col("found").alias("position"))
+    return read.unionByName(begun)
+
+
+def _since(events: Events) -> DataFrame:
+    """The positions with ``since``: when a record there or beyond was first proven, ``NEVER`` if that never was."""
+    acked = events.table("sends").filter((F.col("outcome") == "ok") & (F.col("offset") >= 0))
+    shown = acked.select(*PLACE, "offset", F.col("completed").alias("proof")).unionByName(
+        events.table("reads").select(*PLACE, "offset", F.col("at").alias("proof"))
+    )
+    first = shown.groupBy(*PLACE, "offset").agg(F.min("proof").alias("proof"))
+    asked = _positions(events).withColumnRenamed("position", "offset")
+    downward = Window.partitionBy(*PLACE).orderBy(F.desc("offset")).rangeBetween(Window.unboundedPreceding, 0)
+    return (
+        events.gathered(first.unionByName(asked, allowMissingColumns=True))
+        .withColumn("since", F.coalesce(F.min("proof").over(downward), F.lit(NEVER)))
+        .filter(F.col("time").isNotNull())
+        .select(*TERM, "time", "since")
+    )

@@ -1,0 +1,62 @@
+"""How far each log is proven to have reached, by time: what the clients were told of it, a quarter second at a time."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.case import Case
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.health import CELL, cell
+from chaosk.analysis.frames.sends import sends, with_settings
+
+_AFTER = 60_000_000_000
+"""Nanoseconds after the run's end up to which the frame goes on."""
+
+
+def proven(events: Events) -> DataFrame:
+    """One row per partition and cell of time: the highest offset that was proven to be there before the cell began.
+
+    ``firm``: by a delivery, or by an acknowledgement with acks=all; ``firm_at`` is when. ``told``: by any
+    acknowledgement as well. Cells are counted as ``frames.health`` counts them; those before any proof have no row,
+    and every later one has.
+    """
+    shown = _shown(events).groupBy(*PLACE, cell("at").alias("known")).agg(
+        F.max(F.when(F.col("firm"), F.col("offset"))).alias("offset"),
+        F.max(F.when(F.col("firm"), F.col("at"))).alias("at"),
+        F.max("offset").alias("told"),
+    )  # fmt: skip
+    in_order = Window.partitionBy(*PLACE).orderBy("known")
+    firm = F.max(F.when(F.col("offset").isNotNull(), F.struct("offset", "at"))).over(in_order)
+    following = F.coalesce(F.lead("known").over(in_order), F.lit(_last_cell(events.case)))
+    return (
+        shown.withColumns({"best": firm, "furthest": F.max("told").over(in_order), "following": following})
+        .withColumn("cell", F.explode(F.sequence(F.col("known") + 1, F.greatest("following", F.col("known") + 1))))
+        .select(
+            *PLACE, "cell", F.col("best.offset").alias("firm"), F.col("best.at").alias("firm_at"),
+            F.col("furthest").alias("told"),
+        )
+    )  # fmt: skip
+
+
+def by_then(events: Events, rows: DataFrame, time: str) -> DataFrame:
+    """Rows that name a partition, with what was proven of it before the cell of their ``time``: firm, firm_at, told.
+
+    Rows of times before any proof are left out.
+    """
+    known = events.frame(proven).withColumnRenamed("cell", "at_cell").hint("shuffle_hash")
+    return rows.withColumn("at_cell", cell(time)).join(known, on=[*PLACE, "at_cell"], how="inner").drop("at_cell")
+
+
+def _shown(events: Events) -> DataFrame:
+    """What named an offset, and when it was known: acknowledgements and deliveries, of records of others, too."""
+    acknowledged = with_settings(
+        events, sends(events).filter((F.col("outcome") == "ok") & F.col("offset").isNotNull())
+    ).select(*PLACE, "offset", F.col("completed").alias("at"), (F.coalesce("acks", F.lit(1)) == -1).alias("firm"))
+    read = events.table("reads").select(*PLACE, "offset", "at", F.lit(True).alias("firm"))
+    return acknowledged.unionByName(read).filter(F.col("at").isNotNull())
+
+
+def _last_cell(case: Case) -> int:
+    return (max(case.record.ended, *(span.ended for span in case.phases), 0) + _AFTER) // CELL

@@ -1,0 +1,41 @@
+"""For glances: of rows with a key and a time, the last one before a moment, or the highest number until then."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from chaosk.analysis.glances.rows import EMPTY, Numbers
+
+_NUMBER_BITS = 40
+
+
+def last_until(keys: Numbers, times: Numbers, at_keys: Numbers, at_times: Numbers) -> Numbers:
+    """For each moment the index of the latest row of its key until then (included); ``EMPTY`` for none."""
+    order, found, mine = _found(keys, times, at_keys, at_times, "right")
+    return np.where(mine, order[found], EMPTY) if keys.size else np.full(at_keys.size, EMPTY)
+
+
+def highest_before(keys: Numbers, times: Numbers, numbers: Numbers, at_keys: Numbers, at_times: Numbers) -> Numbers:
+    """For each moment the highest of the numbers (below 2**40) of its key before then; ``EMPTY`` for none."""
+    if not keys.size:
+        return np.full(at_keys.size, EMPTY)
+    order, found, mine = _found(keys, times, at_keys, at_times, "left")
+    ranks = np.unique(keys, return_inverse=True)[1][order]
+    running = np.maximum.accumulate((ranks << _NUMBER_BITS) | numbers[order]) & ((1 << _NUMBER_BITS) - 1)
+    return np.where(mine, running[found], EMPTY)
+
+
+def _found(
+    keys: Numbers, times: Numbers, at_keys: Numbers, at_times: Numbers, side: Literal["left", "right"]
+) -> tuple[Numbers, Numbers, Numbers]:
+    """The rows in order, for each moment a place in that order, and whether a row of its key is there."""
+    ranks = np.unique(np.concatenate([times, at_times]), return_inverse=True)[1]
+    names = np.unique(np.concatenate([keys, at_keys]), return_inverse=True)[1]
+    packed = names * (ranks.max(initial=0) + 1) + ranks
+    order = np.argsort(packed[: keys.size], kind="stable")
+    found = np.searchsorted(packed[: keys.size][order], packed[keys.size :], side=side) - 1
+    if not keys.size:
+        return order, found, np.zeros(at_keys.size, dtype=np.int64)
+    return order, found, (found >= 0) & (keys[order[found]] == at_keys)

@@ -1,0 +1,113 @@
+"""The screens of ``chaosk.analysis.screens`` for runs that fit into memory: the same questions, asked in numpy.
+
+Each finds whatever its Spark counterpart finds, and at times more: what it cannot tell quickly counts as found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chaosk.analysis.glances.numbers import dense, differ, in_turn, lacks, repeated
+from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+
+
+def glanced(rows: Rows) -> dict[str, int]:
+    """By screen 1 if it finds anything, else 0."""
+    value, place = _sightings(rows)
+    jumped, backward = _turns(rows)
+    foreign = rows.case.foreign
+    found = {
+        "missing": _missing(rows),
+        "doubled": differ(value, place),
+        "crowded": differ(place, value),
+        "lacking": foreign or _lacking(rows),
+        "repeated": foreign or _repeated(rows),
+        "jumped": jumped,
+        "backward": backward,
+    }
+    return {name: int(holds) for name, holds in found.items()}
+
+
+def _known(rows: Rows, table: str) -> Numbers:
+    """The values of a table's records that are of this run."""
+    values = rows.values(table)
+    known: Numbers = values[values != EMPTY]
+    return known
+
+
+def _missing(rows: Rows) -> bool:
+    outcome, txn = rows.columns("sends", "outcome", "txn")
+    written = outcome == rows.code("outcome", "ok")
+    if rows.case.transactional:
+        written &= ~np.isin(txn, _aborted(rows))
+    return lacks(rows.values("sends")[written], _known(rows, "audit")) or lacks(
+        _known(rows, "reads"), _known(rows, "audit")
+    )
+
+
+def _aborted(rows: Rows) -> Numbers:
+    """Transactions that were aborted, and of which no reader was given anything."""
+    txn, outcome = rows.columns("transactions", "txn", "outcome")
+    committed = rows.column("audit", "isolation") == rows.code("isolation", "read_committed")
+    shown = np.concatenate((rows.values("reads"), rows.values("audit")[committed]))
+    proven = rows.column("sends", "txn")[np.isin(rows.values("sends"), shown)]
+    return np.setdiff1d(txn[outcome == rows.code("outcome", "aborted")], proven)
+
+
+def _sightings(rows: Rows) -> tuple[Numbers, Numbers]:
+    """What was seen where: the values, and the places as dense numbers."""
+    value, log, offset = sightings(rows)
+    return value, dense(log, offset)
+
+
+def sightings(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+    """Value, log and offset of whatever was seen by readers and by the audit, or named by a send that did not fail."""
+    values, logs, offsets = [], [], []
+    for table in ("sends", "reads", "audit"):
+        value, log, offset = rows.values(table), rows.places(table), rows.column(table, "offset")
+        known = (value != EMPTY) & (offset >= 0)
+        if table == "sends":
+            known &= rows.column("sends", "outcome") != rows.code("outcome", "fail")
+        values.append(value[known])
+        logs.append(log[known])
+        offsets.append(offset[known])
+    return np.concatenate(values), np.concatenate(logs), np.concatenate(offsets)
+
+
+def turned(rows: Rows) -> bool:
+    """Whether any value was seen at or before the place of one that its process sent earlier to the same partition."""
+    value, log, offset = sightings(rows)
+    order, same = in_turn(dense(value >> 32, log), value, offset)
+    later = np.diff(value[order]) > 0
+    return bool(np.any(same & later & (np.diff(offset[order]) <= 0)))
+
+
+def _readers(rows: Rows) -> dict[str, Numbers]:
+    """By reader (a group, or a probe without one) the values that were delivered to it."""
+    probe, values = rows.column("reads", "probe"), rows.values("reads")
+    found: dict[str, list[int]] = {}
+    for name, reader in rows.case.consumers:
+        found.setdefault(reader, []).append(rows.code("probe", name))
+    return {reader: values[np.isin(probe, probes) & (values != EMPTY)] for reader, probes in found.items()}
+
+
+def _lacking(rows: Rows) -> bool:
+    topic, values = rows.column("audit", "topic"), rows.values("audit")
+    given = _readers(rows)
+    for group, topics in rows.case.held.items():
+        owed = values[np.isin(topic, [rows.code("topic", name) for name in topics]) & (values != EMPTY)]
+        if lacks(owed, given.get(group, values[:0])):
+            return True
+    return False
+
+
+def _repeated(rows: Rows) -> bool:
+    return any(repeated(values) for values in _readers(rows).values())
+
+
+def _turns(rows: Rows) -> tuple[bool, bool]:
+    """Whether any delivery jumps ahead of, or does not lie behind, the one before it in its assignment."""
+    n, assignment, offset = rows.columns("reads", "n", "assignment", "offset")
+    order, same = in_turn(dense(rows.processes("reads"), rows.places("reads"), assignment), n)
+    step = np.diff(offset[order])[same]
+    return bool(np.any(step > 1)), bool(np.any(step < 1))

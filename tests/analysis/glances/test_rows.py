@@ -1,0 +1,56 @@
+"""The rows of a small run as arrays of numbers: the same as the tables, and the same number for the same thing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from analysis.history import History
+
+from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.reading import read_case
+
+
+def rows(history: History, folder: Path) -> Rows:
+    """What a history's glances see."""
+    return Rows(read_case(history.write(folder / "run")))
+
+
+def test_columns_are_the_tables_columns(tmp_path: Path) -> None:
+    """Numbers as they are, truth as 0 and 1, text by its number, and what is empty as EMPTY."""
+    history = History(records=5)
+    history.change("sends", {"seq": 3}, offset=None, outcome="info", error="_MSG_TIMED_OUT")
+    found = rows(history, tmp_path)
+    seqs, offsets, outcomes, errors = found.columns("sends", "seq", "offset", "outcome", "error")
+    assert dict(zip(seqs.tolist(), offsets.tolist(), strict=True)) == {0: 0, 1: 1, 2: 2, 3: EMPTY, 4: 4}
+    assert set(seqs[outcomes == found.code("outcome", "info")].tolist()) == {3}
+    assert set(seqs[errors != EMPTY].tolist()) == {3}
+    assert found.column("audit_ranges", "complete").tolist() == [1, 1]
+    assert found.count("sends") == 5
+    assert found.column("seeks", "offset").size == 0
+
+
+def test_a_value_is_the_same_number_wherever_it_is_seen(tmp_path: Path) -> None:
+    """Sent, delivered and audited; a record that is not of this run has none."""
+    history = History(records=5)
+    history.worker("writer", 1, started=5, kind="produce", acks=-1, idempotent=True, max_in_flight=5)
+    history.send(2, 6.0, incarnation=1, offset=5)
+    history.read(5, 6.1, producer_incarnation=1, seq=2)
+    history.read(6, 6.2, producer=None, producer_incarnation=None, seq=None, intact=False)
+    found = rows(history, tmp_path)
+    sent, read = found.values("sends"), found.values("reads")
+    assert set(sent.tolist()) == set(read.tolist()) - {EMPTY}
+    assert len(set(sent.tolist())) == 6
+    assert np.count_nonzero(read == EMPTY) == 1
+    assert set(found.values("audit").tolist()) < set(sent.tolist())
+
+
+def test_places_and_processes_are_told_apart(tmp_path: Path) -> None:
+    """Partition 1 of one topic is no other's; a process is its probe and its incarnation."""
+    history = History(records=4)
+    history.send(10, 1.0, topic="other", partition=0)
+    history.send(11, 1.0, topic="other", partition=1)
+    found = rows(history, tmp_path)
+    assert len(set(found.places("sends").tolist())) == 3
+    assert len(set(found.processes("incarnations").tolist())) == 2
+    assert set(found.processes("sends").tolist()) < set(found.processes("incarnations").tolist())

@@ -1,0 +1,161 @@
+"""C4 and B11: an application that reads, writes and commits in transactions does each input once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from analysis.history import History, Row, ns
+from analysis.transactional import once, piped
+from analysis.ways import finding, guards, told
+
+from chaosk.analysis.checks.abort_rewind import AbortRewind
+from chaosk.analysis.checks.eos import Eos
+from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.reading import read_case
+
+if TYPE_CHECKING:
+    from analysis.conftest import Judge
+
+
+def aborted(outcome: str = "aborted") -> History:
+    """The transaction p-2 (offsets 20 to 29) was aborted, and its inputs were done again in one that follows it."""
+    history = piped()
+    for row in history.drop("reads", probe="pipe", txn="p-2"):
+        history.rows["reads"].append(row | {"n": row["n"]})
+    later = [row for row in history.rows["reads"] if row["probe"] == "pipe" and row["offset"] >= 30]
+    for row in later:
+        history.rows["reads"].remove(row)
+    history.change("transactions", {"txn": "p-2"}, outcome=outcome)
+    for seq in range(20, 30):
+        history.drop("audit", producer="pipe", seq=seq, isolation="read_committed")
+    history.add("seeks", probe="pipe", offset=20, at=10.05)
+    for number in range(20, 30):
+        once(history, number, 10.1 + number / 1000, "p-2b", 80 + number)
+    history.add("transactions", probe="pipe", txn="p-2b", transactional_id="pipe", initialized=-5.9, begun=10.1,
+                ending=10.3, ended=10.35, outcome="committed")  # fmt: skip
+    for table, who in (("sends", "probe"), ("audit", "producer"), ("outputs", "probe")):
+        history.rows[table] = [_behind(row, who, table) for row in history.rows[table]]
+    for row in later:
+        history.rows["reads"].append(
+            row | {"n": row["n"] + 10, "at": max(row["at"], ns(10.4)), "poll": row["poll"] + 200}
+        )
+    return history
+
+
+def _behind(row: Row, who: str, table: str) -> Row:
+    """The row, if it is of an output that was written after p-2b, behind what that wrote."""
+    if row[who] != "pipe" or not 30 <= row["seq"] < 80:
+        return row
+    return row | {"seq": row["seq"] + 100} | ({"offset": row["offset"] + 100} if table != "outputs" else {})
+
+
+@pytest.mark.parametrize("make", [piped, History])
+def test_a_flawless_run_is_not_looked_at_twice(make: type[History], tmp_path: Path) -> None:
+    """The glances promise that there is nothing."""
+    rows = Rows(read_case(make().write(tmp_path / "run")))
+    assert [kind().glance(rows) for kind in (Eos, AbortRewind)] == [False, False]
+
+
+def test_an_abort_and_a_rewind_are_not_looked_at_twice(tmp_path: Path) -> None:
+    """Neither where a transaction was aborted and its inputs were done again."""
+    rows = Rows(read_case(aborted().write(tmp_path / "run")))
+    assert [kind().glance(rows) for kind in (Eos, AbortRewind)] == [False, False]
+
+
+@pytest.mark.proves("eos", "fires")
+@pytest.mark.spark
+def test_an_input_that_was_done_twice(judge: Judge) -> None:
+    """C4: two outputs of one input can be read at read_committed."""
+    history = piped()
+    history.add("outputs", probe="pipe", incarnation=0, seq=50, topic="orders", partition=0, offset=7, at=19.8)
+    history.send(50, 19.8, probe="pipe", partition=1, txn="p-4", producer_epoch=0)
+    history.audit(50, producer="pipe", partition=1, seq=50)
+    verdict = judge(history)
+    assert told(verdict) == {"eos": 1}
+    row = finding(verdict, "eos").evidence[0]
+    assert (row["kind"], row["group"], row["offset"], row["outputs"]) == ("repeated", "pipes", 7, 2)
+
+
+@pytest.mark.proves("eos", "fires")
+@pytest.mark.spark
+def test_inputs_that_were_committed_and_have_no_output(judge: Judge) -> None:
+    """C4: the transaction was aborted, and yet the group's offset is past its inputs."""
+    history = piped()
+    history.change("transactions", {"txn": "p-4"}, outcome="aborted")
+    for seq in range(40, 50):
+        history.drop("audit", producer="pipe", seq=seq, isolation="read_committed")
+    verdict = judge(history)
+    assert told(verdict) == {"eos": 10}
+    assert finding(verdict, "eos").evidence[0]["kind"] == "missing"
+
+
+@pytest.mark.proves("eos", "no evidence")
+@pytest.mark.spark
+def test_outputs_whose_inputs_were_not_committed(judge: Judge) -> None:
+    """C4 and C3: the outputs of a transaction are there, and the offsets that it was to commit are not."""
+    history = piped()
+    history.change("groups", {"group": "pipes"}, offset=40)
+    verdict = judge(history)
+    assert told(verdict) == {"eos": 10}
+    assert finding(verdict, "eos").evidence[0]["kind"] == "uncommitted"
+
+
+@pytest.mark.proves("eos", "no evidence")
+@pytest.mark.spark
+@pytest.mark.parametrize("how", ["uncommitted", "incomplete", "deleted", "stranger"])
+def test_what_is_not_proven_to_be_missing(judge: Judge, how: str) -> None:
+    """Near misses: not committed past; and where the evidence is short, the question stays open."""
+    history = piped()
+    history.change("transactions", {"txn": "p-4"}, outcome="info")
+    for seq in range(40, 50):
+        history.drop("audit", producer="pipe", seq=seq, isolation="read_committed")
+    if how == "uncommitted":
+        history.change("groups", {"group": "pipes"}, offset=40)
+    elif how == "incomplete":
+        history.change("audit_ranges", {"partition": 1}, complete=False)
+    elif how == "deleted":
+        history.change("audit_ranges", {"partition": 0}, log_start=1)
+    else:
+        history.audit(60, producer="pipe", partition=1, seq=60)
+    verdict = judge(history)
+    assert told(verdict) == {}
+    assert ("eos_unproven" in guards(verdict)) is (how != "uncommitted")
+
+
+# --- B11 --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.proves("abort_rewind", "fires")
+@pytest.mark.spark
+@pytest.mark.parametrize(("to", "kind"), [(25, "advance"), (15, "further")])
+def test_it_reads_on_elsewhere_after_an_abort(judge: Judge, to: int, kind: str) -> None:
+    """B11: it goes on in the middle of what was aborted, or goes back beyond it; B1 and B2 do not judge a seek."""
+    history = aborted()
+    rows = sorted(history.drop("reads", txn="p-2b"), key=lambda row: int(row["n"]))
+    kept = [row for row in rows if row["offset"] >= to]
+    before = [] if to >= 20 else [rows[0] | {"offset": to, "seq": to}]
+    history.rows["reads"].extend(kept if to >= 20 else [*before, *kept[1:]])
+    verdict = judge(history)
+    assert finding(verdict, "abort_rewind").count == 1
+    row = finding(verdict, "abort_rewind").evidence[0]
+    assert (row["kind"], row["txn"], row["first"], row["last"], row["next"]) == (kind, "p-2", 20, 29, to)
+
+
+@pytest.mark.proves("eos", "near miss")
+@pytest.mark.proves("abort_rewind", "near miss")
+@pytest.mark.spark
+@pytest.mark.parametrize("outcome", ["aborted", "info"])
+def test_it_reads_on_where_the_transaction_began(judge: Judge, outcome: str) -> None:
+    """Near miss of B11 and C4: what was not committed was done again, from its begin on."""
+    assert told(judge(aborted(outcome))) == {}
+
+
+@pytest.mark.proves("abort_rewind", "no evidence")
+@pytest.mark.spark
+def test_after_an_undecided_transaction_what_follows_is_right_as_well(judge: Judge) -> None:
+    """Near miss of B11: it had been committed after all, and the application learned so from the group's offset."""
+    history = piped()
+    history.change("transactions", {"txn": "p-2"}, outcome="info")
+    assert told(judge(history)) == {}

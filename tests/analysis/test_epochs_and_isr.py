@@ -1,0 +1,92 @@
+"""A13 and A16: the leaders' epochs along a log, and acknowledgements while too few replicas were in sync."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from analysis.history import History, Row, ns
+from analysis.ways import finding, told
+
+from chaosk.verdict import Outcome
+
+if TYPE_CHECKING:
+    from analysis.conftest import Judge
+
+pytestmark = pytest.mark.spark
+
+
+def with_epochs() -> History:
+    """Records from offset 25 on were written by the leader of epoch 4, those before by that of epoch 3."""
+    history = History(records=50)
+    for table in ("reads", "audit"):
+        history.each(table, lambda row: row | {"leader_epoch": 4 if row["offset"] >= 25 else 3})
+    return history
+
+
+@pytest.mark.proves("leader_epoch_regression", "no evidence")
+@pytest.mark.proves("leader_epoch_regression", "near miss")
+def test_epochs_that_go_up_along_the_log_are_right(judge: Judge) -> None:
+    """Near miss of A13; a record whose epoch is unknown says nothing."""
+    history = with_epochs()
+    history.change("reads", {"offset": 30}, leader_epoch=None)
+    verdict = judge(history)
+    assert (told(verdict), verdict.verdict) == ({}, Outcome.PASS)
+
+
+@pytest.mark.proves("leader_epoch_regression", "fires")
+@pytest.mark.parametrize("unclean", [False, True])
+def test_a_record_of_an_earlier_leader_behind_a_later_one_is_told(judge: Judge, unclean: bool) -> None:  # noqa: FBT001
+    """A13: the record at 30 is of epoch 3, that before it of epoch 4; allowed where an unclean election was."""
+    history = with_epochs()
+    history.topic["config"]["unclean.leader.election.enable"] = unclean
+    for isolation in ("read_uncommitted", "read_committed"):
+        history.change("audit", {"offset": 30, "isolation": isolation}, leader_epoch=3)
+    verdict = judge(history)
+    assert told(verdict, "allowed" if unclean else "violation") == {"leader_epoch_regression": 1}
+    (row,) = finding(verdict, "leader_epoch_regression").evidence
+    assert {"before": 29, "before_epoch": 4, "offset": 30, "leader_epoch": 3}.items() <= row.items()
+
+
+def thin(history: History, **topic: object) -> History:
+    """From 8 s until 12 s every broker named one replica in sync."""
+    history.topic["config"] |= topic
+
+    def short(row: Row) -> Row:
+        return row | ({"isr": [1]} if ns(8) <= row["at"] <= ns(12) else {})
+
+    history.each("partitions", short)
+    return history
+
+
+@pytest.mark.proves("ack_below_min_isr", "fires")
+def test_acknowledgements_below_min_isr_are_suspicious(judge: Judge) -> None:
+    """A16: min.insync.replicas is 2; the eight records from 8 s on that were acknowledged before 12 s: information."""
+    verdict = judge(thin(History(records=50)))
+    assert (told(verdict), verdict.verdict) == ({}, Outcome.PASS)
+    (row,) = finding(verdict, "ack_below_min_isr").evidence
+    assert {"min_isr": 2, "isr": 1, "acknowledged": 8, "first": 26, "last": 33}.items() <= row.items()
+
+
+@pytest.mark.proves("ack_below_min_isr", "no evidence")
+def test_one_broker_that_names_enough_ends_the_suspicion(judge: Judge) -> None:
+    """Near misses of A16: every record lies beside a sample that names two, or one replica is enough."""
+    history = thin(History(records=50))
+    for number in range(80):
+        at = 8 + number / 20
+        history.add("partitions", at=at, asked=2, leader=1, leader_epoch=3, replicas=[0, 1, 2], isr=[0, 1])
+    assert "ack_below_min_isr" not in told(judge(history), "information")
+
+
+@pytest.mark.proves("ack_below_min_isr", "near miss")
+def test_a_topic_that_asks_for_one_replica_is_not_suspicious(judge: Judge) -> None:
+    """Near miss of A16: min.insync.replicas is 1."""
+    assert "ack_below_min_isr" not in told(
+        judge(thin(History(records=50), **{"min.insync.replicas": 1})), "information"
+    )
+
+
+def test_acks_1_asks_for_no_replica(judge: Judge) -> None:
+    """Near miss of A16: only acks=all is refused when too few replicas are in sync."""
+    history = thin(History(records=50, acks=1, idempotent=False))
+    assert "ack_below_min_isr" not in told(judge(history), "information")

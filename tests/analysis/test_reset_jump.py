@@ -1,0 +1,116 @@
+"""B7: members that begin elsewhere than at the committed offset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from analysis.asking import Asked, asking, glances, passed_on, reads_of
+from analysis.history import History
+from analysis.ways import finding, told
+from pyspark.sql import SparkSession
+
+if TYPE_CHECKING:
+    from analysis.conftest import Judge
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def asked(spark: SparkSession, tmp_path: Path) -> Asked:
+    """Asks this check alone."""
+    return asking(spark, tmp_path, "reset_jump")
+
+
+def begun(found: int | None, first: int, *, commit: int | None = None) -> History:
+    """The reader has read up to 21; its second process finds ``found`` at 6.2 s, and is given ``first`` first."""
+    history = History(records=50)
+    if commit is not None:
+        history.commit(commit, 5.6)
+    passed_on(history, 6.0, found)
+    reads_of(history, min(first, 22), incarnation=1)
+    for offset in range(22, first):
+        history.drop("reads", offset=offset)
+    return history
+
+
+@pytest.mark.proves("reset_jump", "fires")
+def test_a_jump_beyond_the_committed_offset_is_a_violation(judge: Judge) -> None:
+    """B7: 22 is committed, 24 the first one given; the group never gets 22 and 23, and that is told as well (A5)."""
+    verdict = judge(begun(22, 24, commit=22))
+    assert told(verdict) == {"reset_jump": 1, "unseen": 2}
+    row = finding(verdict, "reset_jump").evidence[0]
+    assert (row["kind"], row["committed"], row["offset"], row["skipped"]) == ("later", 22, 24, 22)
+
+
+def test_a_record_below_the_committed_offset_is_a_violation(asked: Asked) -> None:
+    """B7: 24 is committed, and the member is given 22 first; where unclean elections are allowed, that is, too."""
+    history = begun(24, 22)
+    assert [(row["kind"], row["severity"]) for row in asked(history)] == [("earlier", "violation")]
+    history.topic["config"]["unclean.leader.election.enable"] = "true"
+    assert [row["severity"] for row in asked(history)] == ["allowed"]
+
+
+@pytest.mark.proves("reset_jump", "near miss")
+def test_offsets_that_hold_no_record_are_no_jump(asked: Asked) -> None:
+    """Near miss of B7: nobody ever saw a record at 22 and 23."""
+    history = begun(22, 24)
+    for offset in (22, 23):
+        history.drop("sends", seq=offset)
+        history.drop("audit", offset=offset)
+    assert asked(history) == []
+
+
+def test_what_a_careful_reader_does_not_see_is_no_jump(asked: Asked) -> None:
+    """Near miss of B7: the records in between are visible at read_uncommitted only."""
+    history = begun(22, 24)
+    for offset in (22, 23):
+        history.change("sends", {"seq": offset}, outcome="info", offset=None)
+        history.drop("audit", offset=offset, isolation="read_committed")
+    assert asked(history) == []
+
+
+def test_a_log_that_begins_later_is_a_reason(asked: Asked) -> None:
+    """Near miss of B7: retention deleted what was committed, so that the member had to begin elsewhere."""
+    history = begun(24, 28)
+    history.each("audit_ranges", lambda row: row | {"log_start": 26})
+    for offset in range(26):
+        history.drop("audit", offset=offset)
+    assert [(row["severity"], row["skipped"]) for row in asked(history)] == [("information", 26)]
+
+
+def test_in_a_compacted_log_it_is_open(asked: Asked) -> None:
+    """B7 without the evidence: compaction may have removed the records before the member came."""
+    history = begun(22, 26)
+    history.topic["config"]["cleanup.policy"] = "compact"
+    assert [row["severity"] for row in asked(history)] == ["unproven"]
+
+
+def test_who_seeks_or_is_told_to_begins_where_it_likes(asked: Asked) -> None:
+    """Near misses of B7: a seek before the first delivery, or a probe that begins at the log's end."""
+    history = begun(22, 26)
+    history.add("seeks", incarnation=1, offset=26, at=6.3)
+    assert asked(history) == []
+    history.rows["seeks"].clear()
+    history.probes["reader"]["consume"]["start"] = "end"
+    assert asked(history) == []
+
+
+def test_without_a_committed_offset_it_is_information(asked: Asked) -> None:
+    """B7, the other class: the group had read before, and finds nothing committed; its very first time is no news."""
+    assert [(row["kind"], row["severity"]) for row in asked(begun(None, 26))] == [("uncommitted", "information")]
+    assert asked(History(records=50)) == []
+
+
+@pytest.mark.proves("reset_jump", "no evidence")
+def test_an_unanswered_question_is_no_answer(asked: Asked) -> None:
+    """B7 without the evidence: the member never learned what was committed."""
+    history = begun(22, 26)
+    history.drop("fetched", incarnation=1)
+    assert asked(history) == []
+
+
+def test_nothing_is_seen_at_a_glance_where_all_went_well(tmp_path: Path) -> None:
+    """A partition that is passed on, taken up where it was committed."""
+    assert not glances(tmp_path, "reset_jump", begun(22, 22, commit=22))

@@ -1,0 +1,80 @@
+"""B10: last stable offsets that stay although the log grows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from analysis.asking import Asked, asking, glances
+from analysis.history import History
+from analysis.ways import finding, told
+from pyspark.sql import SparkSession
+
+if TYPE_CHECKING:
+    from analysis.conftest import Judge
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def asked(spark: SparkSession, tmp_path: Path) -> Asked:
+    """Asks this check alone."""
+    return asking(spark, tmp_path, "stuck_lso")
+
+
+def sampled(*stays: tuple[float, float, int], grows: bool = True) -> History:
+    """Samples once a second from 0 to 200 s of a leader; in each stay the last stable offset is held at a number."""
+    history = History(records=10)
+    for second in range(200):
+        high = 100 + (second if grows else 0)
+        stable = next((number for began, ended, number in stays if began <= second < ended), high)
+        history.add("offsets", at=second, asked=1, leader=True, log_start=0, high_watermark=high, last_stable=stable)
+    return history
+
+
+@pytest.mark.proves("stuck_lso", "fires")
+def test_a_transaction_that_never_ends_is_a_violation(judge: Judge) -> None:
+    """B10: held at 90 from 50 s on for 100 s, while the usual timeout is 60 s, and 30 s more are allowed."""
+    verdict = judge(sampled((50, 150, 90)))
+    assert told(verdict) == {"stuck_lso": 1}
+    row = finding(verdict, "stuck_lso").evidence[0]
+    assert row["last_stable"] == 90
+    assert row["seconds"] == pytest.approx(99)
+
+
+@pytest.mark.proves("stuck_lso", "near miss")
+@pytest.mark.parametrize(
+    "history",
+    [
+        sampled((50, 139, 90)),
+        sampled((50, 120, 90), (120, 190, 95)),
+        sampled((0, 95, 90)),
+        sampled((50, 150, 90), grows=False),
+    ],
+    ids=["not for so long", "two transactions", "the fault was over at 6 s", "nobody writes"],
+)
+def test_ordinary_transactions_are_none(asked: Asked, history: History) -> None:
+    """Near misses of B10."""
+    assert asked(history) == []
+
+
+def test_a_longer_timeout_is_waited_for(asked: Asked) -> None:
+    """B10: with ``transaction.timeout.ms`` 80 s, 99 s are not too long."""
+    history = sampled((50, 150, 90))
+    history.probes["writer"]["produce"]["config"] = {"transaction.timeout.ms": 80_000}
+    assert asked(history) == []
+
+
+@pytest.mark.proves("stuck_lso", "no evidence")
+def test_transactions_of_others_leave_it_open(asked: Asked) -> None:
+    """B10 without the evidence: somebody else writes to the topic, and nobody knows with what timeout."""
+    history = sampled((50, 150, 90))
+    history.read(11, 19.9, producer=None, producer_incarnation=None, seq=None, intact=False)
+    assert [row["severity"] for row in asked(history)] == ["unproven"]
+
+
+def test_nothing_is_seen_at_a_glance_where_all_went_well(tmp_path: Path) -> None:
+    """Transactions that end, and samples without any."""
+    assert not glances(tmp_path / "1", "stuck_lso", sampled((50, 120, 90)))
+    assert not glances(tmp_path / "2", "stuck_lso", sampled())

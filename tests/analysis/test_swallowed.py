@@ -1,0 +1,175 @@
+"""What failed in processing and was committed past (B3): lost to the application, or not, or nobody can say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from analysis.history import History
+from analysis.test_rules_reading import hand_over, restarted
+from analysis.ways import finding, guards, measure, told
+
+from chaosk.analysis.checks.swallowed import Swallowed
+from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.reading import read_case
+from chaosk.verdict import Outcome, Severity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from analysis.conftest import Judge
+
+pytestmark = pytest.mark.spark
+
+
+def fail(history: History, offset: int, at: float, **values: Any) -> None:
+    """The delivery of the record at ``offset`` failed."""
+    history.add("failures", **({"offset": offset, "seq": offset, "n": offset, "at": at} | values))
+
+
+def again(history: History, offset: int, at: float) -> None:
+    """The reader seeks back to ``offset`` and is given it once more; what it had after that it had later."""
+    history.add("seeks", offset=offset, at=at - 0.001)
+    history.each("reads", lambda row: row | ({"n": row["n"] + 1} if row["offset"] > offset else {}))
+    history.read(offset, at, n=offset + 1, poll=offset)
+
+
+@pytest.mark.proves("swallowed", "fires")
+def test_a_failed_record_below_the_committed_offset_is_lost_to_the_application(judge: Judge) -> None:
+    """B3: given once, failed, committed past: a violation that names it and what was done about it."""
+    history = History(records=50)
+    fail(history, 21, 5.6)
+    history.commit(50, 20.4)
+    verdict = judge(history)
+    assert told(verdict) == {"swallowed": 1}
+    found = finding(verdict, "swallowed")
+    assert found.severity is Severity.VIOLATION
+    row = {"offset": 21, "seq": 21, "attempts": 1, "handling": "swallow", "committed": 50}
+    assert found.evidence[0].items() >= row.items()
+    assert measure(verdict, "swallowed_records", "readers") == 1
+
+
+@pytest.mark.proves("swallowed", "near miss")
+def test_a_failed_record_above_the_committed_offset_will_come_again(judge: Judge) -> None:
+    """Near miss: the group has committed up to the record and not past it."""
+    history = History(records=50)
+    fail(history, 49, 19.6, handling="leave")
+    history.commit(49, 20.4)
+    verdict = judge(history)
+    assert (told(verdict), verdict.verdict) == ({}, Outcome.PASS)
+    assert measure(verdict, "swallowed_records", "readers") == 0
+
+
+def test_one_attempt_that_works_is_enough(judge: Judge) -> None:
+    """Near miss: the first attempt failed, the reader sought back, and the second one did not."""
+    history = History(records=50)
+    fail(history, 21, 5.6, handling="seek_back")
+    again(history, 21, 5.7)
+    history.commit(50, 20.4)
+    assert told(judge(history)) == {}
+
+
+def test_a_record_that_never_works_is_swallowed_after_its_last_try(judge: Judge) -> None:
+    """B3: two attempts, two failures, then committed past; the seeks do not excuse it."""
+    history = History(records=50)
+    fail(history, 21, 5.6, handling="seek_back")
+    again(history, 21, 5.7)
+    fail(history, 21, 5.75, n=22, attempt=2)
+    history.commit(50, 20.4)
+    verdict = judge(history)
+    assert told(verdict) == {"swallowed": 1}
+    assert finding(verdict, "swallowed").evidence[0].items() >= {"attempts": 2, "handling": "swallow"}.items()
+
+
+def test_another_member_may_have_done_it(judge: Judge) -> None:
+    """Near miss: it failed in the first process, was not committed, and the second process did it."""
+    history = History(records=50)
+    fail(history, 21, 5.6, handling="leave")
+    history.commit(21, 5.7)
+    restarted(history, 6.0, found=21)
+    hand_over(history, 22)
+    history.read(21, 6.3, incarnation=1, n=0)
+    history.each("reads", lambda row: row | ({"n": 1000 + row["offset"]} if row["incarnation"] else {}))
+    history.commit(50, 20.4, incarnation=1)
+    assert told(judge(history)) == {}
+
+
+def test_a_duplicate_that_was_done_counts(judge: Judge) -> None:
+    """Near miss: the record stands in the log twice; at one place it failed, at the other it did not."""
+    history = History(records=50, idempotent=False)
+    history.read(50, 19.9, seq=21)
+    history.audit(50, seq=21)
+    fail(history, 21, 5.6)
+    history.commit(51, 20.4)
+    assert told(judge(history), "violation") == {}
+
+
+@pytest.mark.proves("swallowed", "no evidence")
+@pytest.mark.parametrize(("handling", "open_"), [("seek_back", True), ("swallow", False)])
+def test_a_killed_process_leaves_open_what_it_was_to_try_again(judge: Judge, handling: str, open_: bool) -> None:  # noqa: FBT001
+    """It may have done the record before it could say so, unless it had gone on."""
+    history = History(records=50)
+    fail(history, 21, 5.6, handling=handling)
+    history.commit(24, 6.1)
+    restarted(history, 6.2, killed=True, found=24)
+    hand_over(history, 24)
+    verdict = judge(history)
+    assert (told(verdict) == {}) is open_
+    assert ("swallowed_unproven" in guards(verdict)) is open_
+
+
+def test_groups_are_judged_each_by_itself(judge: Judge) -> None:
+    """What one group did is no help to another: it failed in one of them, which committed past it."""
+    history = History(records=50)
+    history.probes["other"] = {"consume": {"topic": "orders", "group": "others"}}
+    history.record["probes"].append({"probe": "other", "incarnation": 0, "ended_by": "stop", "exit_status": 0})
+    history.worker("other", kind="consume", group="others", isolation="read_committed", commit="sync")
+    history.add("assignments", probe="other", group="others", at=-5.9)
+    history.add("polls", probe="other", poll=0, invoked=2, completed=2)
+    for offset in range(50):
+        history.read(offset, -4.9 + offset / 2, probe="other", group="others")
+    fail(history, 30, 10.2, probe="other", group="others")
+    history.commit(50, 20.4)
+    history.commit(50, 20.4, probe="other", group="others")
+    verdict = judge(history)
+    assert {row["group"] for row in finding(verdict, "swallowed").evidence} == {"others"}
+    assert measure(verdict, "swallowed_records", "readers") == 0
+
+
+def test_a_consumer_without_a_group_commits_past_nothing(judge: Judge) -> None:
+    """Near miss: a reader of its own partitions fails, and nobody has committed anything."""
+    history = History(records=50)
+    history.each(
+        "incarnations", lambda row: row | {"group": None, "commit": "none"} if row["probe"] == "reader" else row
+    )
+    for table in ("reads", "assignments"):
+        history.each(table, lambda row: row | {"group": None})
+    history.rows["fetched"].clear()
+    fail(history, 21, 5.6, group=None)
+    assert told(judge(history)) == {}
+
+
+def test_where_nothing_failed_a_glance_is_enough(tmp_path: Path) -> None:
+    """On an ordinary run Spark is not asked."""
+    history = History(records=5)
+    assert not Swallowed().glance(Rows(read_case(history.write(tmp_path / "without"))))
+    fail(history, 2, 1.0)
+    assert Swallowed().glance(Rows(read_case(history.write(tmp_path / "with"))))
+
+
+# --- commit_skip and unseen: automatic commits that ran ahead ---------------------------------------------------------
+
+
+def test_what_a_killed_process_had_in_its_hands_is_counted_once(judge: Judge) -> None:
+    """B3, allowed: automatic commits ran ahead of a killed process. A5 adds nothing, and nothing is left open."""
+    history = History(records=50)
+    for offset in (21, 22, 23):
+        history.drop("reads", offset=offset)
+    restarted(history, 6.2, killed=True, found=24, commit="automatic")
+    hand_over(history, 24)
+    history.add("groups", offset=50)
+    verdict = judge(history)
+    assert (told(verdict), guards(verdict)) == ({"commit_skip": 3}, set())
+    found = finding(verdict, "commit_skip")
+    assert (found.severity, found.faults) == (Severity.ALLOWED, ("kill",))
+    assert measure(verdict, "skipped_records", "readers") == 3

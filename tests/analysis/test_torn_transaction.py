@@ -1,0 +1,126 @@
+"""C3 and A7: a transaction is there as a whole or not at all, and not before somebody asks to commit it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from analysis.history import History, ns
+from analysis.transactional import transactional
+from analysis.ways import finding, told
+
+from chaosk.verdict import Severity
+
+if TYPE_CHECKING:
+    from analysis.conftest import Judge
+
+pytestmark = pytest.mark.spark
+
+
+def torn(outcome: str | None = "committed") -> History:
+    """Record 25 is in a partition that nobody reads, and there the audit finds it only at read_uncommitted."""
+    history = transactional()
+    history.topic["partitions"] = 2
+    for isolation in ("read_uncommitted", "read_committed"):
+        history.add("audit_ranges", partition=1, isolation=isolation, log_start=0, end=30, complete=True)
+    history.change("sends", {"seq": 25}, partition=1)
+    history.drop("reads", seq=25)
+    history.drop("audit", seq=25)
+    history.add("audit", partition=1, offset=25, seq=25, isolation="read_uncommitted")
+    if outcome is None:
+        history.drop("transactions", txn="t-2")
+    else:
+        history.change("transactions", {"txn": "t-2"}, outcome=outcome)
+    return history
+
+
+@pytest.mark.proves("torn_transaction", "fires")
+@pytest.mark.parametrize("outcome", ["committed", "info", None])
+def test_a_transaction_of_which_a_part_is_invisible_is_torn(judge: Judge, outcome: str | None) -> None:
+    """C3: its other records prove that it was committed, whatever its client knew; the row names the missing one."""
+    verdict = judge(torn(outcome))
+    assert told(verdict) == {"torn_transaction": 1}
+    row = finding(verdict, "torn_transaction").evidence[0]
+    assert (row["txn"], row["outcome"], row["visible"], row["missing"]) == ("t-2", outcome, 9, 1)
+    assert (row["seq"], row["partition"], row["offset"]) == (25, 1, 25)
+
+
+@pytest.mark.proves("torn_transaction", "no evidence")
+@pytest.mark.parametrize("how", ["unacknowledged", "beyond", "incomplete", "retention", "compacted"])
+def test_what_need_not_be_visible_tears_nothing(judge: Judge, how: str) -> None:
+    """Near misses: never acknowledged, beyond what the audit could read, not audited, deleted, compacted."""
+    history = torn()
+    if how == "unacknowledged":
+        history.change("sends", {"seq": 25}, outcome="info", offset=None)
+    elif how == "compacted":
+        history.topic["config"] = {"cleanup.policy": "compact"}
+    else:
+        changes: dict[str, dict[str, Any]] = {
+            "beyond": {"end": 25}, "incomplete": {"complete": False}, "retention": {"log_start": 26},
+        }  # fmt: skip
+        history.change("audit_ranges", {"partition": 1}, **changes[how])
+    assert "torn_transaction" not in told(judge(history))
+
+
+def test_a_torn_transaction_is_allowed_where_unclean_elections_are(judge: Judge) -> None:
+    """C3: the partition's log was cut back to what some other replica had."""
+    history = torn()
+    history.topic["config"] = {"unclean.leader.election.enable": True}
+    assert finding(judge(history), "torn_transaction").severity is Severity.ALLOWED
+
+
+@pytest.mark.proves("torn_transaction", "near miss")
+def test_an_undecided_transaction_of_which_nothing_is_visible_is_whole(judge: Judge) -> None:
+    """Near miss of C3: all or nothing, and this is nothing."""
+    history = transactional()
+    history.change("transactions", {"txn": "t-2"}, outcome="info")
+    for seq in range(20, 30):
+        history.drop("reads", seq=seq)
+        history.drop("audit", seq=seq, isolation="read_committed")
+    assert told(judge(history)) == {}
+
+
+# --- A7 ---------------------------------------------------------------------------------------------------------------
+
+
+def early(outcome: str = "committed") -> History:
+    """Record 25 was read before its transaction, which ended at 9.5 s, was asked to end."""
+    history = transactional()
+    (row,) = history.drop("reads", seq=25)
+    history.rows["reads"].append(row | {"at": ns(9.0)})
+    history.change("transactions", {"txn": "t-2"}, outcome=outcome)
+    return history
+
+
+@pytest.mark.proves("precommitted_read", "fires")
+@pytest.mark.parametrize("outcome", ["committed", "info"])
+def test_a_record_read_before_its_commit_was_asked_for(judge: Judge, outcome: str) -> None:
+    """A7: a reader at read_committed has it while its transaction is still open."""
+    verdict = judge(early(outcome))
+    assert told(verdict) == {"precommitted_read": 1}
+    row = finding(verdict, "precommitted_read").evidence[0]
+    assert (row["seq"], row["txn"], row["at"], row["outcome"]) == (25, "t-2", ns(9.0), outcome)
+
+
+def test_a_careless_reader_may_read_what_is_open(judge: Judge) -> None:
+    """Near miss of A7: at read_uncommitted that is what one asks for."""
+    history = early()
+    history.change("incarnations", {"probe": "reader"}, isolation="read_uncommitted")
+    assert told(judge(history)) == {}
+
+
+@pytest.mark.proves("precommitted_read", "near miss")
+def test_a_read_between_the_call_and_its_return_is_right(judge: Judge) -> None:
+    """Near miss of A7: the commit takes effect before its caller hears of it."""
+    history = early()
+    history.change("reads", {"seq": 25}, at=ns(9.505))
+    history.change("transactions", {"txn": "t-2"}, ending=ns(9.504), ended=ns(9.6))
+    assert told(judge(history)) == {}
+
+
+@pytest.mark.proves("precommitted_read", "no evidence")
+def test_a_transaction_of_a_killed_process_may_have_been_committed_in_time(judge: Judge) -> None:
+    """A7 without evidence: the process was killed before it could write down when it asked for the commit."""
+    history = early()
+    history.drop("transactions", txn="t-2")
+    assert "precommitted_read" not in told(judge(history))

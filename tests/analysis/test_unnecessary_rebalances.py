@@ -1,0 +1,64 @@
+"""D7: rebalances after which the group has the members that it had before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysis.asking import another
+from analysis.history import History
+from pyspark.sql import SparkSession
+
+from chaosk.analysis.analyze import analyze
+from chaosk.analysis.checks.rebalances import Rebalances
+
+pytestmark = pytest.mark.spark
+
+
+def counts(spark: SparkSession, folder: Path, history: History) -> tuple[float | None, float | None]:
+    """Rebalances in the run, and the unnecessary ones."""
+    verdict = analyze(spark, history.write(folder / "run"), {"rebalances": Rebalances})
+    found = {m.metric: m.value for m in verdict.measures if m.window == "run"}
+    return found["rebalances"], found["unnecessary_rebalances"]
+
+
+def turned(at: float, *, how: str = "revoke", given: int = 1) -> History:
+    """Two members with a partition each since -5.8 s; at ``at`` each loses its own, and they get ``given`` each."""
+    history = History(records=50)
+    history.rows["assignments"].clear()
+    another(history)
+    history.each("ends", lambda row: row | {"at": row["at"] + 40_000_000_000})
+    for partition, probe in enumerate(("reader", "second")):
+        who = {"probe": probe, "partition": partition}
+        history.add("assignments", at=-5.8, **who)
+        history.add("assignments", at=at, kind=how, rebalance=1, **who)
+        for more in range(given):
+            place = {"probe": probe, "partition": partition + 2 * more}
+            history.add("assignments", at=at + 0.5, rebalance=1, assignment=int(more == 0), **place)
+    return history
+
+
+def test_the_same_members_as_before_make_it_unnecessary(spark: SparkSession, tmp_path: Path) -> None:
+    """Nobody started, ended or was killed, and each got a partition again."""
+    assert counts(spark, tmp_path, turned(12.0)) == (1, 1)
+
+
+@pytest.mark.parametrize("change", ["started", "ended", "killed", "lost", "more partitions"])
+def test_a_change_is_a_reason(spark: SparkSession, tmp_path: Path, change: str) -> None:
+    """A member came, went, was killed some time before, or had been expelled; or there was more to give."""
+    history = turned(12.0, how="lost" if change == "lost" else "revoke", given=2 if change == "more partitions" else 1)
+    if change == "started":
+        another(history, "third", started=11.0)
+    elif change == "ended":
+        another(history, "third")
+        history.change("ends", {"probe": "third"}, at=history.rows["assignments"][1]["at"])
+    elif change == "killed":
+        another(history, "third")
+        history.drop("ends", probe="third")
+        history.add("polls", probe="third", poll=0, invoked=1, completed=1.1)
+    assert counts(spark, tmp_path, history) == (1, 0)
+
+
+def test_the_first_assignments_are_no_rebalance(spark: SparkSession, tmp_path: Path) -> None:
+    """And so not an unnecessary one."""
+    assert counts(spark, tmp_path, History(records=10)) == (0, 0)

@@ -1,0 +1,139 @@
+"""C1 and C5: what a client may do after another one has taken over its transactional.id, which is nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from analysis.history import History, ns
+from analysis.transactional import successor, transactional
+from analysis.ways import finding, guards, told
+
+from chaosk.analysis.checks.fenced_late import FencedLate
+from chaosk.analysis.checks.precommitted_read import PrecommittedRead
+from chaosk.analysis.checks.torn_transaction import TornTransaction
+from chaosk.analysis.checks.zombie_write import ZombieWrite
+from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.reading import read_case
+
+if TYPE_CHECKING:
+    from analysis.conftest import Judge
+
+AFTER = 20.4
+"""Seconds: after all that the writer sent."""
+
+
+def taken_over() -> History:
+    """The writer's fifty records, then one of its successor."""
+    history = transactional()
+    successor(history, 0, AFTER, 50)
+    return history
+
+
+@pytest.mark.parametrize("make", [transactional, taken_over, lambda: History(records=20)])
+def test_a_flawless_run_is_not_looked_at_twice(make: type[History], tmp_path: Path) -> None:
+    """The glances of the rules about transactions promise that there is nothing."""
+    rows = Rows(read_case(make().write(tmp_path / "run")))
+    assert [kind().glance(rows) for kind in (ZombieWrite, FencedLate, TornTransaction, PrecommittedRead)] == [False] * 4
+
+
+@pytest.mark.proves("fenced_late", "near miss")
+@pytest.mark.spark
+def test_one_client_after_the_other_is_right(judge: Judge) -> None:
+    """Near miss of C1 and C5: the older client had ended all it did when the newer one began."""
+    assert told(judge(taken_over())) == {}
+
+
+def zombie(history: History, outcome: str, *, audited: bool, at: float = AFTER + 0.1) -> None:
+    """A record of the older client in a transaction of its own, at offset 51."""
+    acked = 51 if outcome == "ok" else None
+    history.send(50, at, outcome=outcome, offset=acked, txn="t-late", producer_epoch=0)
+    history.add("transactions", txn="t-late", initialized=-5.9, begun=at, ending=AFTER + 0.2, outcome="info")
+    if audited:
+        history.audit(51, seq=50)
+        history.read(51, AFTER + 0.5, seq=50)
+
+
+@pytest.mark.proves("zombie_write", "fires")
+@pytest.mark.spark
+@pytest.mark.parametrize(("outcome", "audited"), [("ok", True), ("ok", False), ("info", True)])
+def test_a_record_sent_after_the_successor_began_is_a_zombies(judge: Judge, outcome: str, *, audited: bool) -> None:
+    """C1: acknowledged, or there at read_committed, though its client was fenced before it was sent."""
+    history = taken_over()
+    zombie(history, outcome, audited=audited)
+    verdict = judge(history)
+    assert told(verdict) == {"zombie_write": 1}
+    row = finding(verdict, "zombie_write").evidence[0]
+    assert (row["kind"], row["producer"], row["seq"], row["succeeded"]) == ("late", "writer", 50, ns(AFTER - 0.5))
+
+
+@pytest.mark.proves("zombie_write", "no evidence")
+@pytest.mark.spark
+@pytest.mark.parametrize("outcome", ["fail", "info"])
+def test_an_attempt_of_a_zombie_that_got_nowhere_is_right(judge: Judge, outcome: str) -> None:
+    """Near miss of C1: it tried, and that is nowhere: exactly what fencing is for."""
+    history = taken_over()
+    zombie(history, outcome, audited=False)
+    assert told(judge(history)) == {}
+
+
+@pytest.mark.spark
+def test_a_record_behind_the_successors_is_a_zombies_even_if_it_was_sent_before(judge: Judge) -> None:
+    """C1: what the older client left open was aborted before the newer one began, so it cannot stand behind it."""
+    history = taken_over()
+    zombie(history, "info", audited=True, at=AFTER - 0.6)
+    verdict = judge(history)
+    assert told(verdict) == {"zombie_write": 1}
+    assert finding(verdict, "zombie_write").evidence[0]["kind"] == "overtaken"
+
+
+@pytest.mark.proves("zombie_write", "near miss")
+@pytest.mark.spark
+def test_an_aborted_record_behind_the_successors_is_right(judge: Judge) -> None:
+    """Near miss of C1: in the log, but not at read_committed: an append raced, and was aborted."""
+    history = taken_over()
+    zombie(history, "info", audited=True, at=AFTER - 0.6)
+    history.drop("audit", offset=51, isolation="read_committed")
+    history.drop("reads", offset=51)
+    assert told(judge(history)) == {}
+
+
+@pytest.mark.proves("fenced_late", "fires")
+@pytest.mark.spark
+def test_a_commit_after_the_successor_began_is_one_too_many(judge: Judge) -> None:
+    """C5: the transaction was open when the newer client took over, which aborts it; yet its commit went well."""
+    history = taken_over()
+    history.change("transactions", {"txn": "t-4"}, ending=ns(AFTER + 0.3), ended=ns(AFTER + 0.4))
+    history.each(
+        "reads", lambda row: row | {"at": max(row["at"], ns(AFTER + 0.5)) if row["offset"] >= 40 else row["at"]}
+    )
+    verdict = judge(history)
+    assert told(verdict) == {"fenced_late": 1}
+    row = finding(verdict, "fenced_late").evidence[0]
+    assert (row["txn"], row["producer"], row["records"]) == ("t-4", "writer", 10)
+
+
+@pytest.mark.proves("fenced_late", "no evidence")
+@pytest.mark.spark
+@pytest.mark.parametrize("outcome", ["info", "committed"])
+def test_an_undecided_or_an_empty_transaction_is_not_held_against_a_zombie(judge: Judge, outcome: str) -> None:
+    """Near miss of C5: nobody knows, or nothing was in it and no broker was asked."""
+    history = taken_over()
+    history.add("transactions", txn="t-5", initialized=-5.9, begun=20, ending=AFTER + 0.3, outcome=outcome)
+    assert told(judge(history)) == {}
+
+
+@pytest.mark.spark
+def test_a_fenced_process_is_not_missed(judge: Judge) -> None:
+    """A producer that was fenced sends no more; no guard asks it for progress then, but asks its successor."""
+    history = transactional(each=5)
+    for seq in range(20, 50):
+        for table in ("sends", "reads", "audit"):
+            history.drop(table, seq=seq)
+    for number in range(4, 10):
+        history.drop("transactions", txn=f"t-{number}")
+    successor(history, 0, 15, 50)
+    history.send(20, 5.0, txn="t-4", outcome="info", offset=None)
+    history.add("errors", probe="writer", incarnation=0, at=5.1, error="_FENCED", message="fenced", fatal=True)
+    assert guards(judge(history)) == set()

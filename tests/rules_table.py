@@ -1,0 +1,96 @@
+"""Makes docs/rules.md: every rule of the definitions with its checks and the tests that prove them.
+
+``python tests/rules_table.py > docs/rules.md``. Tests say what they prove by ``@pytest.mark.proves(check, way)``.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from chaosk.analysis.checks._contract import Check
+from chaosk.analysis.findings import checks
+
+TESTS = Path(__file__).parent / "analysis"
+WAYS = ("fires", "near miss", "no evidence")
+RULES = {
+    "A1": "inconsistent offset", "A2": "duplicate in the log", "A3": "lost write, without an audit",
+    "A4": "tail lost, truncated after read", "A5": "unseen", "A6": "aborted read", "A7": "precommitted read",
+    "A8": "order of sends", "A9": "cycles of transactions", "A10": "unknown value", "A11": "stale append",
+    "A12": "reader divergence", "A13": "leader epoch regression", "A14": "end offset regression",
+    "A15": "truncation after acknowledgement", "A16": "acknowledgement below the minimum of in-sync replicas",
+    "B1": "poll skip", "B2": "order of polls", "B3": "committed-offset skip", "B4": "redelivery", "B5": "commit ahead",
+    "B6": "commit regression", "B7": "offset reset jump", "B8": "double ownership", "B9": "stuck consumer",
+    "B10": "stuck last stable offset", "B11": "abort rewind",
+    "C1": "zombie write", "C2": "late write", "C3": "torn transaction", "C4": "exactly-once pipeline",
+    "C5": "fenced late",
+    "D1": "produce unavailability", "D2": "consume unavailability", "D3": "outcomes and availability",
+    "D4": "latency and lag", "D5": "recovery", "D6": "election", "D7": "rebalances", "D8": "extent of a loss",
+}  # fmt: skip
+"""Every rule by its id in the definitions, in their order."""
+OPEN = {
+    "A9": "not judged: it is optional in the definitions, and Kafka isolates no writes",
+    "C2": "not judged yet: it needs the places of transaction markers, which the run does not fetch from the hosts",
+}
+"""Rules that no check judges, and why."""
+HEAD = """\
+# The rules
+
+Every rule that a run is judged by, with the checks that judge it. A test that *fires* shows a smallest run in which
+the rule is broken, a *near miss* one that looks alike and is in order, *no evidence* one in which it cannot be known:
+nothing is claimed there, or the verdict is INCONCLUSIVE. Checks that only measure need the first only. What a check
+looks for, by its definition, is in [reference/checks.md](reference/checks.md). This page is made by
+`python tests/rules_table.py > docs/rules.md`.
+"""
+
+
+def proofs() -> dict[tuple[str, str], list[str]]:
+    """By check and way the tests that say they prove it, as ``file::test``."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for key, test in _marked(path):
+            found.setdefault(key, []).append(f"{path.stem}::{test}")
+    return found
+
+
+def _marked(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            for mark in node.decorator_list:
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.proves":
+                    check, way = (ast.literal_eval(argument) for argument in mark.args)
+                    yield (check, way), node.name
+
+
+def measures_only(kind: type[Check]) -> bool:
+    """Whether a check has no rows to show, or only ones that are never wrong."""
+    return kind.rule in {"D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"}
+
+
+def of_rule(rule: str) -> dict[str, type[Check]]:
+    """The checks of a rule by name."""
+    return {name: kind for name, kind in checks().items() if rule in {kind.rule, *kind.also}}
+
+
+def table() -> str:
+    """The page."""
+    proven = proofs()
+    lines = [HEAD, "| rule | what | check | fires | near miss | no evidence |", "|---|---|---|---|---|---|"]
+    for rule, what in RULES.items():
+        for name in of_rule(rule) or ("",):
+            cells = [_tests(proven.get((name, way), [])) for way in WAYS]
+            lines.append(f"| {rule} | {what} | {f'`{name}`' if name else OPEN[rule]} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _tests(names: list[str]) -> str:
+    return "<br>".join(
+        f"[{file.removeprefix('test_')}](../tests/analysis/{file}.py): {test.removeprefix('test_').replace('_', ' ')}"
+        for file, test in (name.split("::") for name in names)
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())

@@ -1,0 +1,69 @@
+"""A generator of flawless stories: whole runs of a modelled cluster in which nothing went wrong that is not allowed."""
+
+from __future__ import annotations
+
+from random import Random
+
+from analysis.history import ns
+from truth.logs import Log, last_stable, shown
+from truth.readers import consume
+from truth.story import LEVELS, Story, named, random
+from truth.writers import produce
+
+TRIMMED = 20.95
+"""When retention deletes: after everything was read."""
+SHAPE = (("orders", 3), ("orders", 2), ("dirty", 1), ("trimmed", 1), ("trimmed", 2), ("compacted", 1))
+MOST = 4
+"""Partitions that a topic has in one story."""
+
+
+def flawless(seed: int) -> Story:
+    """A run drawn by the seed: logs, producers, groups and readers, the watcher's samples, the tail audit."""
+    draw = random("flawless", seed)
+    story = Story(seed)
+    shape = dict.fromkeys(["orders"], 2) | dict(draw.sample(SHAPE, 2))
+    for topic, partitions in sorted(shape.items()):
+        for partition in range(partitions):
+            story.logs[topic, partition] = Log(topic, partition, hit=draw.random() < 0.4)
+    produce(story, draw)
+    consume(story, draw)
+    for log in story.logs.values():
+        if log.topic == "trimmed" and log.end:
+            log.start = draw.randrange(log.end // 2 + 1)
+        _audit(story, log)
+        _watch(story, draw, log)
+    story.free = list(story.logs)
+    return story
+
+
+def _audit(story: Story, log: Log) -> None:
+    """A fresh reader after the run, at both isolation levels."""
+    for isolation in LEVELS:
+        story.add(
+            "audit_ranges", isolation=isolation, **named(log.place), log_start=log.start, end=log.end, complete=True
+        )
+        for _, entry in shown(log, story.fates, isolation):
+            if entry.value and entry.offset >= log.start:
+                producer, incarnation, seq = entry.value
+                story.add(
+                    "audit", isolation=isolation, **named(log.place), offset=entry.offset, producer=producer,
+                    producer_incarnation=incarnation, seq=seq, intact=True, leader_epoch=log.epoch(entry.at),
+                )  # fmt: skip
+
+
+def _watch(story: Story, draw: Random, log: Log) -> None:
+    """The watcher's samples."""
+    at = -5.9
+    while at < 21.5:
+        leader = log.leader(at)
+        story.add(
+            "partitions", at=ns(at), asked=0, **named(log.place), leader=leader, leader_epoch=log.epoch(at),
+            replicas=[1, 2, 0], isr=list(log.isr(at) if log.hit else (0, 1, 2)),
+        )  # fmt: skip
+        if leader >= 0:
+            end = sum(entry.at <= at for entry in log.entries)
+            story.add(
+                "offsets", at=ns(at), asked=leader, **named(log.place), leader=True, high_watermark=end, log_end=end,
+                log_start=log.start if at > TRIMMED else 0, last_stable=last_stable(log, story.fates, at),
+            )  # fmt: skip
+        at += draw.uniform(0.8, 1.4)

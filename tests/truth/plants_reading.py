@@ -1,0 +1,254 @@
+"""Plants in reading and committing: records skipped, delivered backwards, left out or given again in a new term."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from analysis.history import Row
+from truth.reference_reading import Owned, owned
+from truth.sightings import Spot, attempts, spot_of, written
+from truth.story import Story, member_of, place_of, value_of
+
+Term = list[Row]
+"""The deliveries of one member, partition and assignment, in order."""
+
+
+def skipped(story: Story, draw: Random) -> bool:
+    """B1: a reader without a group leaves out a record that is there."""
+    row = _skip(story, draw, alone=True)
+    return row is not None
+
+
+def skipped_by_group(story: Story, draw: Random) -> bool:
+    """B1: a group's member leaves out a record, which the group never gets (A5) and commits past (B3)."""
+    row = _skip(story, draw, alone=False)
+    if row is None:
+        return False
+    _owed(story, row, "violation", "violation")
+    return True
+
+
+def backwards(story: Story, draw: Random) -> bool:
+    """B2: a member is given a record that it has had, without going on from there."""
+    found = [term for term in _terms(story) if _steady(story, term[0])]
+    if not found:
+        return False
+    term = draw.choice(found)
+    last, again = term[-1], draw.choice(term[-3:])
+    story.free.remove(place_of(last))
+    _shift(story, member_of(last), last["n"] + 1, 1)
+    story.rows["reads"].append(again | {"n": last["n"] + 1, "poll": last["poll"], "at": last["at"] + 1})
+    story.expect("poll_order", "violation", *member_of(last), *place_of(last), last["offset"], again["offset"])
+    return True
+
+
+def begun_too_late(story: Story, draw: Random) -> bool:
+    """B3 and A5: a member that takes a partition over begins beyond what the group was given."""
+    return _begin_late(story, draw, killed=False)
+
+
+def begun_behind_killed(story: Story, draw: Random) -> bool:
+    """B3 and A5, open: it begins beyond what a killed member has written down, and that one may have had more."""
+    return _begin_late(story, draw, killed=True)
+
+
+def begun_too_early(story: Story, draw: Random) -> bool:
+    """B4: a member that takes a partition over begins below an offset whose commit was acknowledged before."""
+    found = []
+    for before, term in _takeovers(story):
+        first = term[0]
+        earlier = {row["offset"]: row for row in before if row["offset"] < first["offset"]}
+        promised = _promised(story, first)
+        again = [earlier[offset] for offset in sorted(earlier)[-draw.randint(1, 3) :]]
+        if any(row["offset"] < promised for row in again) and _steady(story, first):
+            found.append((first, again, promised))
+    if not found:
+        return False
+    first, again, promised = draw.choice(found)
+    story.free.remove(place_of(first))
+    who = {name: first[name] for name in ("probe", "incarnation", "group", "assignment", "poll")}
+    number, at = first["n"], first["at"]
+    _shift(story, member_of(first), number, len(again))
+    for place, row in enumerate(again):
+        story.rows["reads"].append(row | who | {"n": number + place, "at": at - len(again) + place})
+        if row["offset"] < promised:
+            story.expect("redelivery", "violation", *owned(first), row["offset"])
+    return True
+
+
+# --- near misses ------------------------------------------------------------------------------------------------------
+
+
+def near_skipped_by_seek(story: Story, draw: Random) -> bool:
+    """A reader that seeks forward leaves records out of its own will."""
+    row = _skip(story, draw, alone=True, foretold=False)
+    if row is None:
+        return False
+    names = ("probe", "incarnation", "topic", "partition", "at")
+    story.add("seeks", **{name: row[name] for name in names}, offset=row["offset"] + 1, kind="seek")
+    return True
+
+
+def near_skipped_across(story: Story, draw: Random) -> bool:
+    """The last delivery of a term is left out, but the next term has that record: no step leads over it."""
+    found = []
+    for before, term in _takeovers(story):
+        last = before[-1]
+        if last["offset"] == term[0]["offset"]:
+            found.append(last)
+    if not found:
+        return False
+    row = draw.choice(found)
+    story.free.remove(place_of(row))
+    story.rows["reads"].remove(row)
+    return True
+
+
+PLANTS = (
+    skipped, skipped_by_group, backwards, begun_too_late, begun_behind_killed, begun_too_early, near_skipped_by_seek,
+    near_skipped_across,
+)  # fmt: skip
+
+
+# --- what they share --------------------------------------------------------------------------------------------------
+
+
+def _terms(story: Story) -> list[Term]:
+    """The terms in free partitions that have deliveries, by time."""
+    streams: dict[Any, Term] = defaultdict(list)
+    for row in sorted(story.rows["reads"], key=lambda each: (each["at"], each["n"])):
+        if place_of(row) in story.free:
+            streams[member_of(row), place_of(row), row["assignment"]].append(row)
+    return list(streams.values())
+
+
+def _takeovers(story: Story) -> Iterator[tuple[Term, Term]]:
+    """Terms of groups that come after another of the same partition, with all deliveries before them."""
+    by_owner: dict[Owned, list[Term]] = defaultdict(list)
+    for term in _terms(story):
+        if term[0]["group"] is not None:
+            by_owner[owned(term[0])].append(term)
+    for terms in by_owner.values():
+        for number, term in enumerate(terms[1:], start=1):
+            yield [row for earlier in terms[:number] for row in earlier], term
+
+
+def _steady(story: Story, row: Row) -> bool:
+    """Whether nobody of that group, or that reader, ever sought."""
+    sought = {seek["probe"] for seek in story.rows["seeks"]}
+    if row["group"] is None:
+        return row["probe"] not in sought
+    return not any(each["probe"] in sought for each in story.all("incarnations", group=row["group"]))
+
+
+def _killed(story: Story, row: Row) -> set[tuple[str, int]]:
+    """The killed members of the row's group that ever had its partition."""
+    had = {member_of(r) for r in story.rows["assignments"] if owned(r) == owned(row)}
+    return had & story.killed()
+
+
+def _times(story: Story, group: str | None) -> dict[Spot, int]:
+    times: dict[Spot, int] = defaultdict(int)
+    for row in story.rows["reads"]:
+        times[spot_of(row)] += row["group"] == group
+    return times
+
+
+def _skip(story: Story, draw: Random, *, alone: bool, foretold: bool = True) -> Row | None:
+    """Take out a delivery between two others of a term, of an offset that is given once; the row that is gone."""
+    found = []
+    for term in _terms(story):
+        first = term[0]
+        fits = (first["group"] is None) is alone and _steady(story, first) and (alone or not _killed(story, first))
+        times = _times(story, first["group"]) if fits and not alone else {}
+        for before, row, _ in zip(term, term[1:], term[2:], strict=False) if fits else ():
+            kept = row["offset"] >= story.logs[place_of(row)].start
+            if kept and (alone or times[spot_of(row)] == 1):
+                found.append((before, row))
+    if not found:
+        return None
+    before, row = draw.choice(found)
+    story.free.remove(place_of(row))
+    story.rows["reads"].remove(row)
+    if foretold:
+        story.expect("poll_skip", "violation", *member_of(row), *place_of(row), before["offset"], row["offset"])
+    return row
+
+
+def _begin_late(story: Story, draw: Random, *, killed: bool) -> bool:
+    """Take out the first deliveries of a term that takes over, and what it found committed is beyond them."""
+    found = []
+    for before, term in _takeovers(story):
+        first, rest = term[0], draw.randint(1, 2)
+        lost = _killed(story, first)
+        if len(term) <= rest or not _steady(story, first):
+            continue
+        gone, times = term[:rest], _times(story, first["group"])
+        fresh = all(times[spot_of(row)] == 1 and row["offset"] > max(r["offset"] for r in before) for row in gone)
+        last = before[-1]
+        behind = lost == {member_of(last)} and max(before, key=_offset) is last and _unfinished(story, last)
+        if fresh and (behind if killed else not lost):
+            found.append((gone, term[rest]["offset"]))
+    if not found:
+        return False
+    gone, begins = draw.choice(found)
+    story.free.remove(place_of(gone[0]))
+    members = {member_of(row) for row in story.rows["assignments"] if owned(row) == owned(gone[0])}
+    automatic = any(member_of(row) in members for row in story.all("incarnations", commit="automatic"))
+    for row in gone:
+        story.rows["reads"].remove(row)
+        late = "allowed" if automatic else "unproven"
+        _owed(story, row, *("unproven", late) if killed else ("violation", "violation"))
+    for row in story.rows["fetched"]:
+        if member_of(row) == member_of(gone[0]) and owned(row) == owned(gone[0]) and row["completed"] < gone[0]["at"]:
+            row["offset"] = begins
+    return True
+
+
+def _unfinished(story: Story, row: Row) -> bool:
+    """Whether the row's member was killed in the row's term, with no word of it after the row."""
+    moves = [r for r in story.rows["assignments"] if member_of(r) == member_of(row) and owned(r) == owned(row)]
+    last = max(moves, key=lambda r: int(r["at"]))
+    return bool(last["kind"] == "assign" and last["assignment"] == row["assignment"])
+
+
+def _owed(story: Story, row: Row, unseen: str, past: str) -> None:
+    """A group was not given a record: what follows where it was owed it, and where it has committed past it."""
+    value, place = value_of(row), place_of(row)
+    if row["offset"] < story.logs[place].start:
+        return  # retention deleted it since: nobody can say that it was there
+    since = min(r["at"] for r in story.rows["assignments"] if owned(r) == owned(row))
+    send = attempts(story).get(value) if value else None
+    careful = story.all("audit", isolation="read_committed", topic=place[0], partition=place[1], offset=row["offset"])
+    told = [r["offset"] for r in story.rows["groups"] if owned(r) == owned(row) and r["offset"] is not None]
+    passed = bool(told) and row["offset"] < told[0]
+    if send and value and value in written(story) and send["invoked"] >= since and not (passed and past == "allowed"):
+        story.expect("unseen", unseen, row["group"], *value)
+    if careful and passed:
+        story.expect("commit_skip", past, *owned(row), row["offset"])
+
+
+def _commits(story: Story, row: Row) -> list[Row]:
+    return [each for each in story.rows["commits"] if owned(each) == owned(row)]
+
+
+def _promised(story: Story, row: Row) -> int:
+    """The highest offset whose commit was acknowledged before the member of a term asked where it was to begin."""
+    mine = [r for r in story.rows["fetched"] if member_of(r) == member_of(row) and owned(r) == owned(row)]
+    asked = max((r["invoked"] for r in mine if r["completed"] < row["at"]), default=0)
+    done = [r for r in _commits(story, row) if r["outcome"] == "ok" and r["completed"] < asked]
+    return max((r["offset"] for r in done), default=-1)
+
+
+def _shift(story: Story, who: tuple[str, int], number: int, by: int) -> None:
+    """Make room in a member's order of delivery."""
+    for row in story.rows["reads"]:
+        if member_of(row) == who and row["n"] >= number:
+            row["n"] += by
+
+
+def _offset(row: Row) -> int:
+    return int(row["offset"])

@@ -1,0 +1,143 @@
+"""The rules about the log (A) in plain Python: as few loops over dicts as their definitions need."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+
+from analysis.history import Row
+from truth.logs import Place, Value
+from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
+from truth.story import TOPICS, Story, value_of
+
+
+def inconsistent_offset(story: Story) -> Iterator[Row]:
+    """A1: one place at which different values were seen or acknowledged."""
+    seen: dict[Spot, list[tuple[Value, bool]]] = defaultdict(list)
+    for table in ("reads", "audit"):
+        for row in story.rows[table]:
+            if value := value_of(row):
+                seen[spot_of(row)].append((value, True))
+    known, sends = in_log(story), attempts(story)
+    for value, row in sends.items():
+        proven = row["outcome"] == "info" and row["offset"] is not None and value in known
+        if acknowledged(row) or proven:
+            seen[spot_of(row)].append((value, False))
+    process = settings(story)
+    for spot, sightings in seen.items():
+        if len({value for value, _ in sightings}) > 1:
+            firm = {v for v, in_the_log in sightings if in_the_log or process.get(v[:2], {}).get("acks") == -1}
+            violated = len(firm) > 1 and not unclean(spot[0])
+            yield {
+                "severity": "violation" if violated else "allowed", **_at(spot),
+                "read": sum(in_the_log for _, in_the_log in sightings),
+                "acknowledged": sum(not in_the_log for _, in_the_log in sightings),
+            }  # fmt: skip
+
+
+def duplicate_in_log(story: Story) -> Iterator[Row]:
+    """A2: one value at two places; one that was only acknowledged is in no log."""
+    sends, process = attempts(story), settings(story)
+    for value, spots in in_log(story).items():
+        row = sends.get(value)
+        places = spots | ({spot_of(row)} if row and acknowledged(row) else set())
+        if len(places) > 1:
+            idempotent = process.get(value[:2], {}).get("idempotent")
+            other = max(places)
+            yield {
+                "severity": "unproven" if idempotent is None else "violation" if idempotent else "allowed",
+                **_named(value), **_at(min(places)), "other_topic": other[0], "other_partition": other[1],
+                "other_offset": other[2], "outcome": row["outcome"] if row else None, "idempotent": idempotent,
+            }  # fmt: skip
+
+
+def lost(story: Story) -> Iterator[Row]:
+    """A4: written or read, audited completely, and not there any more, although nothing may have deleted it."""
+    sends, known, owed, cover = attempts(story), in_log(story), written(story), covers(story)
+    audited = {value_of(row) for row in story.rows["audit"]}
+    read: dict[Value, set[Spot]] = defaultdict(set)
+    for row in story.rows["reads"]:
+        if value := value_of(row):
+            read[value].add(spot_of(row))
+    for value in (owed | set(read)) - audited:
+        place, offset = _whereabouts(sends.get(value), known.get(value, set()))
+        if value in read:
+            offset = max(read[value])[2]
+        found = cover.get(place) if place else None
+        if place is None or found is None or not found.complete:
+            continue
+        if (offset is not None and offset < found.start) or (value in read and (offset or 0) >= found.end):
+            continue
+        acks = settings(story).get(value[:2], {}).get("acks")
+        if place[0] == "compacted" or (offset is None and found.trimmed):
+            severity = "unproven"
+        else:
+            severity = "allowed" if unclean(place[0]) or (value not in read and acks != -1) else "violation"
+        yield {
+            "severity": severity, "kind": "truncated_after_read" if value in read else "lost",
+            "acknowledged": value in owed, **_named(value), "topic": place[0], "partition": place[1],
+            "offset": offset, "acks": acks,
+        }  # fmt: skip
+
+
+def send_order(story: Story) -> Iterator[Row]:
+    """A8: neighbours by sequence number, of one process and partition, that stand in the log the other way round."""
+    sends, known, cover, process = attempts(story), in_log(story), covers(story), settings(story)
+    audit_starts: dict[Place, int] = {}
+    for row in story.rows["audit_ranges"]:
+        place = row["topic"], row["partition"]
+        audit_starts[place] = max(row["log_start"], audit_starts.get(place, 0))
+    streams: dict[tuple[str, int, str, int], list[tuple[int, int]]] = defaultdict(list)
+    for value in sorted(set(sends) | set(known)):
+        send = sends.get(value)
+        if value in known:
+            topic, partition, offset = min(known[value])
+        elif send and acknowledged(send):
+            topic, partition, offset = spot_of(send)
+            found = cover.get((topic, partition))
+            if found and found.complete and offset >= audit_starts[topic, partition]:
+                continue  # the audit would have found it: it is lost, and has no place in any order
+        else:
+            continue
+        streams[*value[:2], topic, partition].append((value[2], offset))
+    for (probe, incarnation, topic, partition), stream in streams.items():
+        for (before_seq, before), (seq, offset) in pairwise(stream):
+            if offset <= before:
+                earlier = sends.get((probe, incarnation, before_seq), {}).get("outcome", "unknown")
+                yield {
+                    "severity": _order(process.get((probe, incarnation)), earlier),
+                    **_named((probe, incarnation, seq)), **_at((topic, partition, offset)),
+                    "earlier_seq": before_seq, "earlier_offset": before, "earlier_outcome": earlier,
+                    "outcome": sends.get((probe, incarnation, seq), {}).get("outcome"),
+                }  # fmt: skip
+
+
+def _order(settings: Row | None, earlier: str) -> str:
+    if settings is None or settings["idempotent"] is None:
+        return "unproven"
+    if not settings["idempotent"] and settings["max_in_flight"] != 1:
+        return "allowed"
+    return "violation" if earlier == "ok" else "information"
+
+
+def unclean(topic: str) -> bool:
+    """Whether an unclean election was allowed for a topic."""
+    return TOPICS[topic].get("unclean.leader.election.enable") == "true"
+
+
+def _whereabouts(send: Row | None, seen: set[Spot]) -> tuple[Place | None, int | None]:
+    """Where a value is: the log's word first, then the acknowledgement's, then the partition it was meant for."""
+    if seen:
+        return min(seen)[:2], min(seen)[2]
+    if send is None or send["partition"] is None:
+        return None, None
+    return (send["topic"], send["partition"]), send["offset"] if acknowledged(send) else None
+
+
+def _named(value: Value) -> Row:
+    return {"producer": value[0], "producer_incarnation": value[1], "seq": value[2]}
+
+
+def _at(spot: Spot) -> Row:
+    return {"topic": spot[0], "partition": spot[1], "offset": spot[2]}

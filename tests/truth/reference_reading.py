@@ -1,0 +1,251 @@
+"""The rules about reading and committing (B) in plain Python, from the definitions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from analysis.history import Row
+from truth.logs import Value
+from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
+from truth.story import LEVELS, RUN_ENDED, Story, member_of, place_of, value_of
+
+Owned = tuple[str, str, int]
+"""Group, topic, partition."""
+
+
+def owned(row: Row) -> Owned:
+    """Group and place of a row."""
+    return row["group"], row["topic"], row["partition"]
+
+
+# --- B1, B2: step by step ---------------------------------------------------------------------------------------------
+
+
+def steps(story: Story) -> Iterator[tuple[Row, Row]]:
+    """Neighbouring deliveries of one member, partition and assignment without a seek of that partition between."""
+    streams: dict[Any, list[Row]] = defaultdict(list)
+    for row in story.rows["reads"]:
+        streams[member_of(row), place_of(row), row["assignment"]].append(row)
+    sought = [(member_of(row), place_of(row), row["at"]) for row in story.rows["seeks"]]
+    for (member, place, _), stream in streams.items():
+        times = [at for who, where, at in sought if (who, where) == (member, place)]
+        for before, row in pairwise(sorted(stream, key=lambda each: int(each["n"]))):
+            if not any(before["at"] <= at <= row["at"] for at in times):
+                yield before, row
+
+
+def poll_skip(story: Story) -> Iterator[Row]:
+    """B1: a step over an offset that is proven to hold a record which the reader may see."""
+    visible = proven(story)
+    careful = {who: row["isolation"] != "read_uncommitted" for who, row in settings(story).items()}
+    for before, row in steps(story):
+        place, level = place_of(row), LEVELS[careful.get(member_of(row), True)]
+        between = [o for o in visible[level, *place] if before["offset"] < o < row["offset"]]
+        if between:
+            yield _step(before, row) | {"skipped": min(between)}
+
+
+def poll_order(story: Story) -> Iterator[Row]:
+    """B2: a step that does not lead forward."""
+    return (_step(before, row) for before, row in steps(story) if row["offset"] <= before["offset"])
+
+
+def proven(story: Story) -> dict[tuple[str, str, int], set[int]]:
+    """By isolation and place the offsets, from the log's start on, that hold a record."""
+    found: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+    process, cover, sends = settings(story), covers(story), attempts(story)
+    for row in story.rows["audit"]:
+        found[row["isolation"], *place_of(row)].add(row["offset"])
+    for row in story.rows["reads"]:
+        level = process.get(member_of(row), {}).get("isolation") or "read_committed"
+        found[level, *place_of(row)].add(row["offset"])
+    for value in written(story):
+        send = sends[value]
+        audited = cover.get(place_of(send))
+        firm = process.get(value[:2], {}).get("acks") == -1 and not (audited and audited.complete)
+        if firm and acknowledged(send):
+            found["read_committed", *place_of(send)].add(send["offset"])
+    for place in {(topic, partition) for _, topic, partition in found}:
+        start = cover[place].start if place in cover else 0
+        found[LEVELS[0], *place] |= found[LEVELS[1], *place]
+        for level in LEVELS:
+            found[level, *place] = {offset for offset in found[level, *place] if offset >= start}
+    return found
+
+
+def _step(before: Row, row: Row) -> Row:
+    names = ("probe", "incarnation", "group", "assignment", "topic", "partition", "offset", "poll", "n")
+    past: Row = {"severity": "violation", "before": before["offset"], "before_poll": before["poll"]}
+    return past | {name: row[name] for name in names}
+
+
+# --- A5, B3, B4: group by group ---------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Holding:
+    """What a group had of a partition."""
+
+    since: int
+    held: bool
+    start: int | None
+    reached: int | None
+    committed: int | None
+    sought: bool
+    automatic: bool
+    offsets: set[int]
+
+
+def holdings(story: Story) -> dict[Owned, Holding]:
+    """By group and partition that it was ever given."""
+    groups = {member_of(row): row["group"] for row in story.rows["incarnations"]}
+    automatic = {member_of(row) for row in story.rows["incarnations"] if row["commit"] == "automatic"}
+    found: dict[Owned, Holding] = {}
+    for key in {owned(row) for row in story.rows["assignments"] if row["group"] and row["kind"] == "assign"}:
+        moves = [row for row in story.rows["assignments"] if owned(row) == key]
+        given = [row["at"] for row in moves if row["kind"] == "assign"]
+        taken = [row["at"] for row in moves if row["kind"] != "assign"]
+        reads = [row for row in story.rows["reads"] if owned(row) == key]
+        offsets = {row["offset"] for row in reads}
+        first = min((row["at"] for row in reads), default=None)
+        seeks = [row["at"] for row in story.rows["seeks"] if (groups.get(member_of(row)), *place_of(row)) == key]
+        asked = sorted((row for row in story.rows["fetched"] if owned(row) == key), key=lambda row: row["completed"])
+        began = [asked[0]["offset"]] if asked and not _moved_at_once(seeks, first) else []
+        starts = [offset for offset in (*began, *offsets) if offset is not None]
+        done = [row for row in story.rows["commits"] if owned(row) == key and row["outcome"] == "ok"]
+        last = max(done, key=lambda row: (row["completed"], row["offset"]), default={"offset": None})
+        told = [r["offset"] for r in story.rows["groups"] if owned(r) == key and r["offset"] is not None]
+        found[key] = Holding(
+            since=min(given), held=not taken or max(given) >= max(taken) or max(taken) >= RUN_ENDED,
+            start=min(starts, default=None), reached=max(offsets, default=None),
+            committed=max(told) if told else last["offset"],
+            sought=first is not None and any(at > first for at in seeks),
+            automatic=any(member_of(row) in automatic for row in moves if row["kind"] == "assign")
+            or any(row["kind"] == "auto" for row in done),
+            offsets=offsets,
+        )  # fmt: skip
+    return found
+
+
+def _moved_at_once(seeks: list[int], first: int | None) -> bool:
+    """Whether a member sought before the group had read anything: then it did not begin at what it found."""
+    return bool(seeks) and (first is None or min(seeks) <= first)
+
+
+def blind(story: Story) -> dict[Owned, list[tuple[int, int | None]]]:
+    """By group and partition the offsets that killed members may have had: from one past their last to the next one's.
+
+    What a killed process did last is not written down.
+    """
+    found: dict[Owned, list[tuple[int, int | None]]] = defaultdict(list)
+    for who in story.killed():
+        for key in {owned(r) for r in story.rows["assignments"] if member_of(r) == who and r["group"]}:
+            given = [r for r in story.rows["assignments"] if member_of(r) == who and owned(r) == key]
+            if not any(row["kind"] == "assign" for row in given):
+                continue
+            reads = [row for row in story.rows["reads"] if owned(row) == key]
+            mine = [row for row in reads if member_of(row) == who]
+            last_at = max((row["at"] for row in mine), default=0)
+            later = [row for row in reads if member_of(row) != who and row["at"] > last_at]
+            onward = min(later, key=lambda row: row["at"])["offset"] if later else None
+            found[key].append((max((row["offset"] for row in mine), default=-1) + 1, onward))
+    return found
+
+
+def _hidden(spans: list[tuple[int, int | None]], offset: int) -> bool:
+    return any(low <= offset and (high is None or offset < high) for low, high in spans)
+
+
+def unseen(story: Story) -> Iterator[Row]:
+    """A5: written, in the log, owed to a group that held the partition all along, and never given to it."""
+    sends, known, hidden = attempts(story), in_log(story), blind(story)
+    audited = {value_of(row) for row in story.rows["audit"]}
+    given: dict[str, set[Value | None]] = defaultdict(set)
+    for row in story.rows["reads"]:
+        given[row["group"]].add(value_of(row))
+    owed = [value for value in written(story) if value in audited]
+    for (group, topic, partition), holding in holdings(story).items():
+        for value in owed if holding.held else ():
+            spot = min(known[value])
+            late = sends[value]["invoked"] < holding.since
+            if spot[:2] != (topic, partition) or late or value in given[group]:
+                continue
+            if holding.start is not None and spot[2] < holding.start:
+                continue
+            open_question = holding.reached is None or spot[2] > holding.reached or holding.sought
+            unclear = _hidden(hidden[group, topic, partition], spot[2])
+            if unclear and not holding.sought and _ran_ahead(holding, spot[2]):
+                continue
+            unproven = open_question or unclear
+            yield {
+                "severity": "unproven" if unproven else "violation", "group": group, **_value(value), "topic": topic,
+                "partition": partition, "offset": spot[2], "reached": holding.reached,
+            }  # fmt: skip
+
+
+def _ran_ahead(holding: Holding, offset: int) -> bool:
+    """Whether automatic commits passed an offset: B3 tells of it then, if a killed process may have had it."""
+    known = holding.start is not None and holding.committed is not None
+    return known and holding.automatic and offset < (holding.committed or 0)
+
+
+def commit_skip(story: Story) -> Iterator[Row]:
+    """B3: visible to all, at or after the group's first position, below its committed offset, and never given to it."""
+    hidden = blind(story)
+    careful = [row for row in story.rows["audit"] if row["isolation"] == "read_committed"]
+    for (group, topic, partition), holding in holdings(story).items():
+        if holding.start is None or holding.committed is None:
+            continue
+        for row in careful:
+            offset = row["offset"]
+            inside = place_of(row) == (topic, partition) and holding.start <= offset < holding.committed
+            if inside and offset not in holding.offsets:
+                unclear = _hidden(hidden[group, topic, partition], offset)
+                allowed = unclear and holding.automatic
+                severity = "allowed" if allowed else "unproven" if unclear else "violation"
+                yield {
+                    "severity": "unproven" if holding.sought else severity, "group": group, "topic": topic,
+                    "partition": partition, "offset": offset, "committed": holding.committed,
+                    **{name: row[name] for name in ("producer", "producer_incarnation", "seq")},
+                }  # fmt: skip
+
+
+def redelivery(story: Story) -> Iterator[Row]:
+    """B4: more than one delivery of an offset to a group; too many where a member begins below what was committed."""
+    times: dict[tuple[str, Spot], list[Row]] = defaultdict(list)
+    for row in story.rows["reads"]:
+        if row["group"] is not None:
+            times[row["group"], spot_of(row)].append(row)
+    held = holdings(story)
+    for (group, spot), rows in times.items():
+        if len(rows) > 1:
+            terms = {(member_of(row), row["assignment"]) for row in rows}
+            done = [offset for who, number in terms for offset in _before(story, (group, *spot[:2]), who, number)]
+            committed = max(done, default=None)
+            holding = held.get((group, *spot[:2]))
+            excess = committed is not None and spot[2] < committed and not (holding and holding.sought)
+            yield {
+                "severity": "violation" if excess else "information", "group": group, "topic": spot[0],
+                "partition": spot[1], "offset": spot[2], "deliveries": len(rows), "committed": committed,
+            }  # fmt: skip
+
+
+def _before(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> Iterator[int]:
+    """The offsets whose commit was acknowledged before a member asked, in an assignment, where it was to begin."""
+    mine = [row for row in story.rows["assignments"] if member_of(row) == who and owned(row) == key]
+    given = [r["at"] for r in mine if r["kind"] == "assign" and r["assignment"] == assignment]
+    asked = [row for row in story.rows["fetched"] if member_of(row) == who and owned(row) == key]
+    answers = [row for row in asked if given and row["completed"] >= min(given)]
+    if answers:
+        when = min(answers, key=lambda row: row["completed"])["invoked"]
+        for row in story.rows["commits"]:
+            if owned(row) == key and row["outcome"] == "ok" and row["completed"] < when:
+                yield row["offset"]
+
+
+def _value(value: Value) -> Row:
+    return {"producer": value[0], "producer_incarnation": value[1], "seq": value[2]}

@@ -1,0 +1,91 @@
+"""Many stories in one run directory: one pass of Spark judges a hundred of them as quickly as one.
+
+Story ``i`` has its own block of partitions of each topic and of incarnations of each probe, and no row of it touches
+another's. What they share is what a run has once: its phases, its clocks, its faults and the topics' settings. The
+evidence is taken apart again by those blocks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from analysis.history import History, Row
+from truth.generate import MOST
+from truth.story import TOPICS, Story
+from truth.told import Rows
+
+from chaosk.rundir import RunDir
+
+PROCESSES = 32
+"""Incarnations that a probe has in one story."""
+SHARED = ("phases", "clocks", "faults")
+"""Tables that a run has once."""
+_PARTITIONS = ("partition", "other_partition")
+_INCARNATIONS = ("incarnation", "producer_incarnation")
+
+
+class Run(History):
+    """A run of many stories."""
+
+    def __init__(self, stories: Sequence[Story]) -> None:
+        """The stories side by side, in the phases and around the fault of every made-up run."""
+        super().__init__()
+        self.stories = stories
+        self.rows = {name: rows if name in SHARED else [] for name, rows in self.rows.items()}
+        for number, story in enumerate(stories):
+            for name, rows in story.rows.items():
+                self.rows[name].extend(_moved(row, number) for row in rows)
+        self.add("host_clocks", host="node1", at=0, offset=0, error=1_000_000)
+        self.record["probes"] = []
+        self.probes = {row["probe"]: _probe(row) for row in self.rows["incarnations"]}
+
+    def plan(self) -> Row:
+        """The document of ``plan.json``."""
+        document = super().plan()
+        partitions = MOST * len(self.stories)
+        document["scenario"]["topics"] = {
+            topic: {"partitions": partitions, "replication_factor": 3, "config": config}
+            for topic, config in TOPICS.items()
+        }
+        return document
+
+
+def together(stories: Sequence[Story], root: Path) -> RunDir:
+    """Write stories side by side as one run directory."""
+    return Run(stories).write(root)
+
+
+def evidence(rundir: RunDir, count: int, checks: Collection[str]) -> list[Rows]:
+    """By story the evidence of each check, in the story's own numbers."""
+    found: list[Rows] = [{check: [] for check in checks} for _ in range(count)]
+    for check in checks:
+        path = rundir.evidence / f"{check}.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        for line in lines:
+            row: Row = json.loads(line)
+            place = row.get("partition")
+            number = place // MOST if place is not None else row["incarnation"] // PROCESSES
+            found[number][check].append(_moved(row, -number))
+    return found
+
+
+def _moved(row: Row, number: int) -> Row:
+    """The row in the block of story ``number``."""
+    moved = dict(row)
+    for names, block in ((_PARTITIONS, MOST), (_INCARNATIONS, PROCESSES)):
+        for name in names:
+            if row.get(name) is not None:
+                moved[name] = row[name] + block * number
+    if number >= 0 and row.get("txn") is not None:
+        moved["txn"] = f"{row['txn']}@{number}"
+        if "transactional_id" in row:
+            moved["transactional_id"] = f"{row['transactional_id']}@{number}"
+    return moved
+
+
+def _probe(row: Row) -> Row:
+    if row["kind"] == "produce":
+        return {"produce": {"topic": "orders", "rate": "5/s"}}
+    return {"consume": {"topic": "orders", **({"group": row["group"]} if row["group"] else {})}}

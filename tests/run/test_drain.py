@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chaosk.audit.ranges import Extent
 from chaosk.cluster.live import ProbeState
 from chaosk.probes._contract import Probe
 from chaosk.run.drain import behind
@@ -15,9 +16,11 @@ READER = KINDS["consume"].model_validate({"topic": "orders", "group": "readers"}
 ALONE = KINDS["consume"].model_validate({"topic": "orders", "assign": "all"})
 
 
-def state(probe: str, ok: int, lag: int | None = None, *, running: bool = True) -> ProbeState:
+def state(
+    probe: str, ok: int, lag: int | None = None, *, running: bool = True, reached: int | None = None
+) -> ProbeState:
     """What a probe said last."""
-    return ProbeState(probe=probe, kind="x", running=running, ok=ok, lag=lag)
+    return ProbeState(probe=probe, kind="x", running=running, ok=ok, lag=lag, reached=reached)
 
 
 @pytest.mark.parametrize(
@@ -49,5 +52,34 @@ def test_who_is_behind(probes: dict[str, Probe], states: list[ProbeState], expec
 def test_what_the_log_has_no_room_for_is_not_missed(logs: dict[str, int], expected: tuple[str, ...]) -> None:
     """Ten were acknowledged; a log that was cut back has nine, one with markers or unsure records has more."""
     states = [state("w", 10), state("r", 9, 0)]
+    extents = {topic: Extent(records, records) for topic, records in logs.items()}
+    assert behind({"w": WRITER, "r": READER}, states, extents) == expected
+    assert behind({"w": WRITER, "r": READER}, [state("w", 10), state("r", 9, 1)], extents) == ("readers",)
+
+
+@pytest.mark.parametrize(
+    ("reached", "lag", "logs", "expected"),
+    [
+        (20, 0, {"orders": Extent(15, 20)}, ()),
+        (19, 0, {"orders": Extent(15, 20)}, ("readers",)),
+        (20, 3, {"orders": Extent(15, 20)}, ("readers",)),
+        (None, 0, {"orders": Extent(15, 20)}, ("readers",)),
+        (20, 0, {"bills": Extent(15, 20)}, ("readers",)),
+        (20, 0, {}, ("readers",)),
+    ],
+    ids=["at the end", "before the end", "lagging", "unknown", "another topic", "nobody was asked"],
+)
+def test_who_was_started_again_is_done_at_the_end_of_the_log(
+    reached: int | None, lag: int, logs: dict[str, Extent], expected: tuple[str, ...]
+) -> None:
+    """Of ten acknowledged records the new process was given four, after what its predecessor had committed."""
+    states = [state("w", 10), state("r", 4, lag, reached=reached)]
     assert behind({"w": WRITER, "r": READER}, states, logs) == expected
-    assert behind({"w": WRITER, "r": READER}, [state("w", 10), state("r", 9, 1)], logs) == ("readers",)
+
+
+def test_the_places_of_all_members_count_together() -> None:
+    """Two members of a group hold a partition each; a third has ended."""
+    probes = {"w": WRITER, "r": READER, "s": READER, "t": READER}
+    states = [state("w", 30), state("r", 4, 0, reached=12), state("s", 2, 0, reached=8), state("t", 9, running=False)]
+    assert behind(probes, states, {"orders": Extent(30, 20)}) == ()
+    assert behind(probes, states, {"orders": Extent(30, 21)}) == ("readers",)

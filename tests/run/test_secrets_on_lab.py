@@ -6,7 +6,6 @@ import secrets
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from on_lab import until
 
 from chaosk.document import load_inventory
 from chaosk.inventory import Inventory
@@ -87,7 +87,7 @@ class Looking:
         self._tokens, self._in_environ = tokens, in_environ
         self._seen: set[str] = set()
         self._over = threading.Event()
-        self._looks = 0
+        self.looks = 0
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
@@ -95,12 +95,12 @@ class Looking:
         """What held a token, and stop; raises AssertionError if it hardly looked."""
         self._over.set()
         self._thread.join()
-        assert self._looks > 20
+        assert self.looks > 20
         return self._seen
 
     def _look(self) -> None:
         while not self._over.wait(0.1):
-            self._looks += 1
+            self.looks += 1
             for name, tokens in (("cmdline", self._tokens), ("environ", self._in_environ)):
                 for place, said in of_processes(name).items():
                     self._seen |= {place for token in tokens if token.encode() in said}
@@ -158,8 +158,9 @@ def test_planted_secrets_are_found_nowhere(start: Callable[..., Any], planted: P
 def test_they_would_be_found(planted: Planted, tmp_path: Path) -> None:
     """The same looks find a token that is there: in a process's words, in a file, in a table, on a host."""
     looking = Looking(planted.tokens, (planted.by_file,))
-    with subprocess.Popen(["sleep", "3.1"], env={"X": planted.by_file}):
-        time.sleep(2.5)
+    with subprocess.Popen(["sleep", "60"], env={"X": planted.by_file}) as bearer:
+        until(lambda: looking.looks > 20, 30.0)
+        bearer.kill()
     assert len(looking.seen()) == 1
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "log").write_text(f"password={planted.by_env}")

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from chaosk.audit.ranges import Extent
 from chaosk.cluster.live import ProbeState
 from chaosk.errors import StepError
 from chaosk.run import waiting
@@ -26,11 +27,13 @@ NEVER = threading.Event()
 class Team:
     """A crew whose probes get on by one record at each look."""
 
-    def __init__(self, *, grow: tuple[str, ...] = ("writer", "reader"), dies: str = "") -> None:
+    def __init__(
+        self, *, grow: tuple[str, ...] = ("writer", "reader"), dies: str = "", standby: tuple[str, ...] = ()
+    ) -> None:
         self.ok = {"writer": 0, "reader": 0}
         self.ended: list[tuple[str, ...]] = []
         self.started: list[str] = []
-        self.grow, self.dies = grow, dies
+        self.grow, self.dies, self.standby = grow, dies, standby
 
     def start(self, probe: str) -> None:
         """Note it."""
@@ -40,7 +43,7 @@ class Team:
         """How far each is."""
         kind = {"writer": "produce", "reader": "consume"}
         return tuple(
-            ProbeState(probe=name, kind=cast("Any", kind[name]), running=True, ok=ok, lag=0)
+            ProbeState(probe=name, kind=kind[name], running=True, ok=ok, lag=0, standby=name in self.standby)
             for name, ok in self.ok.items()
         )
 
@@ -81,6 +84,14 @@ def test_warm_when_every_probe_has_made_progress() -> None:
     assert team.started == ["writer", "reader"]
 
 
+def test_a_standby_need_not_have_made_progress() -> None:
+    """It is there to take over later; the others are waited for as ever."""
+    team = Team(grow=("reader",), standby=("writer",))
+    waiting.warm_up(crew(team), PROBES, team.look, NEVER)
+    assert team.ok["writer"] == 0
+    assert team.ok["reader"] > 0
+
+
 @pytest.mark.parametrize(
     ("team", "told"),
     [
@@ -107,7 +118,7 @@ def test_a_reader_that_does_not_catch_up_is_told_of_and_ended() -> None:
     """Its events count as far as they go; the verdict says what it lacks."""
     team = Team(grow=())
     team.ok["writer"] = 5
-    assert waiting.drain(crew(team), PROBES, lambda: {"orders": 5}, team.look, NEVER) == ("readers",)
+    assert waiting.drain(crew(team), PROBES, lambda: {"orders": Extent(5, 5)}, team.look, NEVER) == ("readers",)
     assert team.ended[-1] == ("writer", "reader")
 
 
@@ -117,9 +128,9 @@ def test_what_is_not_in_the_log_any_more_is_not_waited_for() -> None:
     team.ok |= {"writer": 5, "reader": 3}
     asked: list[int] = []
 
-    def logs() -> dict[str, int]:
+    def logs() -> dict[str, Extent]:
         asked.append(1)
-        return {"orders": 3}
+        return {"orders": Extent(3, 3)}
 
     assert waiting.drain(crew(team), PROBES, logs, team.look, NEVER) == ()
     assert len(asked) == 1

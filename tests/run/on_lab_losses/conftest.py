@@ -1,0 +1,22 @@
+"""A lab of these tests' own, so that they can run beside the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chaosk import lab
+from chaosk.inventory import LabLayout
+
+LAB = "run-losses"
+"""Name of the lab these tests put up."""
+
+
+@pytest.fixture(scope="session")
+def lab_inventory() -> Iterator[Path]:
+    """The inventory of a lab with three brokers and three ZooKeeper nodes, up for all runs of these tests."""
+    lines: list[str] = []
+    yield lab.up(LabLayout(name=LAB), lines.append)
+    lab.down(LAB, lines.append)

@@ -50,7 +50,7 @@ def parse_bounds(metric: Metric, value: object) -> Subjects:
     errors: list[InitErrorDetails] = []
     bounds = {name: _several(metric, each, loc, errors) for name, loc, each in found}
     if not bounds:
-        errors.append(_error((), value, f"bounds nothing; write {metric.name}: {_sample(metric)}"))
+        errors.append(_error((), value, f"bounds nothing; write {metric.name}: {metric.sample}"))
     if errors:
         raise ValidationError.from_exception_data(metric.name, errors)
     return bounds
@@ -62,7 +62,7 @@ def _several(metric: Metric, value: object, loc: Loc, errors: list[InitErrorDeta
     if not isinstance(value, list | tuple):
         return (_bound(metric, value, loc, errors),)
     if not value:
-        errors.append(_error(loc, value, f"an empty list bounds nothing; write [{_sample(metric)}]"))
+        errors.append(_error(loc, value, f"an empty list bounds nothing; write [{metric.sample}]"))
     return tuple(_bound(metric, each, (*loc, place), errors) for place, each in enumerate(value))
 
 
@@ -95,7 +95,7 @@ def _mapping(
         errors.append(_error((*loc, "during"), during, "must be a window; write run, after_heal or an entry's name"))
     if "min" not in value and "max" not in value:
         errors.append(
-            _error(loc, value, f"bounds nothing; add {'min' if metric.bare == 'min' else 'max'}: {_sample(metric)}")
+            _error(loc, value, f"bounds nothing; add {'min' if metric.bare == 'min' else 'max'}: {metric.sample}")
         )
     ends = {end: _figure(metric, value[end], (*loc, end), errors) for end in ("min", "max") if end in value}
     return ends, str(during)
@@ -107,10 +107,6 @@ def _figure(metric: Metric, value: object, loc: Loc, errors: list[InitErrorDetai
     except ValueError as error:
         errors.append(_error(loc, value, str(error)))
         return None
-
-
-def _sample(metric: Metric) -> str | int:
-    return metric.spell({"s": 20.0, "records/s": 450.0}.get(metric.unit, 12.0))
 
 
 def _error(loc: Loc, value: object, says: str) -> InitErrorDetails:

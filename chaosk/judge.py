@@ -14,18 +14,23 @@ from chaosk.metrics import METRICS
 from chaosk.verdict import Finding, Guard, Measure, Objective, Outcome, Severity
 
 PREDICTED_BY = {
-    "lost_records": ("lost", "inconsistent_offset"),
+    "lost_records": (
+        "lost", "lost_write", "inconsistent_offset", "truncation_after_ack", "end_offset_regression", "stale_append",
+        "leader_epoch_regression",
+    ),
     "duplicate_records": ("duplicate_in_log",),
     "reordered_records": ("send_order",),
     "redelivered_records": ("redelivery",),
     "unseen_records": ("unseen", "poll_skip", "commit_skip"),
+    "skipped_records": ("commit_skip", "unseen", "poll_skip"),
+    "swallowed_records": ("swallowed",),
     "failed_records": (),
     "uncertain_records": (),
-}
+}  # fmt: skip
 """Metrics that count what went wrong, and the checks whose findings a bound from below on them predicts.
 
-A log that was cut back gives its offsets again, and who is not given a record was skipped: those findings have the
-same root as the predicted one.
+A log that was cut back ends too early and gives its offsets again, and who is not given a record was skipped: those
+findings have the same root as the predicted one.
 """
 
 

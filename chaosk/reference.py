@@ -73,6 +73,19 @@ def page(kind: str, name: str) -> Page:
     return found[name]
 
 
+def of_rule(rule: str) -> tuple[Page, ...]:
+    """The pages of the checks that judge a rule, named by its id or by a check. Raises UsageError for anything else."""
+    found = _checks()
+    by_id: dict[str, list[str]] = {}
+    for name, kind in found.items():
+        for each in (getattr(kind, "rule", ""), *getattr(kind, "also", ())):
+            by_id.setdefault(each, []).append(name)
+    names = by_id.get(rule.upper(), [rule])
+    if unknown := [name for name in names if name not in found]:
+        raise UsageError(f"{unknown[0]!r} is no rule; {instead(rule, [*by_id, *found])}")
+    return tuple(_check(name, found[name]) for name in names)
+
+
 def markdown(kind: str) -> str:
     """The reference of one kind as a Markdown document."""
     listed = pages(kind)
@@ -133,7 +146,7 @@ def _check(name: str, kind: type) -> Page:
 
 def _metric(name: str) -> Page:
     metric = METRICS[name]
-    sample = metric.spell({"s": 20.0, "records/s": 450.0}.get(metric.unit, 0.0))
+    sample = metric.spell(0.0) if metric.unit in {"records", "count"} else metric.sample
     bare = {"max": "at most", "min": "at least", "exact": "exactly"}[metric.bare]
     each = f"Of each {metric.subject}; the whole run's is the {metric.overall} of them."
     says = f"{metric.says[0].upper()}{metric.says[1:]}.\n\nIn {metric.unit}. {each} A bare value means {bare} that."

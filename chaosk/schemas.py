@@ -57,7 +57,7 @@ def text(name: str) -> str:
 
 
 def _bounds(metric: Metric) -> str:
-    return {"s": "DurationBounds", "records/s": "RateBounds"}.get(metric.unit, "CountBounds")
+    return {"s": "DurationBounds", "records/s": "RateBounds", "ratio": "ShareBounds"}.get(metric.unit, "CountBounds")
 
 
 def _head(schema: Schema, title: str) -> Schema:

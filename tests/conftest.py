@@ -12,6 +12,10 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", settings(), deadline=None)  # how long an example takes says nothing about chaosk
+settings.load_profile("untimed")
 
 TIERS = ("pure", "spark", "packaging", "lab")
 TOOLS = {
@@ -52,9 +56,9 @@ def _lateness(item: pytest.Item) -> list[bool]:
 
 
 def folder_of(nodeid: str) -> str:
-    """The first folder below ``tests`` that a test is in, or its file."""
-    parts = nodeid.partition("::")[0].split("/")
-    return parts[1] if parts[0] == "tests" else parts[0]
+    """The first folder below ``tests`` that a test is in, or its file; a folder ``on_lab...`` has a lab of its own."""
+    parts = nodeid.partition("::")[0].removeprefix("tests/").split("/")
+    return "/".join(parts[: 2 if len(parts) > 2 and parts[1].startswith("on_lab") else 1])
 
 
 @pytest.hookimpl(optionalhook=True)

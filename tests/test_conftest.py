@@ -105,8 +105,14 @@ def test_a_folder_stays_in_one_process(inner: pytest.Pytester) -> None:
 
 @pytest.mark.parametrize(
     ("nodeid", "folder"),
-    [("tests/run/deep/test_a.py::test_b[x/y::z]", "run"), ("tests/test_a.py::test_b", "test_a.py"), ("a/t.py::t", "a")],
+    [
+        ("tests/run/deep/test_a.py::test_b[x/y::z]", "run"),
+        ("tests/run/on_lab_deep/test_a.py::test_b", "run/on_lab_deep"),
+        ("tests/run/test_on_lab.py::test_b", "run"),
+        ("tests/test_a.py::test_b", "test_a.py"),
+        ("a/t.py::t", "a"),
+    ],
 )
 def test_the_folder_of_a_test(nodeid: str, folder: str) -> None:
-    """The first one below `tests`; a file of its own where there is none."""
+    """The first one below `tests`, or one with a lab of its own in it; the file where there is none."""
     assert runpy.run_path(str(CONFTEST))["folder_of"](nodeid) == folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -90,7 +91,7 @@ def test_every_cut_of_a_stream_reads_as_a_prefix(tmp_path: Path) -> None:
     assert (12, True) in seen, "a cut between batches is none: a writer that was killed"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(place=st.integers(0, 10_000), change=st.integers(1, 255))
 def test_a_damaged_byte_never_crashes_the_reader(
     tmp_path_factory: pytest.TempPathFactory, place: int, change: int
@@ -199,17 +200,20 @@ def test_reading_holds_one_batch_at_a_time(tmp_path: Path) -> None:
 
 
 WRITER = """
-import sys, time
+import os, struct, sys, time
 from pathlib import Path
 from chaosk.eventlog import LiveLog
 log = LiveLog(Path(sys.argv[1]))
+known = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT)
 number = 0
 while True:
     log.write("clocks", (number, time.monotonic_ns()))
+    written = time.monotonic_ns()
     number += 1
     if log.due():
         log.flush()
         print(number, flush=True)
+    os.write(known, struct.pack("=q", written))
     if number % 50 == 0:
         time.sleep(0.001)
 """
@@ -217,23 +221,26 @@ while True:
 
 @pytest.mark.parametrize("delay", [0.05, 0.17, 0.31])
 def test_sigkill_costs_at_most_a_tenth_of_a_second(tmp_path: Path, delay: float) -> None:
-    """After a SIGKILL at any moment the log is an unbroken prefix that ends less than 100 ms before it."""
+    """After a SIGKILL at any moment the log is an unbroken prefix; what is lost was written within 100 ms.
+
+    When each row was written the process notes beside the log; so it does not matter when it was let run.
+    """
     with subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(tmp_path / "w")], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", WRITER, str(tmp_path / "w"), str(tmp_path / "known")], stdout=subprocess.PIPE, text=True
     ) as writer:
         assert writer.stdout is not None
         writer.stdout.readline()
         time.sleep(delay)
-        killed = time.monotonic_ns()
         writer.send_signal(signal.SIGKILL)
         writer.wait()
     stream = read_live(tmp_path / "w" / "clocks.arrows")
     got = stream.table.column("monotonic").to_pylist()
+    assert got
     assert got == list(range(len(got)))
     assert not stream.closed
-    # the process may write for a moment after the clock was read, so only the lower side is a bound
-    last: Any = stream.table.column("wall").to_pylist()[-1]
-    assert killed - last < 0.1e9 + 0.02e9
+    known = [when for (when,) in struct.iter_unpack("=q", (tmp_path / "known").read_bytes())]
+    lost = known[len(got) :]
+    assert not lost or lost[-1] - lost[0] < 0.1e9
 
 
 @pytest.mark.lab

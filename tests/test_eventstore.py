@@ -153,7 +153,7 @@ def sends(rows: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.dictionaries(
         st.sampled_from(["a", "b", "writer-0", "watcher"]),

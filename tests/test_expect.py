@@ -21,9 +21,10 @@ def bounds(name: str, value: object) -> dict[str, tuple[Bound, ...]]:
 
 
 def test_bare_value_means_what_one_would_mean() -> None:
-    """A time at most, a rate at least, a count exactly."""
+    """A time at most, a rate or a share at least, a count exactly."""
     assert bounds("unavailability", "20s") == {"": (Bound(max=20.0),)}
     assert bounds("rate", "400/s") == {"": (Bound(min=400.0),)}
+    assert bounds("availability", "99.5 %") == {"": (Bound(min=0.995),)}
     assert bounds("lost_records", 12) == {"": (Bound(min=12.0, max=12.0),)}
 
 
@@ -46,6 +47,8 @@ def test_spellings_of_one_bound() -> None:
         ("lost_records", True, (), "True is not a count"),
         ("lost_records", 1.5, (), "1.5 is not a count"),
         ("rate", 5, (), "5 is not a rate"),
+        ("availability", 0.99, (), "0.99 is not a share"),
+        ("availability", {"during": "kill"}, (), "bounds nothing; add min: 99 %"),
         ("unavailability", {"writer": 5}, ("writer",), "5 is not a duration"),
         ("unavailability", {"min": "x", "max": "20s"}, ("min",), "'x' is not a duration"),
         ("unavailability", ["20s", {"max": 1}], (1, "max"), "1 is not a duration"),
@@ -93,6 +96,8 @@ def _figures(metric: Metric) -> st.SearchStrategy[Any]:
         return st.integers(0, 10_000).map(lambda number: f"{number}ms")
     if metric.unit == "records/s":
         return st.integers(0, 10_000).map(lambda number: f"{number}/s")
+    if metric.unit == "ratio":
+        return st.integers(0, 100).map(lambda number: f"{number} %")
     return st.integers(0, 10_000)
 
 
@@ -126,5 +131,5 @@ def test_every_metric_is_described(metric: Metric) -> None:
     assert metric.says[0].islower()
     assert (metric.bare == "exact") == (metric.unit in {"records", "count"})
     assert metric.timed == (metric.unit == "s")
-    for figure in (0.0, 12.0, 3600.0):
+    for figure in (0.0, 0.5, 1.0) if metric.unit == "ratio" else (0.0, 12.0, 3600.0):
         assert metric.parse(metric.spell(figure)) == figure

@@ -137,7 +137,7 @@ def test_a_verdict_fits_its_schema() -> None:
     assert not validator("verdict").is_valid({**document, "healed": True, "found": "great"})
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_what_the_loader_accepts_the_schema_accepts(tmp_path: Path, data_: st.DataObject) -> None:
     """An editor never complains about a file that runs: over mutations of the samples, lines and words exchanged."""

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from chaosk import reference
+from chaosk.cli._pages import print_page
 
 
 @click.command()
@@ -24,7 +25,7 @@ def command(kind: str, name: str | None, *, markdown: bool) -> None:
         return
     console = Console(highlight=False)
     if name is not None:
-        _print_page(console, reference.page(kind, name))
+        print_page(console, reference.page(kind, name))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
@@ -33,19 +34,3 @@ def command(kind: str, name: str | None, *, markdown: bool) -> None:
         table.add_row(escape(page.spelling), escape(page.summary.replace("``", "")))
     console.print(table)
     console.print(f"\n[dim]chaosk list {kind} NAME tells more, with an example.[/dim]")
-
-
-def _print_page(console: Console, page: reference.Page) -> None:
-    console.print(f"[bold]{escape(page.spelling)}[/bold]\n")
-    console.print(escape(reference.flowing(page.says).replace("``", "")))
-    if page.fields:
-        table = Table(box=None, pad_edge=False, title_justify="left", title="", header_style="dim")
-        for heading in ("field", "value", "default", ""):
-            table.add_column(heading)
-        for field in page.fields:
-            cells = (field.name, field.kind.replace("`", ""), field.default, field.says.replace("``", ""))
-            table.add_row(*(escape(cell) for cell in cells))
-        console.print(table)
-    if page.example:
-        console.print("\n[dim]Example[/dim]")
-        console.print(escape(page.example.rstrip()))

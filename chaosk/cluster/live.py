@@ -29,18 +29,22 @@ class ProbeState(Model):
 
     probe: str
     kind: str
-    """``produce`` or ``consume``."""
+    """``produce``, ``consume`` or ``transform``."""
     running: bool
     scheduled: int = 0
     """Records due so far (a producer)."""
     ok: int = 0
-    """Acknowledged, or delivered."""
+    """Acknowledged (and not in a transaction that was not committed), or delivered."""
     fail: int = 0
     info: int = 0
     errors: int = 0
     """Errors reported outside of any call."""
     lag: int | None = None
     """Records up to the end that a consumer has not read; None while unknown."""
+    reached: int | None = None
+    """The sum of the offsets that a consumer reads next, of all partitions it holds; None while unknown."""
+    standby: bool = False
+    """Whether it runs and is not yet to do anything."""
     last_error: str | None = None
     exit_status: int | None = None
 

@@ -88,4 +88,5 @@ def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
 
 
 def _nothing(name: str) -> Command:
-    return Command(host=name, argv=("true",), repeatable=True)
+    """In a session of its own, because what its start costs is asked."""
+    return Command(host=name, argv=("true",), repeatable=True, alone=True)

@@ -94,6 +94,7 @@ def bounds_schema(metric: Metric) -> dict[str, Any]:
     figure: dict[str, Any] = {
         "s": {"type": "string", "pattern": r"^[0-9.]+(ms|s|m|h)$", "examples": ["20s"]},
         "records/s": {"type": "string", "pattern": r"^[0-9.]+/(s|m)$", "examples": ["450/s"]},
+        "ratio": {"type": "string", "pattern": r"^[0-9.]+ ?%$", "examples": ["99 %"]},
     }.get(metric.unit, {"type": "integer", "minimum": 0, "examples": [12]})
     window = {"type": "string", "description": f"{', '.join(WINDOWS)}, or the name of a timeline entry"}
     keys = {"min": figure, "max": figure, "during": window}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from chaosk.errors import LabError
 from chaosk.lab import build, privilege
 from chaosk.lab import state as places
 from chaosk.lab.namespace_hosts import NamespaceHosts
+
+LEAVING = 5.0
+"""Seconds that guests have to leave: of a run that is over, a JVM may still be ending."""
 
 
 def down(name: str, say: Callable[[str], object], *, force: bool = False) -> None:
@@ -32,7 +36,9 @@ def down(name: str, say: Callable[[str], object], *, force: bool = False) -> Non
 
 
 def _refuse_guests(state: places.LabState) -> None:
-    guests = list(_guests(state))
+    leave_by = time.monotonic() + LEAVING
+    while (guests := list(_guests(state))) and time.monotonic() < leave_by:
+        time.sleep(0.1)
     if guests:
         listed = "; ".join(f"{pid} {what}" for pid, what in guests[:5])
         raise LabError(f"lab {state.name} is in use by {listed}; end that first, or add --force")

@@ -11,6 +11,8 @@ _COUNTED = {
     "duplicate_in_log": "duplicate_records",
     "send_order": "reordered_records",
     "redelivery": "redelivered_records",
+    "commit_skip": "skipped_records",
+    "swallowed": "swallowed_records",
 }
 """By check the metric that counts its rows, which a scenario can predict."""
 

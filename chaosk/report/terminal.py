@@ -68,9 +68,8 @@ def _findings(verdict: Verdict) -> Iterator[RenderableType]:
         mark, style = _SEVERITIES[finding.severity]
         allowed = f"; allowed: {finding.reason}" if finding.reason else ""
         rows = f"{number(finding.count)} row{'s' * (finding.count != 1)}"
-        yield _line(
-            f"  {mark} {finding.rule} {finding.title}{allowed} ({rows} in evidence/{finding.check}.jsonl)", style
-        )
+        where = f"{rows} in evidence/{finding.check}.jsonl; chaosk explain {finding.rule}"
+        yield _line(f"  {mark} {finding.rule} {finding.title}{allowed} ({where})", style)
 
 
 def _objectives(rows: Sequence[ObjectiveRow]) -> Table:

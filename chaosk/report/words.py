@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from math import floor
 
 SIGNS = {"violation": "✕", "inconclusive": "?", "degraded": "▲", "pass": "✓"}
 """A shape for each outcome: none is told by colour alone."""
@@ -50,6 +51,12 @@ def seconds(value: float) -> str:
     return f"{'-' if value < 0 else ''}{minutes} min {rest} s"
 
 
+def share(value: float) -> str:
+    """A share of one in percent, with three significant digits or as many as tell it from all."""
+    said = f"{value * 100:.3g}"
+    return f"{floor(value * 1e5) / 1e3:g}" if said == "100" and value < 1 else said
+
+
 def figure(value: float | None, unit: str, *, censored: bool = False) -> str:
     """A measured figure with its unit; what was not measured says so, what had not ended is a lower bound."""
     if value is None:
@@ -57,7 +64,7 @@ def figure(value: float | None, unit: str, *, censored: bool = False) -> str:
     if unit == "s":
         said = seconds(value)
     elif unit == "ratio":
-        said = f"{value * 100:.3g} %"
+        said = f"{share(value)} %"
     else:
         said = (
             number(value)

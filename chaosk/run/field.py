@@ -15,7 +15,7 @@ import structlog
 
 from chaosk import hoststate
 from chaosk.audit.auditing import audit
-from chaosk.audit.ranges import room
+from chaosk.audit.ranges import Extent, extents
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster import topics
 from chaosk.cluster.brokers import Brokers
@@ -184,9 +184,9 @@ class Field:
             )
         )
 
-    def logs(self) -> dict[str, int]:
-        """By topic of the scenario how many records its log has room for; none whose leaders do not tell for sure."""
-        return room(self._brokers, self._plan.scenario.topics)
+    def logs(self) -> dict[str, Extent]:
+        """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""
+        return extents(self._brokers, self._plan.scenario.topics)
 
     def snapshot(self, path: Path) -> None:
         """Write the state of topics, brokers and ZooKeeper; a cluster that does not answer is a state as well."""

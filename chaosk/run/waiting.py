@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
+from chaosk.audit.ranges import Extent
 from chaosk.errors import StepError
 from chaosk.probes._contract import Probe
 from chaosk.run.clock import wait_for
@@ -28,29 +29,29 @@ Look = Callable[[], None]
 
 
 def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading.Event) -> None:
-    """Start every probe and wait until all have made progress; raises StepError if one does not, or dies."""
+    """Start every probe and wait until all but standbys make progress; raises StepError if one does not, or dies."""
     for probe in probes:
         crew.start(probe)
 
     def ready() -> bool:
         look()
-        return bool(crew.dead()) or all(state.ok > 0 for state in crew.states())
+        return bool(crew.dead()) or all(state.ok > 0 or state.standby for state in crew.states())
 
     done = wait_for(ready, WARM_WITHIN, stop)
     if dead := crew.dead():
         words = "; ".join(end.last_words for end in crew.ends() if end.probe in dead)
         raise StepError(f"{', '.join(dead)}: died before the timeline began: {words}")
     if not done:
-        idle = ", ".join(state.probe for state in crew.states() if state.ok == 0)
+        idle = ", ".join(state.probe for state in crew.states() if state.ok == 0 and not state.standby)
         raise StepError(f"{idle}: made no progress within {WARM_WITHIN:g} s, before any fault")
 
 
 def drain(
-    crew: Crew, probes: Mapping[str, Probe], logs: Callable[[], Mapping[str, int]], look: Look, stop: threading.Event
+    crew: Crew, probes: Mapping[str, Probe], logs: Callable[[], Mapping[str, Extent]], look: Look, stop: threading.Event
 ) -> tuple[str, ...]:
     """End the producers, let the consumers catch up, end them; the groups that have not read everything in time.
 
-    ``logs`` asks the cluster how many records each topic's log has room for; it is asked where somebody lacks some.
+    ``logs`` asks the cluster how far each topic's log goes; it is asked where somebody seems to lack records.
     """
     crew.end_all(tuple(name for name, probe in probes.items() if probe.writes))
     asked = 0.0

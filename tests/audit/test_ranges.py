@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from chaosk.audit.ranges import Range, ranges, room
+from chaosk.audit.ranges import Extent, Range, extents, ranges
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import UnknownTopic
 from chaosk.cluster.views import PartitionView
@@ -114,9 +114,9 @@ def test_a_topic_that_is_gone_is_an_error() -> None:
         found(FakeBrokers(), topics=("orders", "gone"))
 
 
-def test_how_many_records_a_log_has_room_for() -> None:
-    """From log start to high watermark, all partitions together; where a leader is not sure, nobody knows."""
-    assert room(cast("Brokers", FakeBrokers()), ["orders"]) == {"orders": 14}
-    assert room(cast("Brokers", FakeBrokers(behind=10**6)), ["orders"]) == {}
-    assert room(cast("Brokers", FakeBrokers(silent=(1,))), ["orders"]) == {}
-    assert room(cast("Brokers", FakeBrokers()), ["gone"]) == {}
+def test_how_far_the_log_of_a_topic_goes() -> None:
+    """Records from log start to high watermark, all partitions together; where a leader is not sure, nobody knows."""
+    assert extents(cast("Brokers", FakeBrokers()), ["orders"]) == {"orders": Extent(records=14, end=16)}
+    assert extents(cast("Brokers", FakeBrokers(behind=10**6)), ["orders"]) == {}
+    assert extents(cast("Brokers", FakeBrokers(silent=(1,))), ["orders"]) == {}
+    assert extents(cast("Brokers", FakeBrokers()), ["gone"]) == {}

@@ -115,7 +115,7 @@ PIECES = sorted(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join) | st.text(max_size=100))
 def test_any_file_is_loaded_or_refused(tmp_path: Path, document: str) -> None:
     """Words of documents in any order, and any text: a value or a DocumentError, nothing else."""
@@ -125,7 +125,7 @@ def test_any_file_is_loaded_or_refused(tmp_path: Path, document: str) -> None:
             load(path)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_mutation_is_loaded_or_refused(tmp_path: Path, data: st.DataObject) -> None:
     """The samples with one line replaced, removed, doubled or moved: a value or a DocumentError, nothing else."""

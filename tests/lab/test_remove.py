@@ -7,6 +7,7 @@ import random
 import re
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -133,6 +134,17 @@ def test_a_lab_in_use_is_not_taken_away(whole: LabLayout) -> None:
         guest.kill()
         guest.wait()
     assert lab.status(whole.name).healthy
+
+
+def test_a_guest_that_is_leaving_is_waited_for(own_state: Path) -> None:
+    """What a run leaves for a moment, a JVM that is ending, is no reason to refuse."""
+    layout = LabLayout(name=f"{TAG}j", brokers=1, zookeepers=1)
+    lab.up(layout, print)
+    guest = subprocess.Popen(["ip", "netns", "exec", state.of(layout.name).namespace, "sleep", "600"])
+    threading.Timer(1.5, guest.kill).start()
+    lab.down(layout.name, print)
+    assert guest.wait() == -signal.SIGKILL
+    assert remains(own_state, layout.name) == []
 
 
 def test_who_is_inside_may_take_it_down(own_state: Path) -> None:

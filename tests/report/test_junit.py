@@ -128,7 +128,7 @@ def verdicts(draw: st.DrawFn) -> Verdict:
 
 
 @given(verdicts())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_it_is_red_exactly_if_the_verdict_is_no_pass(told: Verdict) -> None:
     """A CI server that looks at this file alone comes to the same conclusion as the exit code."""
     found = suite(told)
@@ -138,7 +138,7 @@ def test_it_is_red_exactly_if_the_verdict_is_no_pass(told: Verdict) -> None:
 
 
 @given(st.text())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_any_text_can_be_written(text: str) -> None:
     """Characters that XML cannot hold, and markup, stay text."""
     told = verdict(

@@ -60,8 +60,11 @@ def test_findings_and_guards_are_told_with_where_to_look() -> None:
         findings=(*verdict().findings, lost(Severity.VIOLATION), lost(Severity.ALLOWED, 1, "acks is not all")),
     )
     text = printed(told, width=200)
-    assert "✕ A4 6,863 acknowledged records are not in the log (6,863 rows in evidence/lost.jsonl)" in text
-    assert "allowed: acks is not all (1 row in evidence/lost.jsonl)" in text
+    assert (
+        "✕ A4 6,863 acknowledged records are not in the log (6,863 rows in evidence/lost.jsonl; chaosk explain A4)"
+        in text
+    )
+    assert "allowed: acks is not all (1 row in evidence/lost.jsonl; chaosk explain A4)" in text
     assert "? fault not verified: kill: broker 1 was already dead" in text
     assert "stretches" not in text
 
@@ -84,7 +87,7 @@ def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.text(max_size=80))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_no_name_moves_the_cursor_or_becomes_markup(text: str) -> None:
     """Escape sequences are shown, square brackets are no style, lines stay lines."""
     told = verdict(scenario=text, hypothesis=text, objectives=(objective("unavailability", text, 1, maximum=2),))

@@ -59,7 +59,7 @@ def test_latency_counts_from_when_a_record_was_due(frame: Make, axis: Axis) -> N
 
 
 @given(st.lists(st.floats(0.000_02, 900), min_size=1, max_size=300))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_percentiles_are_right_to_five_percent(latencies: list[float]) -> None:
     """Read off a histogram, p50 and p99 are those of the sorted values, to the width of its bins."""
     axis = Axis(0, 0, 10**9)

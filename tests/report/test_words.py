@@ -70,6 +70,7 @@ def test_seconds_never_use_powers_of_ten(value: float) -> None:
     [
         (6863.0, "records", "6,863 records"), (1.0, "records", "1 record"), (3.0, "count", "3"), (0.5, "ratio", "50 %"),
         (499.71, "records/s", "499.7 records/s"), (None, "s", "not measured"), (2.5, "", "2.5"),
+        (0.9995, "ratio", "99.95 %"), (0.999999, "ratio", "99.999 %"), (1.0, "ratio", "100 %"), (0.98, "ratio", "98 %"),
     ],
 )  # fmt: skip
 def test_figures_carry_their_unit(value: float | None, unit: str, said: str) -> None:

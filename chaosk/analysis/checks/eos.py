@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
@@ -64,62 +65,20 @@ class Eos(Check):
 
     def violations(self, events: Events) -> DataFrame | None:
         """Rows of inputs with no visible output or with several."""
-        case = events.case
-        if not case.rows["outputs"] or not _into(events):
+        into = _into(events)
+        if not events.case.rows["outputs"] or not into:
             return None
-        seen = committed_reads(events).withColumn("seen", F.lit(True))
-        workers = events.table("incarnations").select("probe", "incarnation", "group")
-        named = {"probe": "producer", "incarnation": "producer_incarnation"}
-        tried = (
-            events.table("outputs")
-            .join(events.near(workers), on=["probe", "incarnation"], how="inner")
-            .withColumnsRenamed(named)
-        )
-        ends = events.table("groups").select("group", *PLACE, F.col("offset").alias("committed"))
-        into = F.create_map(*(F.lit(each) for pair in _into(events).items() for each in pair))
-        counted = (
-            tried.join(seen, on=list(VALUE), how="left")
-            .groupBy(*_INPUT)
-            .agg(
-                F.count_if(F.col("seen")).alias("outputs"), F.count("*").alias("attempts"), F.min("at").alias("began"),
-                F.max("at").alias("until"), F.max(into[F.col("producer")]).alias("into"),
-            )
-            .join(events.near(ends), on=["group", *PLACE], how="left")
-        )  # fmt: skip
-        strangers = (
-            committed_reads(events)
-            .filter(among(F.col("producer"), _into(events)))
-            .join(tried.select(*VALUE), on=list(VALUE), how="left_anti")
-            .agg((F.count("*") > 0).alias("strange"))
-        )
-        whole = [t for t, shape in case.topics.items() if all((t, n) in case.complete for n in range(shape.partitions))]
-        cut = {row["topic"] for row in case.ranges if row["log_start"] > 0}
+        tried = _tried(events)
         repeated = F.col("outputs") > 1
         missing = (F.col("outputs") == 0) & (F.col("offset") < F.col("committed"))
         uncommitted = (F.col("outputs") > 0) & (F.col("offset") >= F.col("committed"))
         kind = F.when(repeated, "repeated").when(F.col("outputs") > 0, "uncommitted").otherwise("missing")
         return (
-            counted.filter(repeated | missing | uncommitted)
-            .crossJoin(F.broadcast(strangers))
+            _counted(events, tried, into)
+            .filter(repeated | missing | uncommitted)
+            .crossJoin(F.broadcast(_strangers(events, tried, into)))
             .withColumn("kind", kind)
-            .withColumns(
-                meaning(
-                    (F.col("outputs") > 0, "violation", None),
-                    (~among(F.col("into"), whole), "unproven", "the outputs' topic was not audited completely"),
-                    (
-                        among(F.col("into"), cut),
-                        "unproven",
-                        "records were deleted from the start of the outputs' topic",
-                    ),
-                    (F.col("strange"), "unproven", "a killed process left outputs of which nobody knows the inputs"),
-                    (
-                        among(F.col("into"), filter(case.unclean, case.topics)),
-                        "allowed",
-                        "an unclean election was allowed for the outputs' topic",
-                    ),
-                    otherwise=("violation", None),
-                )
-            )
+            .withColumns(_meaning(events.case))
             .withColumns(during(F.col("began"), F.col("until")))
             .select(*MEANING, "kind", *_INPUT, "outputs", "attempts", "committed", "into")
         )
@@ -129,3 +88,48 @@ def _into(events: Events) -> dict[str, str]:
     """By probe that transforms, the topic it writes to."""
     probes = events.case.plan.probes
     return {name: str(kinds["transform"]["to"]) for name, kinds in sorted(probes.items()) if "transform" in kinds}
+
+
+def _tried(events: Events) -> DataFrame:
+    """A row for each output that was made of an input, with the group that read it."""
+    workers = events.table("incarnations").select("probe", "incarnation", "group")
+    named = {"probe": "producer", "incarnation": "producer_incarnation"}
+    joined = events.table("outputs").join(events.near(workers), on=["probe", "incarnation"], how="inner")
+    return joined.withColumnsRenamed(named)
+
+
+def _counted(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFrame:
+    """A row for each input: how often it was tried, how many outputs are visible, what the group committed."""
+    seen = committed_reads(events).withColumn("seen", F.lit(True))
+    topic = F.create_map(*(F.lit(each) for pair in into.items() for each in pair))
+    ends = events.table("groups").select("group", *PLACE, F.col("offset").alias("committed"))
+    return (
+        tried.join(seen, on=list(VALUE), how="left")
+        .groupBy(*_INPUT)
+        .agg(
+            F.count_if(F.col("seen")).alias("outputs"), F.count("*").alias("attempts"), F.min("at").alias("began"),
+            F.max("at").alias("until"), F.max(topic[F.col("producer")]).alias("into"),
+        )
+        .join(events.near(ends), on=["group", *PLACE], how="left")
+    )  # fmt: skip
+
+
+def _strangers(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFrame:
+    """One row: whether there are visible outputs of which nobody wrote down what they were made of."""
+    mine = committed_reads(events).filter(among(F.col("producer"), into))
+    return mine.join(tried.select(*VALUE), on=list(VALUE), how="left_anti").agg((F.count("*") > 0).alias("strange"))
+
+
+def _meaning(case: Case) -> dict[str, Column]:
+    whole = [t for t, shape in case.topics.items() if all((t, n) in case.complete for n in range(shape.partitions))]
+    cut = {row["topic"] for row in case.ranges if row["log_start"] > 0}
+    unclean = filter(case.unclean, case.topics)
+    into = F.col("into")
+    return meaning(
+        (F.col("outputs") > 0, "violation", None),
+        (~among(into, whole), "unproven", "the outputs' topic was not audited completely"),
+        (among(into, cut), "unproven", "records were deleted from the start of the outputs' topic"),
+        (F.col("strange"), "unproven", "a killed process left outputs of which nobody knows the inputs"),
+        (among(into, unclean), "allowed", "an unclean election was allowed for the outputs' topic"),
+        otherwise=("violation", None),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,17 @@ class Cluster:
     def signal(self, broker: int, name: str) -> None:
         """Send a signal to a broker's process."""
         self._run(broker, "sh", "-c", f'kill -{name} "$(cat /run/kafka/kafka.pid)"')
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """All brokers stopped, for a while."""
+        for broker in self.inventory.brokers:
+            self.signal(broker, "STOP")
+        try:
+            yield
+        finally:
+            for broker in self.inventory.brokers:
+                self.signal(broker, "CONT")
 
     def revive(self, broker: int) -> None:
         """Start a broker until it is back: its id is refused until the session of the killed one has run out."""

@@ -1,11 +1,13 @@
 """The process of one probe: ``python -m chaosk.worker SPEC.json``.
 
 SIGTERM ends it cleanly, and so does the death of its parent. On stdout it says how it is doing, one JSON object a
-line; a reader that does not read costs it nothing but those lines. On stderr librdkafka's log and errors, JSON lines.
+line; a reader that does not read costs it nothing but those lines. On stderr librdkafka's log and errors, JSON lines;
+SIGUSR2 adds where each of its threads is, for whoever wonders why it does nothing.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import json
 import os
@@ -33,6 +35,7 @@ def main(arguments: list[str]) -> int:
     ending = threading.Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: ending.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is chaosk's to handle: it ends its probes in order
+    faulthandler.register(signal.SIGUSR2)
     watch_parent(ending.set)
     os.set_blocking(_STDOUT, False)
     try:

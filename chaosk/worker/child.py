@@ -25,9 +25,10 @@ class Child:
 
     def __init__(self, module: str, spec: Path, heard: Callable[[str], None]) -> None:
         """Starts it; ``heard`` gets every line of its stdout. Its stderr goes to ``stderr.jsonl`` beside its spec."""
-        self._log = spec.with_name(LOG)
+        self.log = spec.with_name(LOG)
+        """The file with its stderr."""
         try:
-            with self._log.open("ab") as log:
+            with self.log.open("ab") as log:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", module, str(spec)],
                     stdin=subprocess.PIPE,
@@ -66,7 +67,7 @@ class Child:
     def last_words(self) -> str:
         """The last lines of its stderr: why it died."""
         with suppress(OSError):
-            lines = self._log.read_text("utf-8", "replace").strip().splitlines()
+            lines = self.log.read_text("utf-8", "replace").strip().splitlines()
             return " / ".join(_event(line) for line in lines[-3:])[:1000]
         return ""
 

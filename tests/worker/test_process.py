@@ -125,6 +125,18 @@ def test_why_it_died_is_told(start: Callable[..., ProbeProcess]) -> None:
     assert "NO_SUCH_VARIABLE is not set" in process.last_words()
 
 
+def test_it_says_where_it_is_and_goes_on(start: Callable[..., ProbeProcess]) -> None:
+    """SIGUSR2 has the place of each thread written to its log, and ends nothing."""
+    process = start()
+    before = until(process, lambda state: state.ok > 0).ok
+    os.kill(process.pid, signal.SIGUSR2)
+    until(process, lambda state: state.ok > before + 300)
+    where = process.log.read_text(encoding="utf-8")
+    assert "most recent call first" in where
+    assert "produce.py" in where
+    assert process.stop(20) == 0
+
+
 def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
     """The spec needs a place; the error names it."""
     (tmp_path / "writer-0").write_text("in the way")

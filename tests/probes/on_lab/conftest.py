@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -171,7 +173,10 @@ def until(process: ProbeProcess, reached: Callable[[ProbeState], bool], within: 
         if reached(process.state()):
             return process.state()
         time.sleep(0.02)
-    raise AssertionError(f"not reached: {process.state()} {process.last_words()}")
+    os.kill(process.pid, signal.SIGUSR2)
+    time.sleep(0.5)
+    log = process.log.read_text("utf-8", "replace")
+    raise AssertionError(f"not reached: {process.state()}\n{log[-8000:]}")
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ def make(cluster: Any, name: str, least: str | None) -> None:
     """A topic that somebody makes by hand; one of that name may still be about to go, after the last test."""
     admin = AdminClient({"bootstrap.servers": cluster.inventory.bootstrap_servers()})
     config = {} if least is None else {"min.insync.replicas": least}
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while (error := admin.create_topics([NewTopic(name, 2, 3, config=config)])[name].exception(20)) is not None:
         # "marked for deletion" is not said before the controller has heard of it
         assert error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS, error

@@ -11,8 +11,10 @@ that the client did not get may have been a yes, and the error that it got later
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Literal
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -31,6 +33,14 @@ FENCED = frozenset({"_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})
 
 TRY = 0.5
 """Seconds that one call to the coordinator waits before the probe looks around and calls again."""
+
+SILENCE = 15.0
+"""Seconds after which a client is given up that does not say whether a transaction will commit its offsets.
+
+librdkafka keeps the group's coordinator in a cache. Where that broker has died and left the metadata, it waits for a
+sign of it and asks nobody else, and the call does not return, whatever its time limit (librdkafka issue 5511, seen
+with 2.16). Other clients of the group go on, and so does an application that makes a new one.
+"""
 
 _PAUSE = 0.2  # seconds before a client that could not be used at all is replaced
 _now = time.monotonic_ns
@@ -97,8 +107,12 @@ class Transactions:
             self._place.log.write("txn_offsets", row)
         wanted = [TopicPartition(*place, offset) for place, offset in offsets.items()]
         while not self.fenced and not self.spoilt:
+            metadata = consumer.consumer_group_metadata()
             try:
-                self.client.send_offsets_to_transaction(wanted, consumer.consumer_group_metadata(), TRY)
+                if not _answered(partial(self.client.send_offsets_to_transaction, wanted, metadata, TRY)):
+                    said = f"send_offsets_to_transaction has not returned within {SILENCE:g} s"
+                    self._unusable(KafkaError(KafkaError._TIMED_OUT, said))  # noqa: SLF001 - a public code of theirs
+                    return False
             except KafkaException as error:
                 why: KafkaError = error.args[0]
                 if why.retriable() and self.patient():
@@ -161,8 +175,10 @@ class Transactions:
 
     def failed(self, error: KafkaError) -> None:
         """A call failed: one that can be tried again will be; else the client is of no more use."""
-        if error.retriable() or self.fenced or self.spoilt:
-            return
+        if not (error.retriable() or self.fenced or self.spoilt):
+            self._unusable(error)
+
+    def _unusable(self, error: KafkaError) -> None:
         self._ready, self.broken = False, True
         self.fenced = error.name() in FENCED
         self.spoilt = not self.fenced
@@ -170,3 +186,24 @@ class Transactions:
         name = "_FENCED" if self.fenced else error.name()
         self._place.log.write("errors", (*who, _now(), name, error.str()[:500], True))
         self._errors.noted(name)
+
+
+def _answered(call: Callable[[], object]) -> bool:
+    """Whether a call that may never return has returned in time; raises the KafkaException that it raised."""
+    raised: list[KafkaException | None] = []
+
+    def run() -> None:
+        try:
+            call()
+        except KafkaException as error:
+            raised.append(error)
+        else:
+            raised.append(None)
+
+    thread = threading.Thread(target=run, daemon=True, name="offsets of a transaction")
+    thread.start()
+    thread.join(SILENCE)
+    for error in raised:
+        if error is not None:
+            raise error
+    return bool(raised)

@@ -51,3 +51,29 @@ def test_a_leader_and_the_application_are_killed(cluster: Cluster) -> None:
     outcomes = Counter(row["outcome"] for n in (0, 1) for row in cluster.rows("transactions", "pipe", n))
     assert outcomes["committed"] > 20
     assert outcomes["aborted"] > 2
+
+
+def test_the_coordinator_of_its_group_is_killed_and_stays_away(cluster: Cluster) -> None:
+    """The group has another one soon; a client that never asks for it again is replaced, and nothing is done twice."""
+    orders, invoices = cluster.topic(), cluster.topic()
+    group = f"shipping-{time.time_ns()}"
+    fields = {"topic": orders, "to": invoices, "group": group, "config": {"session.timeout.ms": 6000}}
+    pipe = Transform.model_validate({**fields, "transaction": {"records": 50, "id": group}})
+    plain = {"topic": orders, "rate": "300/s", "config": {"enable.idempotence": True}}
+    writer = cluster.start(Produce.model_validate(plain), "writer")
+    reader = cluster.start(pipe, "pipe")
+    until(reader, lambda state: state.ok > 500)
+    killed = cluster.coordinator(group)
+    cluster.signal(killed, "KILL")
+    try:
+        before = reader.state().ok
+        until(reader, lambda state: state.ok > before + 500, within=90)
+    finally:
+        cluster.revive(killed)
+    assert writer.stop(30) == 0
+    until(reader, lambda state: state.lag == 0)
+    assert reader.stop(30) == 0
+    links = {("pipe", 0, row["seq"]): (row["partition"], row["offset"]) for row in cluster.rows("outputs", "pipe")}
+    done = Counter(links[output] for output in committed(cluster, invoices))
+    assert set(done.values()) == {1}
+    assert len(done) == len(committed(cluster, orders))

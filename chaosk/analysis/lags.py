@@ -1,4 +1,4 @@
-"""Histograms of realtime lag, see ``chaosk.analysis.frames.lags``: of small runs by numpy, else by Spark."""
+"""Histograms of realtime lag (``chaosk.analysis.frames.lags``): by numpy where runs are glanced at, else by Spark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIME_BITS = 48
 
 def lags_of(events: Events) -> Histograms:
     """The histograms: one value for each poll and partition held, by probe and window."""
-    return of_few(events.rows) if events.small else of_many(events)
+    return of_few(events.rows) if events.glances else of_many(events)
 
 
 def of_many(events: Events) -> Histograms:
@@ -39,7 +39,7 @@ def of_many(events: Events) -> Histograms:
 
 
 def of_few(rows: Rows) -> Histograms:
-    """Those of a small run."""
+    """Those of a run that is glanced at."""
     found = Histograms(Counter(), Counter(), {}, {})
     names = {rows.code("probe", probe): probe for probe in rows.case.probes("consume")}
     times: dict[str, list[Numbers]] = {probe: [] for probe in names.values()}

@@ -43,7 +43,7 @@ class Availability(Check):
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """``availability`` of each producer and window; None without demand."""
-        counts = at_a_glance(events.rows) if events.small else by_spark(events)
+        counts = at_a_glance(events.rows) if events.glances else by_spark(events)
         for probe in events.case.probes("produce"):
             for window in events.case.windows:
                 wanted, up = (counts[probe, window.name, which] for which in (False, True))
@@ -51,7 +51,7 @@ class Availability(Check):
 
 
 def at_a_glance(rows: Rows) -> Counts:
-    """The counts of a small run."""
+    """The counts of a run that is glanced at."""
     run, counts = rows.case.run, Counts()
     buckets = max(0, -((run.began - run.ended) // SECOND))
     middles = run.began + SECOND * np.arange(buckets) + SECOND // 2

@@ -53,7 +53,7 @@ class LateWrite(Check):
         return differ(ends, txn) or differ(dense(log, txn), ends)
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of records in a transaction that is not theirs, and of partitions that cannot be judged."""
+        """Rows of visible records behind the end of their transaction, or in another one."""
         case = events.case
         if not case.rows["stretches"]:
             return None

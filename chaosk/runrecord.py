@@ -70,4 +70,4 @@ class RunRecord(Model):
     torn: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Event streams whose end was torn off."""
     durations: dict[str, float] = Field(default_factory=dict)
-    """Seconds by phase: lab, preflight, warm_up, baseline, timeline, settle, drain, whole, audit, close."""
+    """Seconds by phase: lab, preflight, warm_up, baseline, timeline, settle, drain, whole, audit, markers, close."""

@@ -16,6 +16,7 @@ def on_hosts(*addresses: str) -> Inventory:
             "host": f"node{number + 1}",
             "service": _service("kafka"),
             "config": "/etc/kafka/server.properties",
+            "data": ["/var/lib/kafka", "/mnt/more"],
             "listeners": {
                 "CLIENT": {"address": address, "port": 9092},
                 "REPLICATION": {"address": address, "port": 9093, "clients": False},

@@ -92,7 +92,7 @@ def _answer(events: Events, name: str, check: Check) -> Answer:
     found = tuple(_finding(name, check, s) for s in summaries if s.severity != "unproven")
     guards = tuple(_unproven(name, check, s) for s in summaries if s.severity == "unproven")
     telling = [finding for finding in found if finding.severity is not Severity.INFORMATION]
-    return Answer(name, _state(bool(telling), guards), found, measures, guards)
+    return Answer(name, _state(bool(telling), guards, check.unjudged(events)), found, measures, guards)
 
 
 def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...], Found]:
@@ -107,10 +107,11 @@ def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...],
     return ((), Found()) if rows is None else keep(events, check, name, rows)
 
 
-def _state(found: bool, guards: tuple[Guard, ...]) -> str:  # noqa: FBT001 - called once, right above
+def _state(found: bool, guards: tuple[Guard, ...], why: str | None) -> str:  # noqa: FBT001 - called once, right above
     if found:
         return "found"
-    return f"not judged: {guards[0].what}" if guards else "clean"
+    why = guards[0].what if guards else why
+    return "clean" if why is None else f"not judged: {why}"
 
 
 def _finding(name: str, check: Check, summary: Summary) -> Finding:

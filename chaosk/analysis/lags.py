@@ -41,7 +41,7 @@ def of_many(events: Events) -> Histograms:
 def of_few(rows: Rows) -> Histograms:
     """Those of a run that is glanced at."""
     found = Histograms(Counter(), Counter(), {}, {})
-    names = {rows.code("probe", probe): probe for probe in rows.case.probes("consume")}
+    names = {rows.code("probe", probe): probe for probe, _ in rows.case.consumers}
     times: dict[str, list[Numbers]] = {probe: [] for probe in names.values()}
     values: dict[str, list[Numbers]] = {probe: [] for probe in names.values()}
     for code, asked, lag in _by_term(rows):

@@ -21,10 +21,10 @@ PACKAGES = {
     "flock": "util-linux", "getent": "libc-bin", "grep": "grep", "head": "coreutils", "id": "coreutils",
     "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
     "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
-    "nft": "nftables", "rm": "coreutils", "sed": "sed", "setsid": "util-linux", "sleep": "coreutils",
-    "sort": "coreutils", "stat": "coreutils", "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd",
-    "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils", "tr": "coreutils", "uname": "coreutils",
-    "unshare": "util-linux",
+    "nft": "nftables", "rm": "coreutils", "sed": "sed", "setpriv": "util-linux", "setsid": "util-linux",
+    "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils", "sync": "coreutils", "systemctl": "systemd",
+    "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils", "tr": "coreutils",
+    "uname": "coreutils", "unshare": "util-linux",
 }  # fmt: skip
 """By program, the Debian package that brings it."""
 
@@ -33,6 +33,7 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 
 SCRIPTS = {
     "cut": "awk cat cut getent grep sed sort tr",
+    "dump": "awk setpriv stat",
     "examine": "awk df id tail uname",
     "lease": "awk cat flock grep mkdir mv rm setsid sleep sync tail tr",
     "lock": "awk cat flock mkdir mv rm",
@@ -75,7 +76,7 @@ def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[st
 
     As seen on an example; all scripts where that fails.
     """
-    scripts: set[str] = set()
+    scripts: set[str] = {"dump"} if any(probe.transacts() for probe in scenario.probes.values()) else set()
     others: dict[str, bool] = {}
     for entry in scenario.timeline:
         try:

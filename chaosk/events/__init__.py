@@ -14,14 +14,17 @@ row when it starts and ``ends`` a row when it ended by itself: without that end 
     clients      sends, reads, polls, seeks, assignments, commits, ...
     cluster      partitions, offsets, brokers, zookeepers; the tail audit
     happenings   faults, phases, clocks
+    hosts        transactions in the brokers' own files
 """
 
 from __future__ import annotations
 
-from chaosk.events import clients, cluster, happenings
+from chaosk.events import clients, cluster, happenings, hosts
 from chaosk.events.table import Column, Kind, Table
 
 __all__ = ["TABLES", "Column", "Kind", "Table"]
 
-TABLES: dict[str, Table] = {table.name: table for table in (*clients.TABLES, *cluster.TABLES, *happenings.TABLES)}
+TABLES: dict[str, Table] = {
+    table.name: table for table in (*clients.TABLES, *cluster.TABLES, *happenings.TABLES, *hosts.TABLES)
+}
 """By name."""

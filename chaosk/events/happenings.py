@@ -21,7 +21,7 @@ FAULTS = table(
 PHASES = table(
     "phases",
     "one row per phase of the run",
-    ("phase", "string", "warm_up, baseline, timeline, heal, settle, drain, whole or audit"),
+    ("phase", "string", "warm_up, baseline, timeline, heal, settle, drain, whole, audit or markers"),
     ("began", "long", "when"),
     ("ended", "long", "when; empty if the run was cut short", True),
 )

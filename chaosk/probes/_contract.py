@@ -62,6 +62,10 @@ class Probe(Model, ABC):
         """The consumer groups it commits for."""
         return ()
 
+    def transacts(self) -> tuple[str, ...]:
+        """The topics it writes to in transactions."""
+        return ()
+
     @abstractmethod
     def work(self, place: Workplace) -> None:
         """Run until told to end; writes ``incarnations`` when ready and ``ends`` at a clean end."""

@@ -63,6 +63,10 @@ class Produce(Probe):
         """The one topic it writes to."""
         return (self.topic,)
 
+    def transacts(self) -> tuple[str, ...]:
+        """That topic, if it writes in transactions."""
+        return (self.topic,) if self.transaction else ()
+
     def schedule(self) -> Schedule | None:
         """When each record is due; None at full speed."""
         if math.isinf(self.rate):

@@ -75,6 +75,10 @@ class Transform(Probe):
         """The group it commits for."""
         return (self.group,)
 
+    def transacts(self) -> tuple[str, ...]:
+        """The topic it writes to."""
+        return (self.to,)
+
     def reading(self) -> Consume:
         """The consumer that it is as well."""
         return Consume(topic=self.topic, group=self.group, commit="none", batch=self.batch, config=self.config)

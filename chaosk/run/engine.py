@@ -10,6 +10,7 @@
     drain      producers end, consumers catch up and end
     whole      the cluster is as healthy as preflight demands, or the run says that it is not
     audit      a fresh reader reads every topic
+    markers    where there were transactions: what ended them, from the leaders' own files
     close      events become Parquet, run.json is written
 """
 
@@ -128,6 +129,10 @@ class Engine:
             self._display.say("reading every topic from start to end")
             result = self._field.audit(self._rundir)
             log.info("audit", records=result.records, complete=result.complete, incomplete=result.incomplete)
+        if self._field.transacted():
+            with self._enter("markers"):
+                for line in self._field.markers(self._rundir):
+                    self._display.say(f"its transactions cannot all be told: {line}")
 
     def _snapshot_during(self) -> None:
         """The state of the cluster under its first fault, just before that one is undone."""

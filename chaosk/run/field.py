@@ -30,6 +30,7 @@ from chaosk.doctor.cluster import cluster
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.leftovers import leftovers
 from chaosk.doctor.needs import needs
+from chaosk.dump.fetching import fetch
 from chaosk.errors import ChaoskError, EventLogError, StepError
 from chaosk.healing import find
 from chaosk.plan import Plan
@@ -183,6 +184,15 @@ class Field:
                 folder=str(rundir.live / "audit"),
             )
         )
+
+    def transacted(self) -> tuple[str, ...]:
+        """The topics that probes write to in transactions, sorted."""
+        return tuple(sorted({topic for probe in self._plan.scenario.probes.values() for topic in probe.transacts()}))
+
+    def markers(self, rundir: RunDir) -> tuple[str, ...]:
+        """Fetch the transactions in the logs of those topics; a line for each partition of which some are missing."""
+        shapes = {topic: self._plan.scenario.topics[topic].partitions for topic in self.transacted()}
+        return fetch(self._brokers, self._transport, self._plan.inventory, shapes, rundir.live / "hosts")
 
     def logs(self) -> dict[str, Extent]:
         """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""

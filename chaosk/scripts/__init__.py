@@ -7,6 +7,7 @@ from importlib.resources import files
 
 PARTS = {
     "cut": ("cut_iptables", "cut_nft", "cut"),
+    "dump": ("dump",),
     "examine": ("examine",),
     "lease": ("kept", "lease"),
     "lock": ("kept", "lock"),

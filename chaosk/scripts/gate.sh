@@ -77,6 +77,18 @@ lock_checked() {
     run lock "$@"
 }
 
+# Which logs are read is for the caller to say, but only in the data directories of a broker on the list.
+dump_checked() {
+    [ "$1" = markers ] && [ $# -ge 3 ] || refuse "\`dump $1\`"
+    on_the_list dump "$1" "$2" "$3"
+    action=$1 home=$2 data=$3
+    shift 3
+    for word; do
+        case $word in *[!A-Za-z0-9._-]* | *-) refuse "the log $word" ;; *-[0-9]*) ;; *) refuse "the log $word" ;; esac
+    done
+    run dump "$action" "$home" "$data" "$@"
+}
+
 # A bundle without the first of its four texts: about, undo, check. Undo and check may be made of these lines only.
 made_by_chaosk() {
     awk -v gate="$gate inner " -v quote="'" '
@@ -131,6 +143,7 @@ inner() {
     shift
     case $name in
         cut) cut_checked "$@" ;;
+        dump) dump_checked "$@" ;;
         examine) run examine "$@" ;;
         lease) lease_checked "$@" ;;
         lock) lock_checked "$@" ;;

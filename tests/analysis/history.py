@@ -179,6 +179,9 @@ class History:
             "offsets": place,
             "audit": {**place, **value},
             "audit_ranges": place,
+            "markers": place,
+            "stretches": place,
+            "dumps": place,
             "groups": {"group": "readers", **place},
             "incarnations": {"pid": 1, "client": "2.16.1"},
         }.get(table, {})

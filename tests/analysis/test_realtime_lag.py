@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from analysis.asking import another, passed_on, reads_of
 from analysis.history import History
+from analysis.transactional import piped
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.checks.realtime_lag import RealtimeLag
@@ -55,6 +56,12 @@ def test_what_nobody_proved_is_no_lag(spark: SparkSession, tmp_path: Path) -> No
     history.send(10, 1.0, outcome="info", offset=None)
     history.send(11, 1.0, outcome="fail", offset=None)
     assert figures(spark, tmp_path, history)["realtime_lag_max", "reader", "run"] == pytest.approx(0.0)
+
+
+def test_a_pipeline_reads_as_well(spark: SparkSession, tmp_path: Path) -> None:
+    """A probe that reads and writes has lags of its own, and keeps nobody else's from being measured."""
+    found = figures(spark, tmp_path, piped())
+    assert found["realtime_lag_max", "reader", "run"] is not None
 
 
 def test_a_delivery_to_anybody_shows_that_it_is_there(spark: SparkSession, tmp_path: Path) -> None:

@@ -43,6 +43,17 @@ def test_a_transaction_that_never_ends_is_a_violation(judge: Judge) -> None:
     assert row["seconds"] == pytest.approx(99)
 
 
+@pytest.mark.parametrize("marker", [None, 299])
+def test_whose_transaction_it_was_is_told_where_the_files_say_so(asked: Asked, marker: int | None) -> None:
+    """B10: the one that begins where the last stable offset was held, and what has ended it, if anything has."""
+    history = sampled((50, 150, 90))
+    for first, producer in ((80, 6), (90, 7), (95, 8)):
+        history.add("stretches", first=first, last=first + 1, producer_id=producer, producer_epoch=0, marker=marker)
+    assert [(row["producer_id"], row["marker"]) for row in asked(history)] == [(7, marker)]
+    history.rows["stretches"].clear()
+    assert [(row["producer_id"], row["marker"]) for row in asked(history)] == [(None, None)]
+
+
 @pytest.mark.proves("stuck_lso", "near miss")
 @pytest.mark.parametrize(
     "history",

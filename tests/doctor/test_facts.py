@@ -33,7 +33,7 @@ def test_all_that_is_asked_is_answered() -> None:
     assert found.tools["awk"]
     assert not found.tools["no-such-tool"]
     assert not found.tools["/opt/kafka-start"]
-    assert found.space.keys() == {LEASES}
+    assert found.space.keys() == {LEASES, "/var/lib/kafka", "/mnt/more"}
     assert found.space[LEASES].size >= found.space[LEASES].free >= 0
     assert found.filters.keys() == {"iptables", "ip6tables", "nft"}
     assert found.kernel.keys() == {"netem", "timeouts"}

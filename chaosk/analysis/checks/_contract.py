@@ -65,6 +65,13 @@ class Check(ABC):
     def violations(self, events: Events) -> DataFrame | None:
         """The rows that break the rule, with the columns of ``MEANING``; None if it only measures."""
 
+    def unjudged(self, events: Events) -> str | None:  # noqa: ARG002 - for those that override it
+        """Why it judged nothing, or not all, of a run in which it found nothing; None where it did.
+
+        For evidence that a run may lack and be judged all the same; what a verdict cannot do without is for guards.
+        """
+        return None
+
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - for those that override it
         """The figures it gives."""
         return ()

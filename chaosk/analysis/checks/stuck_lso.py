@@ -29,13 +29,15 @@ class StuckLso(Check):
     longer hangs. Time before the last fault that overlaps it was over does not count: the coordinator may have been
     away. Where readers saw records that are not of this run, a transaction of somebody else's may be longer: unproven.
 
-    Columns: topic, partition, last_stable, high_watermark (the highest meanwhile), seconds (all of it).
+    Columns: topic, partition, last_stable, high_watermark (the highest meanwhile), seconds (all of it), producer_id
+    (whose transaction it was, where the leaders' own files were searched for transactions), marker (offset of what
+    ended that in the end; empty if nothing is known to have).
     """
 
     rule = "B10"
     title = "last stable offsets that are stuck"
     counted = ("stuck last stable offset", "stuck last stable offsets")
-    tables = ("offsets",)
+    tables = ("offsets", "stretches")
     order = (*PLACE, "last_stable")
 
     def glance(self, rows: Rows) -> bool:
@@ -83,8 +85,14 @@ class StuckLso(Check):
                 )
             )
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
-            .select(*MEANING, *PLACE, "last_stable", "high_watermark", "seconds")
+            .join(events.near(_begun(events)), on=[*PLACE, "last_stable"], how="left")
+            .select(*MEANING, *PLACE, "last_stable", "high_watermark", "seconds", "producer_id", "marker")
         )
+
+
+def _begun(events: Events) -> DataFrame:
+    """What stands where a last stable offset may be held: at the first offset of a transaction."""
+    return events.table("stretches").select(*PLACE, F.col("first").alias("last_stable"), "producer_id", "marker")
 
 
 def _over(case: Case, fault: Fault) -> int:

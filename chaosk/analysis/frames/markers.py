@@ -1,0 +1,50 @@
+"""Records, the transactions they were sent in, and the markers that ended what they stand in."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.epochs import audited, sent_in_transactions
+
+
+def written_in_turn(events: Events) -> DataFrame:
+    """One row per audited record of a known transaction that stands in an ended one, in logs that were read whole.
+
+    ``txn`` is the one that it was sent in; ``marker`` the offset of what ended the transaction it stands in, and
+    ``owner`` the last one to begin of those whose records that marker ended; ``home`` is the marker that ended the
+    first record of ``txn`` in the log. Of ``txn`` records out of turn, ``owner`` or ``home`` differ. Besides: value,
+    place, offset, ``visible``, producer_id, and of its send invoked and completed.
+    """
+    sent = sent_in_transactions(events).withColumn("since", F.min("invoked").over(Window.partitionBy("txn")))
+    known = sent.select(*VALUE, "txn", "since", "invoked", "completed")
+    in_one = Window.partitionBy(*PLACE, "marker")
+    of_one = Window.partitionBy(*PLACE, "txn")
+    return (
+        _ended(events)
+        .join(known, on=list(VALUE), how="inner")
+        .withColumn("owner", F.max(F.struct("since", "txn")).over(in_one)["txn"])
+        .withColumn("home", F.min(F.struct("offset", "marker")).over(of_one)["marker"])
+        .select(
+            *VALUE, *PLACE, "offset", "visible", "txn", "marker", "producer_id", "owner", "home", "invoked", "completed"
+        )
+    )  # fmt: skip
+
+
+def _ended(events: Events) -> DataFrame:
+    """Audited records with marker and producer_id of the stretch they stand in, where that has ended."""
+    whole = events.table("dumps").filter("complete").select(*PLACE)
+    stretches = events.table("stretches").select(
+        *PLACE, F.col("first").alias("offset"), F.struct("last", "marker", "producer_id").alias("stretch")
+    )
+    both = stretches.unionByName(audited(events), allowMissingColumns=True)
+    so_far = Window.partitionBy(*PLACE).orderBy("offset", F.col("stretch").isNull())
+    return (
+        both.join(events.near(whole), on=list(PLACE), how="left_semi")
+        .withColumn("within", F.last("stretch", ignorenulls=True).over(so_far))
+        .filter(F.col("stretch").isNull() & (F.col("offset") <= F.col("within.last")))
+        .select(*VALUE, *PLACE, "offset", "visible", "within.marker", "within.producer_id")
+        .filter(F.col("marker").isNotNull())
+    )

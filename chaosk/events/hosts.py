@@ -1,0 +1,37 @@
+"""What the brokers' own files say, fetched from the hosts after healing; see ``chaosk.dump``."""
+
+from __future__ import annotations
+
+from chaosk.events.table import PLACE, table
+
+MARKERS = table(
+    "markers",
+    "one row per record by which a broker ended a transaction in a partition's log, as its leader has it",
+    *PLACE,
+    ("offset", "long", "offset"),
+    ("producer_id", "long", "whose transaction it ended"),
+    ("producer_epoch", "int", "the producer's epoch, or a higher one if the producer was fenced"),
+    ("kind", "string", "commit or abort"),
+)
+STRETCHES = table(
+    "stretches",
+    "one row per stretch of a partition's log in which only one producer wrote, in one transaction",
+    *PLACE,
+    ("first", "long", "first offset"),
+    ("last", "long", "last offset"),
+    ("producer_id", "long", "the producer's id"),
+    ("producer_epoch", "int", "the producer's epoch"),
+    ("marker", "long", "offset of the marker that ended the transaction; empty if there is none", True),
+)
+DUMPS = table(
+    "dumps",
+    "one row per partition whose log was to be searched for transactions on its leader's disk",
+    *PLACE,
+    ("broker", "int", "the leader; -1 if none"),
+    ("log_start", "long", "where its first segment begins; empty if none was read", True),
+    ("end", "long", "one past the last offset that was read", True),
+    ("complete", "bool", "whether all of the log was read"),
+    ("why", "string", "what stopped it", True),
+)
+
+TABLES = (MARKERS, STRETCHES, DUMPS)

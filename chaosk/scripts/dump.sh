@@ -1,0 +1,118 @@
+# Transactions in the logs of partitions, as root: sh -c SCRIPT chaosk markers HOME DATA LOG...
+#
+# HOME is Kafka's, DATA are a broker's data directories with commas between them, LOG is a partition's folder in one of
+# them, like orders-0. Kafka's own kafka-dump-log.sh reads the segments, as the account that owns them. Of what it says
+# these lines are left, and nothing of what records hold:
+#
+#   absent LOG                                   it is in none of DATA
+#   log LOG                                      what follows is of this one
+#   segment OFFSET                               where a segment begins
+#   batches FIRST LAST PRODUCER EPOCH            batches that a producer wrote in transactions, one after the other
+#   marker OFFSET PRODUCER EPOCH COMMIT|ABORT    what ended a transaction there
+#   reached OFFSET                               the last offset of the segment
+#   strange LINE                                 a line that is none of those, or a batch that is not valid
+#   full                                         the rest is left out: it is too much
+#   status NUMBER                                how the tool ended; without this line it did not
+
+most=12000000
+
+folder_of() {
+    (
+        IFS=,
+        set -f
+        for each in $data; do
+            if [ -d "$each/$1" ]; then
+                printf '%s\n' "$each/$1"
+                return
+            fi
+        done
+    )
+}
+
+dump() {
+    if [ -z "$files" ]; then
+        echo "status 0"
+        return
+    fi
+    # LOG_DIR exists, so the tool makes no folder for logs of its own below HOME.
+    cd / && LOG_DIR=/tmp setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups -- \
+        "$tool" --deep-iteration --files "$files"
+    echo "status $?"
+}
+
+kept() {
+    awk -v most="$most" '
+        function say(line) {
+            if (full) return
+            said += length(line) + 1
+            if (said > most) { full = 1; line = "full" }
+            print line
+        }
+        function strange(line) { if (++odd <= 3) say("strange " substr(line, 1, 200)) }
+        function stretch() {
+            if (open) say("batches " first " " last " " producer " " epoch)
+            open = 0
+        }
+        function over() {
+            stretch()
+            if (last != "") say("reached " last)
+            last = ""
+            fflush()
+        }
+        /^Dumping / {
+            over()
+            count = split($0, parts, "/")
+            if (parts[count - 1] != log_name) { log_name = parts[count - 1]; say("log " log_name) }
+            next
+        }
+        /^Log starting offset: / { say("segment " $NF); next }
+        $1 == "baseOffset:" {
+            split("", value)
+            for (i = 1; i < NF; i += 2) value[$i] = $(i + 1)
+            control = value["isControl:"] == "true"
+            if (value["isvalid:"] != "true") strange("the batch at " $2 " has isvalid: " value["isvalid:"])
+            if (value["isControl:"] == "" || value["lastOffset:"] == "") strange($0)
+            same = open && value["producerId:"] == producer && value["producerEpoch:"] == epoch
+            if (control || value["isTransactional:"] != "true" || !same) stretch()
+            if (!control && value["isTransactional:"] == "true" && !open) {
+                open = 1
+                first = $2
+            }
+            last = value["lastOffset:"]
+            producer = value["producerId:"]
+            epoch = value["producerEpoch:"]
+            next
+        }
+        $1 == "|" && !control { next }
+        $1 == "|" && $(NF - 3) == "endTxnMarker:" { say("marker " $3 " " producer " " epoch " " $(NF - 2)); next }
+        /^status / { over(); print; next }
+        NF { strange($0) }'
+}
+
+case $1 in
+    markers)
+        tool=$2/bin/kafka-dump-log.sh data=$3
+        shift 3
+        if ! [ -x "$tool" ]; then
+            echo "there is no $tool" >&2
+            exit 1
+        fi
+        files='' owner=0:0
+        for name; do
+            folder=$(folder_of "$name")
+            if [ -z "$folder" ]; then
+                echo "absent $name"
+                continue
+            fi
+            owner=$(stat -c %u:%g "$folder")
+            for file in "$folder"/*.log; do
+                files=${files:+$files,}$file
+            done
+        done
+        dump | kept
+        ;;
+    *)
+        echo "no such action: $1" >&2
+        exit 1
+        ;;
+esac

@@ -116,7 +116,7 @@ TXN_OFFSETS = table(
 )
 OUTPUTS = table(
     "outputs",
-    "one row per record that was written for a record that was read",
+    "one row per record that was written for a record that was read: outputs of a transform, dead letters",
     *WHO,
     ("seq", "long", "the output's sequence number, as in sends"),
     ("topic", "string", "topic of the input"),
@@ -135,7 +135,11 @@ FAILURES = table(
     *VALUE,
     ("attempt", "int", "which attempt of this incarnation at this record, from 1"),
     ("at", "long", "when it failed"),
-    ("handling", "string", "swallow (go on, it counts as done), leave (go on, not committed), seek_back or stop"),
+    (
+        "handling",
+        "string",
+        "swallow or dead_letter (go on, it counts as done), leave (go on, not committed), seek_back or stop",
+    ),
 )
 ERRORS = table(
     "errors",

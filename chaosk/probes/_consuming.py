@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from chaosk.probes._fetching import Fetching
 from chaosk.probes._fields import Every
 from chaosk.probes._hands import Hands
 from chaosk.probes._lag import lag, reached
+from chaosk.probes._own_producer import OwnProducer
 from chaosk.probes._ownership import Change, Ownership, Place
 from chaosk.probes._pace import Pace
 from chaosk.probes._reads import Reads
@@ -61,11 +61,15 @@ class Consuming:
         self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held)
         self._positions: dict[Place, int] = {}
         self._hands = Hands(place, probe, self._reads, self._positions)
+        letters = probe.letters()
+        if letters is not None:
+            own = OwnProducer(place, letters, probe.producer_config, self._errors)
+            self._hands.letters, self._producer = own, own.facts
         self._pace = self._paced()
         self._flushed = self._told = _now()
         self._polls = 0
-        own = {"on_commit": self._commits.answered}
-        self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **own})
+        answers = {"on_commit": self._commits.answered}
+        self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **answers})
         self._starts = Starts(self._client, probe, place)
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 
@@ -132,6 +136,7 @@ class Consuming:
         self._reads.move()
 
     def _keep(self) -> None:
+        self._hands.serve()
         now = _now()
         if now - self._flushed > FLUSH_EVERY * 1e9:
             self._reads.move()
@@ -193,17 +198,8 @@ class Consuming:
 
     def _began(self) -> None:
         probe, committing = self._probe, self._probe.committing()
-        row = (
-            *self._who,
-            self._kind,
-            probe.group,
-            _now(),
-            os.getpid(),
-            *self._producer,
-            probe.isolation_level,
-            committing,
-        )
-        self._log.write("incarnations", (*row, confluent_kafka.libversion()[0]))
+        row = (*self._who, self._kind, probe.group, _now(), os.getpid(), *self._producer, probe.isolation_level)
+        self._log.write("incarnations", (*row, committing, confluent_kafka.libversion()[0]))
         self._log.flush()
         self._place.tell(self._state())
 
@@ -221,6 +217,7 @@ class Consuming:
 
     def _let_go(self) -> None:
         """Commit what was processed, wait for the answers and leave the group."""
+        self._hands.finish()
         self._reads.move()
         if self._pace:
             self._pace.commit(self._client)
@@ -236,15 +233,11 @@ class Consuming:
 
     def _rows(self) -> int:
         """How many rows of ``reads`` and ``sends`` it wrote."""
-        return self._reads.rows
+        return self._reads.rows + self._hands.rows
 
     def _leave(self) -> None:
-        """Closing waits for a coordinator, and one that is cut off never answers: so it gets a thread and a limit."""
         if self._probe.assign is not None:
             self._changed(self._held.taken(list(self._held.held), "revoke"))
-        closing = threading.Thread(target=self._client.close, daemon=True)
-        closing.start()
-        closing.join(CLOSE_WITHIN)
-        if closing.is_alive():
+        if not _client.closed(self._client, CLOSE_WITHIN):
             said = f"the consumer did not close within {CLOSE_WITHIN:g} s"
             self._log.write("errors", (*self._who, _now(), "_TIMED_OUT", said, False))

@@ -18,6 +18,7 @@ _RESERVED = {
     "enable.partition.eof": "it tells how far the probe has read",
     "isolation.level": "write isolation_level",
 }
+_WRITING = {**_client.RESERVED, "transactional.id": "dead letters are not written in transactions"}
 Commit = Literal["automatic", "sync", "async", "none"]
 
 
@@ -28,6 +29,9 @@ class Consume(Probe):
     partitions without asking anybody. A record counts as processed once the poll returned it, or once the work that
     ``processing`` makes of it is over; with ``commit: sync`` or ``async`` it is committed after that, with
     ``automatic`` librdkafka commits when it likes. A clean end commits what was processed and leaves the group.
+
+    With ``failing`` the work on some records fails, and the probe does about it what an application might: among others
+    it sends a dead letter, a record of its own, whose loss is judged like that of any other record.
     """
 
     example: ClassVar[str] = "consume: {topic: orders, group: readers, commit: sync, commit_every: batch}"
@@ -53,6 +57,10 @@ class Consume(Probe):
     """
     failing: _processing.Failing | None = None
     """Records whose processing fails, and what is done then, like ``{every: 100, handling: swallow}``; see above."""
+    producer_config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_WRITING))] = Field(
+        default_factory=dict
+    )
+    """Any librdkafka producer setting, for the producer that writes dead letters."""
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
     """Whether records of open and aborted transactions are delivered."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(
@@ -71,7 +79,12 @@ class Consume(Probe):
         if self.commit_every is not None and self.commit not in {"sync", "async"}:
             msg = "commit_every goes with commit: sync or async; automatic commits follow auto.commit.interval.ms"
             raise ValueError(msg)
+        if self.producer_config and self.letters() is None:
+            msg = "producer_config is for a probe that writes: with `failing: {handling: dead_letter}`"
+            raise ValueError(msg)
         _client.check_consumer(self.settings())
+        if self.producer_config:
+            _client.check_producer(self.producer_config)
         return self
 
     def groups(self) -> tuple[str, ...]:
@@ -79,8 +92,17 @@ class Consume(Probe):
         return () if self.group is None else (self.group,)
 
     def topics(self) -> tuple[str, ...]:
+        """The topic it reads, and that of its dead letters."""
+        letters = self.letters()
+        return (self.topic,) if letters is None else (self.topic, letters)
+
+    def reads(self) -> tuple[str, ...]:
         """The one topic it reads."""
         return (self.topic,)
+
+    def letters(self) -> str | None:
+        """The topic it sends dead letters to, if it does."""
+        return None if self.failing is None else self.failing.topic
 
     def committing(self) -> Commit:
         """How it commits, the default filled in."""

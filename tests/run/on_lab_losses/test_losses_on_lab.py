@@ -88,3 +88,17 @@ def test_messages_that_a_consumer_gave_up_on_are_named(start: Callable[..., Any]
     assert {row["seq"] for row in swallowed} == failing
     assert all((row["attempts"], row["handling"]) == (10, "swallow") for row in swallowed)
     assert all(row["offset"] < row["committed"] for row in swallowed)
+
+
+def test_messages_with_a_dead_letter_are_not_lost(start: Callable[..., Any]) -> None:
+    """Near miss of B3: committed past after three attempts, and each has its letter in the log; the run passes."""
+    run = start((SCENARIOS / "dead-letter.yaml").read_text("utf-8"))
+    assert run.finish() == 0, run.text
+    assert run.read("verdict.json")["verdict"] == "pass"
+    given_up = {(row["partition"], row["offset"]) for row in rows(run, "failures") if row["handling"] == "dead_letter"}
+    inputs = {(row["incarnation"], row["seq"]): (row["partition"], row["offset"]) for row in rows(run, "outputs")}
+    there = {
+        inputs[row["producer_incarnation"], row["seq"]] for row in rows(run, "audit") if row["topic"] == "orders-dead"
+    }
+    assert len(given_up) >= 10
+    assert given_up <= there

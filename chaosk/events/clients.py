@@ -79,11 +79,11 @@ COMMITS = table(
     ("completed", "long", "when the answer came; empty when the probe ended before", True),
     ("outcome", "string", "ok, fail or info"),
     ("error", "string", "librdkafka's name of the error", True),
-    ("kind", "string", "sync, async or auto"),
+    ("kind", "string", "sync, async, auto, or topic (a record in the application's own topic, waited for)"),
 )
 FETCHED = table(
     "fetched",
-    "[F] committed offset a member found when it was given a partition",
+    "[F] committed offset a member found when it was given a partition, or restored from its own topic",
     *WHO,
     ("group", "string", "consumer group"),
     *PLACE,

@@ -18,7 +18,8 @@ from chaosk.probes._fetching import Fetching
 from chaosk.probes._fields import Every
 from chaosk.probes._hands import Hands
 from chaosk.probes._lag import lag, reached
-from chaosk.probes._own_producer import OwnProducer
+from chaosk.probes._offset_store import stored_commits
+from chaosk.probes._own_producer import own_producer
 from chaosk.probes._ownership import Change, Ownership, Place
 from chaosk.probes._pace import Pace
 from chaosk.probes._reads import Reads
@@ -57,20 +58,22 @@ class Consuming:
         self._held = Ownership()
         self._errors = _client.Errors(place)
         who = (place.probe, place.incarnation, probe.group or "")
-        self._commits = Commits(self._log, who, self._held, automatic=probe.committing() == "automatic")
+        self._own = own_producer(probe, place, self._errors)
+        if self._own:
+            self._producer = self._own.facts
+        stored = stored_commits(probe, place, self._held, self._own, self._errors)
+        automatic = probe.committing() == "automatic"
+        self._commits = stored or Commits(self._log, who, self._held, automatic=automatic)
         self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held)
         self._positions: dict[Place, int] = {}
         self._hands = Hands(place, probe, self._reads, self._positions)
-        letters = probe.letters()
-        if letters is not None:
-            own = OwnProducer(place, letters, probe.producer_config, self._errors)
-            self._hands.letters, self._producer = own, own.facts
+        self._hands.letters = self._own
         self._pace = self._paced()
         self._flushed = self._told = _now()
         self._polls = 0
         answers = {"on_commit": self._commits.answered}
         self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **answers})
-        self._starts = Starts(self._client, probe, place)
+        self._starts = Starts(self._client, probe, place, stored.restored if stored else None)
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 
     def _paced(self) -> Pace | None:
@@ -136,7 +139,8 @@ class Consuming:
         self._reads.move()
 
     def _keep(self) -> None:
-        self._hands.serve()
+        if self._own:
+            self._own.serve()
         now = _now()
         if now - self._flushed > FLUSH_EVERY * 1e9:
             self._reads.move()
@@ -217,7 +221,8 @@ class Consuming:
 
     def _let_go(self) -> None:
         """Commit what was processed, wait for the answers and leave the group."""
-        self._hands.finish()
+        if self._own:
+            self._own.finish()
         self._reads.move()
         if self._pace:
             self._pace.commit(self._client)
@@ -230,10 +235,12 @@ class Consuming:
         self._log.flush()
         self._leave()
         self._commits.give_up()
+        if self._own:
+            self._own.finish()
 
     def _rows(self) -> int:
         """How many rows of ``reads`` and ``sends`` it wrote."""
-        return self._reads.rows + self._hands.rows
+        return self._reads.rows + (self._own.rows if self._own else 0)
 
     def _leave(self) -> None:
         if self._probe.assign is not None:

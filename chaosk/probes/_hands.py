@@ -83,21 +83,6 @@ class Hands:
             self._flush()
         return handled
 
-    @property
-    def rows(self) -> int:
-        """How many rows of ``sends`` its dead letters took."""
-        return 0 if self.letters is None else self.letters.rows
-
-    def serve(self) -> None:
-        """Write down what became of dead letters that nobody waits for."""
-        if self.letters is not None:
-            self.letters.serve()
-
-    def finish(self) -> None:
-        """Wait for the outcomes of dead letters, for so long."""
-        if self.letters is not None:
-            self.letters.finish()
-
     def _settle(self, message: Message, position: dict[Place, int], failed: _Failed | None, handled: Handled) -> None:
         """Note what became of a record, after which its partition is read at ``position``."""
         handling = None if failed is None else failed.handling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -14,6 +14,9 @@ from chaosk.probes import _client
 from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import FAIL, INFO, Outcome, delivered, sends_once
 from chaosk.probes._sends import Sends
+
+if TYPE_CHECKING:
+    from chaosk.probes.consume import Consume
 
 DRAIN = 10.0
 """Seconds that a clean end waits for outcomes before it gives the rest up."""
@@ -34,7 +37,7 @@ class OwnProducer:
         errors: _client.Errors,
         partition: int = -1,
     ) -> None:
-        """``partition``: the one it writes to; without it the client chooses."""
+        """``partition``: the one it writes to, or -1, so that the client chooses."""
         facts = _client.producer_facts({**place.client, **config})
         self.facts = (facts.acks, facts.idempotent, facts.max_in_flight)
         """Acks, idempotence and requests in flight."""
@@ -46,6 +49,7 @@ class OwnProducer:
         self._reports: list[Message] = []
         self._last: int | None = None
         self._outcome: Outcome | None = None
+        self._error: str | None = None
         self._until: float | None = None
         self._client = Producer(_client.settings(place, config, errors))
 
@@ -59,10 +63,15 @@ class OwnProducer:
         """How many rows of ``sends`` it wrote."""
         return self._sends.rows
 
+    @property
+    def last_error(self) -> str | None:
+        """Why the record that was sent last is not known to be written; None if it is, or nobody said."""
+        return self._error
+
     def send(self, at: int, key: bytes | None = None, headers: Mapping[str, bytes] | None = None) -> None:
         """Hand the next record to the client; ``at``: since when it is due, monotonic nanoseconds."""
         self._last = seq = self.next
-        self._outcome = None
+        self._outcome = self._error = None
         self._sends.outstanding.sent(1, _now())
         value = self._encoder.encode(seq, at)
         reported = partial(self._reported, seq)
@@ -107,13 +116,22 @@ class OwnProducer:
         self._reports.append(message)
         if seq == self._last:
             self._outcome = delivered(error, sent_once=self._once)
+            self._error = None if error is None else error.name()
 
     def _refused(self, seq: int, at: int, error: str) -> None:
         self._sends.refused((seq, at), None, error)
-        self._outcome = FAIL
+        self._outcome, self._error = FAIL, error
 
     def _patient(self, *, ending: bool = False) -> bool:
         if not ending and not self._place.stopping():
             return True
         self._until = self._until or _now() + DRAIN * 1e9
         return _now() < self._until
+
+
+def own_producer(probe: Consume, place: Workplace, errors: _client.Errors) -> OwnProducer | None:
+    """The producer of a consumer that writes as well; None for others."""
+    topic = probe.writes_to()
+    if topic is None:
+        return None
+    return OwnProducer(place, topic, probe.writing(), errors, -1 if probe.offsets is None else 0)

@@ -66,6 +66,24 @@ ASSIGNMENTS = table(
     ("assignment", "int", "number of the assignment of that partition to this member, from 0"),
     ("rebalance", "int", "which rebalance of this incarnation, from 0"),
 )
+JOINS = table(
+    "joins",
+    "one row per rebalance in which a member of a group was given partitions: its way to the first record, in stages",
+    *WHO,
+    ("group", "string", "consumer group"),
+    ("rebalance", "int", "which rebalance of this incarnation, from 0, as in assignments"),
+    ("partitions", "int", "how many it was given"),
+    ("began", "long", "when it subscribed, or lost the partitions it had; empty if it had and lost none", True),
+    (
+        "coordinator",
+        "long",
+        "since when it is connected to the coordinator; empty if no statistics said so in time",
+        True,
+    ),
+    ("assigned", "long", "when it was given the partitions: joining and syncing are over"),
+    ("fetched", "long", "when it knew the committed offsets of them; empty if it got no answer", True),
+    ("first", "long", "when a poll returned the first records after that; empty if none did", True),
+)
 COMMITS = table(
     "commits",
     "[C] one row per partition and commit",
@@ -175,6 +193,6 @@ ENDS = table(
 )
 
 TABLES = (
-    SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES, ERRORS,
-    INCARNATIONS, ENDS,
+    SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, JOINS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES,
+    ERRORS, INCARNATIONS, ENDS,
 )  # fmt: skip

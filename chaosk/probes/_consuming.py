@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from chaosk.cluster.live import ProbeState
 from chaosk.probes import _client
+from chaosk.probes._assignments import Assignments
 from chaosk.probes._commits import Commits
 from chaosk.probes._contract import Workplace
 from chaosk.probes._fetching import Fetching
-from chaosk.probes._fields import Every
 from chaosk.probes._hands import Hands
+from chaosk.probes._joins import EVERY_MS
 from chaosk.probes._lag import lag, reached
 from chaosk.probes._offset_store import stored_commits
 from chaosk.probes._own_producer import own_producer
-from chaosk.probes._ownership import Change, Ownership, Place
-from chaosk.probes._pace import Pace
+from chaosk.probes._ownership import Ownership, Place
+from chaosk.probes._pace import paced
 from chaosk.probes._reads import Reads
 from chaosk.probes._starts import Starts
 
@@ -68,24 +69,26 @@ class Consuming:
         self._positions: dict[Place, int] = {}
         self._hands = Hands(place, probe, self._reads, self._positions)
         self._hands.letters = self._own
-        self._pace = self._paced()
+        self._pace = paced(probe, self._commits)
         self._flushed = self._told = _now()
         self._polls = 0
-        answers = {"on_commit": self._commits.answered}
-        self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **answers})
+        self._assignments = Assignments(self._log, self._who, probe.group, self._held, self._positions)
+        self._joins = self._assignments.joins
+        self._client = Consumer(self._settings())
         self._starts = Starts(self._client, probe, place, stored.restored if stored else None)
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 
-    def _paced(self) -> Pace | None:
-        how = self._probe.committing()
-        if how not in {"sync", "async"}:
-            return None
-        return Pace(self._commits, self._probe.commit_every or Every(batches=1), wait=how == "sync")
+    def _settings(self) -> dict[str, Any]:
+        settings = _client.settings(self._place, self._probe.settings(), self._errors)
+        if self._probe.assign is None:
+            settings = {"statistics.interval.ms": EVERY_MS, **settings, "stats_cb": self._joins.heard}
+        return {**settings, "on_commit": self._commits.answered}
 
     def run(self) -> None:
         """Read until told to end, then commit, leave the group and write the end marker."""
         self._began()
         if self._probe.assign is None:
+            self._joins.begins()
             self._client.subscribe(
                 [self._probe.topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
             )
@@ -108,6 +111,7 @@ class Consuming:
         records, errors = self._fetching.poll(FLUSH_EVERY / 2 if self._reads.waiting else POLL)
         completed = self._commits.polled = _now()
         if records:
+            self._joins.took(completed)
             self._seek(self._take(records, completed))
         self._fetching.settle()
         row = (*self._who, self._polls, invoked, completed, self._reads.rows - before, ",".join(errors) or None)
@@ -144,6 +148,7 @@ class Consuming:
         now = _now()
         if now - self._flushed > FLUSH_EVERY * 1e9:
             self._reads.move()
+            self._joins.keep()
             self._log.flush()
             self._flushed = now
         if now - self._told > TELL_EVERY * 1e9:
@@ -155,12 +160,12 @@ class Consuming:
     def _take_partitions(self) -> None:
         wanted = self._starts.wanted()
         places = [(self._probe.topic, partition) for partition in wanted]
-        self._changed(self._held.given(places))
+        self._assignments.chosen(places)
         self._client.assign(self._begin(places))
 
     def _assigned(self, client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
-        self._changed(self._held.given(places))
+        self._assignments.given(places)
         begun = self._begin(places)
         if self._starts.cooperative:
             client.incremental_assign(begun)
@@ -169,6 +174,8 @@ class Consuming:
 
     def _begin(self, places: list[Place]) -> list[TopicPartition]:
         begun = self._starts.at(places, self._held)
+        if self._starts.answered:
+            self._joins.known()
         for each in begun:
             self._positions.pop((each.topic, each.partition), None)
             if each.offset >= 0:
@@ -177,33 +184,26 @@ class Consuming:
 
     def _revoked(self, _client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
+        self._joins.begins()
         self._before_change()
         if self._pace:
             self._pace.before_revoke(self._client, places)
-        self._changed(self._held.taken(places, "revoke"))
+        self._assignments.taken(places, "revoke")
 
     def _lost(self, _client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
+        self._joins.begins()
         self._before_change()
         if self._pace:
             self._pace.drop(places)
-        self._changed(self._held.taken(places, "lost"))
-
-    def _changed(self, changes: list[Change]) -> None:
-        at = _now()
-        for change in changes:
-            place = (change.topic, change.partition)
-            numbers = (change.assignment, change.rebalance)
-            self._log.write("assignments", (*self._who, self._probe.group, at, change.kind, *place, *numbers))
-            if change.kind != "assign":
-                self._positions.pop(place, None)
+        self._assignments.taken(places, "lost")
 
     # --- beginning, progress and end ------------------------------------------------------------------------------
 
     def _began(self) -> None:
-        probe, committing = self._probe, self._probe.committing()
+        probe = self._probe
         row = (*self._who, self._kind, probe.group, _now(), os.getpid(), *self._producer, probe.isolation_level)
-        self._log.write("incarnations", (*row, committing, confluent_kafka.libversion()[0]))
+        self._log.write("incarnations", (*row, probe.committing(), confluent_kafka.libversion()[0]))
         self._log.flush()
         self._place.tell(self._state())
 
@@ -237,6 +237,7 @@ class Consuming:
         self._commits.give_up()
         if self._own:
             self._own.finish()
+        self._joins.end()
 
     def _rows(self) -> int:
         """How many rows of ``reads`` and ``sends`` it wrote."""
@@ -244,7 +245,7 @@ class Consuming:
 
     def _leave(self) -> None:
         if self._probe.assign is not None:
-            self._changed(self._held.taken(list(self._held.held), "revoke"))
+            self._assignments.taken(list(self._held.held), "revoke")
         if not _client.closed(self._client, CLOSE_WITHIN):
             said = f"the consumer did not close within {CLOSE_WITHIN:g} s"
             self._log.write("errors", (*self._who, _now(), "_TIMED_OUT", said, False))

@@ -31,6 +31,8 @@ class Starts:
         strategy = str(probe.config.get("partition.assignment.strategy", ""))
         self.cooperative = "cooperative" in strategy or probe.config.get("group.protocol") == "consumer"
         """Whether partitions are given and taken one by one."""
+        self.answered = False
+        """Whether the committed offsets were told when partitions were begun last."""
 
     def wanted(self) -> tuple[int, ...]:
         """The partitions that a consumer without a group's say reads; asks until it is answered or told to end."""
@@ -49,6 +51,7 @@ class Starts:
     def at(self, places: list[Place], held: Ownership) -> list[TopicPartition]:
         """The places to begin at; an offset that is not known is left to librdkafka."""
         committed = self._committed(places) if self._probe.group and places else {}
+        self.answered = bool(committed)
         return [self._one(place, committed.get(place), held) for place in places]
 
     def _one(self, place: Place, committed: TopicPartition | None, held: Ownership) -> TopicPartition:

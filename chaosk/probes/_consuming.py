@@ -74,11 +74,11 @@ class Consuming:
         self._polls = 0
         self._assignments = Assignments(self._log, self._who, probe.group, self._held, self._positions)
         self._joins = self._assignments.joins
-        self._client = Consumer(self._settings())
+        self._client = Consumer(self._client_settings())
         self._starts = Starts(self._client, probe, place, stored.restored if stored else None)
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 
-    def _settings(self) -> dict[str, Any]:
+    def _client_settings(self) -> dict[str, Any]:
         settings = _client.settings(self._place, self._probe.settings(), self._errors)
         if self._probe.assign is None:
             settings = {"statistics.interval.ms": EVERY_MS, **settings, "stats_cb": self._joins.heard}

@@ -75,7 +75,7 @@ class OwnProducer:
         self._sends.outstanding.sent(1, _now())
         value = self._encoder.encode(seq, at)
         reported = partial(self._reported, seq)
-        more = list((headers or {}).items())
+        more: dict[str, str | bytes | None] = {**(headers or {})}
         try:
             self._client.produce(self._topic, value, key, self._partition, reported, headers=more)
         except BufferError:

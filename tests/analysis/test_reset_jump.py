@@ -123,16 +123,6 @@ def test_what_was_never_in_its_topic_cannot_be_restored(asked: Asked, values: di
     assert [(row["kind"], row["severity"]) for row in asked(history)] == [("uncommitted", "information")]
 
 
-def test_a_replay_names_its_records_and_its_cause(judge: Judge) -> None:
-    """B4 names what was delivered again, B6 the offset that was not found, B7 where it began instead."""
-    history = stored(begun(None, 0))
-    history.probes["reader"]["consume"] = {
-        "topic": "orders", "group": "readers", "assign": "all", "offsets": {"topic": "orders-offsets"},
-    }  # fmt: skip
-    verdict = judge(history)
-    assert told(verdict) == {"reset_jump": 1, "commit_regression": 1, "redelivery": 22}
-
-
 @pytest.mark.proves("reset_jump", "no evidence")
 def test_an_unanswered_question_is_no_answer(asked: Asked) -> None:
     """B7 without the evidence: the member never learned what was committed."""

@@ -189,6 +189,12 @@ class Case:
         """Whether the topic's log is compacted, so that records vanish rightly."""
         return topic in self.topics and "compact" in str(self.plan.topics[topic].config.get("cleanup.policy", ""))
 
+    def whole(self, topic: str) -> bool:
+        """Whether the tail audit read all of a topic, from the very first record on."""
+        cut = any(row["topic"] == topic and row["log_start"] > 0 for row in self.ranges)
+        shape = self.topics.get(topic)
+        return not cut and shape is not None and all((topic, n) in self.complete for n in range(shape.partitions))
+
     def min_isr(self, topic: str) -> int:
         """What the topic's settings say of ``min.insync.replicas``; 1, which binds nobody, where they say nothing."""
         said = self.plan.topics[topic].config.get("min.insync.replicas", 1) if topic in self.topics else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.nodes import Path
@@ -15,6 +16,9 @@ from chaosk.nearest import instead
 from chaosk.registry import name_of
 from chaosk.scenario import Entry
 from chaosk.targets._contract import Target
+
+Complain = Callable[[tuple[str, ...], str], Found]
+"""Says what is wrong at a field, named by its path inside the value."""
 
 _BOUND_WORDS = ("min", "max", "during")
 
@@ -115,36 +119,42 @@ def _expression(draft: Draft, path: Path, text: str, parse: Callable[[str], Mode
 
 
 def _referring(draft: Draft, path: Path, value: Model, topics: frozenset[str]) -> Iterator[Found]:
-    yield from _refers(draft, value, lambda field, what: draft.at((*path, field), what), topics)
+    yield from _refers(draft, value, lambda field, what: draft.at((*path, *field), what), topics)
 
 
-def _refers(
-    draft: Draft, value: Model, complain: Callable[[str, str], Found], topics: frozenset[str]
-) -> Iterator[Found]:
-    """The fields of one value that name something of the scenario: by their names, whatever the class."""
-    known = {"topic": topics, "probe": frozenset(draft.probes), "group": draft.groups}
+def _refers(draft: Draft, value: Model, complain: Complain, topics: frozenset[str]) -> Iterator[Found]:
+    """The fields of a value, and of values inside it, that name something of the scenario: by their names."""
+    known = {"topic": topics, "to": topics, "probe": frozenset(draft.probes), "group": draft.groups}
     for field in type(value).model_fields:
         named = getattr(value, field)
         if field == "group" and not (isinstance(value, Target) and draft.groups):
             continue  # a probe's own group, or nothing to compare with
         if field in known and isinstance(named, str) and named not in known[field]:
-            yield complain(field, f"there is no {field} {named!r}; {instead(named, known[field])}")
+            noun = "topic" if field == "to" else field
+            yield complain((field,), f"there is no {noun} {named!r}; {instead(named, known[field])}")
         if field in ("partition", "partitions") and named is not None:
             numbers = named if isinstance(named, tuple) else (named,)
             yield from _partitions(draft, getattr(value, "topic", None), field, numbers, complain)
+        if isinstance(named, Model):
+            inside = partial(_inside, complain, field)
+            yield from _refers(draft, named, inside, topics)
     if isinstance(value, Target):
         for nested in value.nested():
             yield from _refers(draft, parse_target(nested), complain, topics)
 
 
+def _inside(complain: Complain, field: str, path: tuple[str, ...], what: str) -> Found:
+    return complain((field, *path), what)
+
+
 def _partitions(
-    draft: Draft, topic: object, field: str, numbers: Iterable[object], complain: Callable[[str, str], Found]
+    draft: Draft, topic: object, field: str, numbers: Iterable[object], complain: Complain
 ) -> Iterator[Found]:
     shape = draft.topics.get(topic) if isinstance(topic, str) else None
     for number in numbers:
         if shape is not None and isinstance(number, int) and not 0 <= number < shape.partitions:
             has = "one partition, 0" if shape.partitions == 1 else f"partitions 0 to {shape.partitions - 1}"
-            yield complain(field, f"there is no partition {number} of {topic!r}; it has {has}")
+            yield complain((field,), f"there is no partition {number} of {topic!r}; it has {has}")
 
 
 def _expect(draft: Draft) -> Iterator[Found]:

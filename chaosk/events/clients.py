@@ -66,6 +66,24 @@ ASSIGNMENTS = table(
     ("assignment", "int", "number of the assignment of that partition to this member, from 0"),
     ("rebalance", "int", "which rebalance of this incarnation, from 0"),
 )
+JOINS = table(
+    "joins",
+    "one row per rebalance in which a member of a group was given partitions: its way to the first record, in stages",
+    *WHO,
+    ("group", "string", "consumer group"),
+    ("rebalance", "int", "which rebalance of this incarnation, from 0, as in assignments"),
+    ("partitions", "int", "how many it was given"),
+    ("began", "long", "when it subscribed, or lost the partitions it had; empty if it had and lost none", True),
+    (
+        "coordinator",
+        "long",
+        "since when it is connected to the coordinator; empty if no statistics said so in time",
+        True,
+    ),
+    ("assigned", "long", "when it was given the partitions: joining and syncing are over"),
+    ("fetched", "long", "when it knew the committed offsets of them; empty if it got no answer", True),
+    ("first", "long", "when a poll returned the first records after that; empty if none did", True),
+)
 COMMITS = table(
     "commits",
     "[C] one row per partition and commit",
@@ -79,11 +97,11 @@ COMMITS = table(
     ("completed", "long", "when the answer came; empty when the probe ended before", True),
     ("outcome", "string", "ok, fail or info"),
     ("error", "string", "librdkafka's name of the error", True),
-    ("kind", "string", "sync, async or auto"),
+    ("kind", "string", "sync, async, auto, or topic (a record in the application's own topic, waited for)"),
 )
 FETCHED = table(
     "fetched",
-    "[F] committed offset a member found when it was given a partition",
+    "[F] committed offset a member found when it was given a partition, or restored from its own topic",
     *WHO,
     ("group", "string", "consumer group"),
     *PLACE,
@@ -116,7 +134,7 @@ TXN_OFFSETS = table(
 )
 OUTPUTS = table(
     "outputs",
-    "one row per record that was written for a record that was read",
+    "one row per record that was written for a record that was read: outputs of a transform, dead letters",
     *WHO,
     ("seq", "long", "the output's sequence number, as in sends"),
     ("topic", "string", "topic of the input"),
@@ -135,7 +153,11 @@ FAILURES = table(
     *VALUE,
     ("attempt", "int", "which attempt of this incarnation at this record, from 1"),
     ("at", "long", "when it failed"),
-    ("handling", "string", "swallow (go on, it counts as done), leave (go on, not committed), seek_back or stop"),
+    (
+        "handling",
+        "string",
+        "swallow or dead_letter (go on, it counts as done), leave (go on, not committed), seek_back or stop",
+    ),
 )
 ERRORS = table(
     "errors",
@@ -171,6 +193,6 @@ ENDS = table(
 )
 
 TABLES = (
-    SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES, ERRORS,
-    INCARNATIONS, ENDS,
+    SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, JOINS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES,
+    ERRORS, INCARNATIONS, ENDS,
 )  # fmt: skip

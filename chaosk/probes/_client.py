@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -140,6 +141,17 @@ def settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dic
     """What a client is made of: the inventory's settings, the scenario's over them, and the probe's own."""
     own = {"client.id": place.probe, "error_cb": errors.callback, "logger": client_logger(place)}
     return {**place.client, **config, **own}
+
+
+def closed(client: Consumer, within: float) -> bool:
+    """Close a consumer, and whether that was over in so many seconds.
+
+    Closing waits for a coordinator, and one that is cut off never answers: so it gets a thread and a limit.
+    """
+    closing = threading.Thread(target=client.close, daemon=True)
+    closing.start()
+    closing.join(within)
+    return not closing.is_alive()
 
 
 def client_logger(place: Workplace) -> logging.Logger:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from chaosk.cluster.live import ProbeState
 from chaosk.probes import _client
+from chaosk.probes._assignments import Assignments
 from chaosk.probes._commits import Commits
 from chaosk.probes._contract import Workplace
 from chaosk.probes._fetching import Fetching
-from chaosk.probes._fields import Every
 from chaosk.probes._hands import Hands
+from chaosk.probes._joins import EVERY_MS
 from chaosk.probes._lag import lag, reached
-from chaosk.probes._ownership import Change, Ownership, Place
-from chaosk.probes._pace import Pace
+from chaosk.probes._offset_store import stored_commits
+from chaosk.probes._own_producer import own_producer
+from chaosk.probes._ownership import Ownership, Place
+from chaosk.probes._pace import paced
 from chaosk.probes._reads import Reads
 from chaosk.probes._starts import Starts
 
@@ -57,28 +59,36 @@ class Consuming:
         self._held = Ownership()
         self._errors = _client.Errors(place)
         who = (place.probe, place.incarnation, probe.group or "")
-        self._commits = Commits(self._log, who, self._held, automatic=probe.committing() == "automatic")
+        self._own = own_producer(probe, place, self._errors)
+        if self._own:
+            self._producer = self._own.facts
+        stored = stored_commits(probe, place, self._held, self._own, self._errors)
+        automatic = probe.committing() == "automatic"
+        self._commits = stored or Commits(self._log, who, self._held, automatic=automatic)
         self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held)
         self._positions: dict[Place, int] = {}
         self._hands = Hands(place, probe, self._reads, self._positions)
-        self._pace = self._paced()
+        self._hands.letters = self._own
+        self._pace = paced(probe, self._commits)
         self._flushed = self._told = _now()
         self._polls = 0
-        own = {"on_commit": self._commits.answered}
-        self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **own})
-        self._starts = Starts(self._client, probe, place)
+        self._assignments = Assignments(self._log, self._who, probe.group, self._held, self._positions)
+        self._joins = self._assignments.joins
+        self._client = Consumer(self._client_settings())
+        self._starts = Starts(self._client, probe, place, stored.restored if stored else None)
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 
-    def _paced(self) -> Pace | None:
-        how = self._probe.committing()
-        if how not in {"sync", "async"}:
-            return None
-        return Pace(self._commits, self._probe.commit_every or Every(batches=1), wait=how == "sync")
+    def _client_settings(self) -> dict[str, Any]:
+        settings = _client.settings(self._place, self._probe.settings(), self._errors)
+        if self._probe.assign is None:
+            settings = {"statistics.interval.ms": EVERY_MS, **settings, "stats_cb": self._joins.heard}
+        return {**settings, "on_commit": self._commits.answered}
 
     def run(self) -> None:
         """Read until told to end, then commit, leave the group and write the end marker."""
         self._began()
         if self._probe.assign is None:
+            self._joins.begins()
             self._client.subscribe(
                 [self._probe.topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
             )
@@ -101,6 +111,7 @@ class Consuming:
         records, errors = self._fetching.poll(FLUSH_EVERY / 2 if self._reads.waiting else POLL)
         completed = self._commits.polled = _now()
         if records:
+            self._joins.took(completed)
             self._seek(self._take(records, completed))
         self._fetching.settle()
         row = (*self._who, self._polls, invoked, completed, self._reads.rows - before, ",".join(errors) or None)
@@ -132,9 +143,12 @@ class Consuming:
         self._reads.move()
 
     def _keep(self) -> None:
+        if self._own:
+            self._own.serve()
         now = _now()
         if now - self._flushed > FLUSH_EVERY * 1e9:
             self._reads.move()
+            self._joins.keep()
             self._log.flush()
             self._flushed = now
         if now - self._told > TELL_EVERY * 1e9:
@@ -146,12 +160,12 @@ class Consuming:
     def _take_partitions(self) -> None:
         wanted = self._starts.wanted()
         places = [(self._probe.topic, partition) for partition in wanted]
-        self._changed(self._held.given(places))
+        self._assignments.chosen(places)
         self._client.assign(self._begin(places))
 
     def _assigned(self, client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
-        self._changed(self._held.given(places))
+        self._assignments.given(places)
         begun = self._begin(places)
         if self._starts.cooperative:
             client.incremental_assign(begun)
@@ -160,6 +174,8 @@ class Consuming:
 
     def _begin(self, places: list[Place]) -> list[TopicPartition]:
         begun = self._starts.at(places, self._held)
+        if self._starts.answered:
+            self._joins.known()
         for each in begun:
             self._positions.pop((each.topic, each.partition), None)
             if each.offset >= 0:
@@ -168,42 +184,26 @@ class Consuming:
 
     def _revoked(self, _client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
+        self._joins.begins()
         self._before_change()
         if self._pace:
             self._pace.before_revoke(self._client, places)
-        self._changed(self._held.taken(places, "revoke"))
+        self._assignments.taken(places, "revoke")
 
     def _lost(self, _client: Consumer, partitions: list[TopicPartition]) -> None:
         places = [(each.topic, each.partition) for each in partitions]
+        self._joins.begins()
         self._before_change()
         if self._pace:
             self._pace.drop(places)
-        self._changed(self._held.taken(places, "lost"))
-
-    def _changed(self, changes: list[Change]) -> None:
-        at = _now()
-        for change in changes:
-            place = (change.topic, change.partition)
-            numbers = (change.assignment, change.rebalance)
-            self._log.write("assignments", (*self._who, self._probe.group, at, change.kind, *place, *numbers))
-            if change.kind != "assign":
-                self._positions.pop(place, None)
+        self._assignments.taken(places, "lost")
 
     # --- beginning, progress and end ------------------------------------------------------------------------------
 
     def _began(self) -> None:
-        probe, committing = self._probe, self._probe.committing()
-        row = (
-            *self._who,
-            self._kind,
-            probe.group,
-            _now(),
-            os.getpid(),
-            *self._producer,
-            probe.isolation_level,
-            committing,
-        )
-        self._log.write("incarnations", (*row, confluent_kafka.libversion()[0]))
+        probe = self._probe
+        row = (*self._who, self._kind, probe.group, _now(), os.getpid(), *self._producer, probe.isolation_level)
+        self._log.write("incarnations", (*row, probe.committing(), confluent_kafka.libversion()[0]))
         self._log.flush()
         self._place.tell(self._state())
 
@@ -221,6 +221,8 @@ class Consuming:
 
     def _let_go(self) -> None:
         """Commit what was processed, wait for the answers and leave the group."""
+        if self._own:
+            self._own.finish()
         self._reads.move()
         if self._pace:
             self._pace.commit(self._client)
@@ -233,18 +235,17 @@ class Consuming:
         self._log.flush()
         self._leave()
         self._commits.give_up()
+        if self._own:
+            self._own.finish()
+        self._joins.end()
 
     def _rows(self) -> int:
         """How many rows of ``reads`` and ``sends`` it wrote."""
-        return self._reads.rows
+        return self._reads.rows + (self._own.rows if self._own else 0)
 
     def _leave(self) -> None:
-        """Closing waits for a coordinator, and one that is cut off never answers: so it gets a thread and a limit."""
         if self._probe.assign is not None:
-            self._changed(self._held.taken(list(self._held.held), "revoke"))
-        closing = threading.Thread(target=self._client.close, daemon=True)
-        closing.start()
-        closing.join(CLOSE_WITHIN)
-        if closing.is_alive():
+            self._assignments.taken(list(self._held.held), "revoke")
+        if not _client.closed(self._client, CLOSE_WITHIN):
             said = f"the consumer did not close within {CLOSE_WITHIN:g} s"
             self._log.write("errors", (*self._who, _now(), "_TIMED_OUT", said, False))

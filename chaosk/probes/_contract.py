@@ -58,6 +58,10 @@ class Probe(Model, ABC):
     def topics(self) -> tuple[str, ...]:
         """The topics it reads or writes: each must be one of the scenario's."""
 
+    def reads(self) -> tuple[str, ...]:
+        """The topics among them that it reads, if it is a reader."""
+        return () if self.writes else self.topics()
+
     def groups(self) -> tuple[str, ...]:
         """The consumer groups it commits for."""
         return ()

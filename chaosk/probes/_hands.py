@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from confluent_kafka import Message
 
 from chaosk.payload import Decoder, Payload
 from chaosk.probes._contract import Workplace
+from chaosk.probes._outcomes import OK
+from chaosk.probes._own_producer import OwnProducer
 from chaosk.probes._ownership import Place
 from chaosk.probes._processing import TRIES, Handling
 from chaosk.probes._reads import Reads
@@ -34,6 +36,14 @@ class Handled:
     """By partition, the offset to seek back to."""
 
 
+class _Failed(NamedTuple):
+    """A failed attempt at a record."""
+
+    payload: Payload
+    attempt: int
+    handling: Handling
+
+
 class Hands:
     """Does the work of one incarnation of a consumer.
 
@@ -47,6 +57,8 @@ class Hands:
         self._work, self._failing = probe.processing, probe.failing
         self._decode = Decoder(place.run_id).decode
         self._attempts: dict[tuple[str, int, int], int] = {}
+        self.letters: OwnProducer | None = None
+        """What writes dead letters, if the probe does."""
         self.stopped = False
         """Whether a failure has ended the reading."""
 
@@ -65,25 +77,28 @@ class Hands:
         for message in records:
             if not self.stopped and _place(message) not in handled.back:
                 self._spend("record", keep)
-                self._settle(message, self._reads.take([message], poll, at), handled)
+                failed = self._failure(message, keep)
+                self._settle(message, self._reads.take([message], poll, at), failed, handled)
         if self._work is not None:
             self._flush()
         return handled
 
-    def _settle(self, message: Message, position: dict[Place, int], handled: Handled) -> None:
+    def _settle(self, message: Message, position: dict[Place, int], failed: _Failed | None, handled: Handled) -> None:
         """Note what became of a record, after which its partition is read at ``position``."""
-        handling = self._failure(message)
+        handling = None if failed is None else failed.handling
+        if failed is not None:
+            self._write((*_place(message), _offset(message)), failed)
         if handling == "seek_back":
             position = {_place(message): _offset(message)}
             handled.back |= position
-        elif handling is None or handling == "swallow":
+        elif handling in {None, "swallow", "dead_letter"}:
             handled.processed |= position
             handled.records += 1
         self._positions |= position
         self.stopped = handling == "stop"
 
-    def _failure(self, message: Message) -> Handling | None:
-        """What is done about this record if the attempt at it failed, which is written down; None if it did not."""
+    def _failure(self, message: Message, keep: Callable[[], None]) -> _Failed | None:
+        """The failure of the attempt at this record, with what is done about it; None if it did not fail."""
         failing = self._failing
         payload = self._decode(message.value()) if failing is not None else None
         if failing is None or payload is None or not failing.concerns(payload):
@@ -95,13 +110,30 @@ class Hands:
         handling = failing.handling
         if handling == "seek_back" and attempt > (failing.tries or TRIES):
             handling = "swallow"
-        self._write(key, payload, attempt, handling)
-        return handling
+        if handling == "dead_letter" and (attempt <= (failing.tries or 0) or not self._dead_letter(message, key, keep)):
+            handling = "seek_back"
+        return _Failed(payload, attempt, handling)
 
-    def _write(self, key: tuple[str, int, int], payload: Payload, attempt: int, handling: Handling) -> None:
+    def _dead_letter(self, message: Message, key: tuple[str, int, int], keep: Callable[[], None]) -> bool:
+        """Send a dead letter for the record; whether that is enough.
+
+        Which record it is about is on disk before it is sent. Waiting for its acknowledgement is a part of the work:
+        a process that is killed meanwhile has not processed the record.
+        """
+        letters, failing = self.letters, self._failing
+        assert letters is not None  # noqa: S101 - this handling comes with a topic
+        now = _now()
+        self._place.log.write("outputs", (self._place.probe, self._place.incarnation, letters.next, *key, now))
+        self._flush()
+        letters.send(now, message.key())
+        return failing is None or not failing.wait or letters.outcome(keep) == OK
+
+    def _write(self, key: tuple[str, int, int], failed: _Failed) -> None:
         who = (self._place.probe, self._place.incarnation, self._group)
+        payload = failed.payload
         value = (payload.producer, payload.incarnation, payload.seq, True)
-        self._place.log.write("failures", (*who, self._reads.rows - 1, *key, *value, attempt, _now(), handling))
+        done = (failed.attempt, _now(), failed.handling)
+        self._place.log.write("failures", (*who, self._reads.rows - 1, *key, *value, *done))
 
     def _spend(self, per: str, keep: Callable[[], None]) -> None:
         """Work on a record or a batch, for as long as that takes; what was done before is on disk by then."""

@@ -35,7 +35,8 @@ class Ownership:
         self.held: dict[Place, int] = {}
         """By partition, the number of its assignment."""
         self._times: dict[Place, int] = {}
-        self._rebalance = -1
+        self.rebalance = -1
+        """Which rebalance of this incarnation is under way or was the last, from 0."""
         self._underway = False
 
     def given(self, places: Iterable[Place]) -> list[Change]:
@@ -47,14 +48,14 @@ class Ownership:
             if place not in self.held:
                 self.held[place] = number = self._times.get(place, -1) + 1
                 self._times[place] = number
-                changes.append(Change("assign", *place, number, self._rebalance))
+                changes.append(Change("assign", *place, number, self.rebalance))
         return changes
 
     def taken(self, places: Iterable[Place], kind: Kind) -> list[Change]:
         """Partitions were revoked or lost; one that is not held is no change."""
         self._begin()
         held = [place for place in places if place in self.held]
-        return [Change(kind, *place, self.held.pop(place), self._rebalance) for place in held]
+        return [Change(kind, *place, self.held.pop(place), self.rebalance) for place in held]
 
     def latest(self, place: Place) -> int | None:
         """The number of the partition's assignment that holds or was the last; None if it was never given."""
@@ -66,5 +67,5 @@ class Ownership:
 
     def _begin(self) -> None:
         if not self._underway:
-            self._rebalance += 1
+            self.rebalance += 1
             self._underway = True

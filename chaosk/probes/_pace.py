@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer
 
 from chaosk.probes._commits import Commits
 from chaosk.probes._fields import Every
 from chaosk.probes._ownership import Place
+
+if TYPE_CHECKING:
+    from chaosk.probes.consume import Consume
 
 _now = time.monotonic_ns
 
@@ -62,3 +66,11 @@ class Pace:
         if self._every.seconds is not None:
             return _now() - self._at >= self._every.seconds * 1e9
         return self._every.records is None or self._records >= self._every.records
+
+
+def paced(probe: Consume, commits: Commits) -> Pace | None:
+    """What commits for a probe that does so by itself; None for others."""
+    how = probe.committing()
+    if how not in {"sync", "async"}:
+        return None
+    return Pace(commits, probe.commit_every or Every(batches=1), wait=how == "sync")

@@ -9,12 +9,13 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, mo
 
 from chaosk.model import Model
 from chaosk.payload import Payload
+from chaosk.probes._fields import TopicName
 from chaosk.units import parse_duration, spell_duration
 
 TRIES = 9
 """How often a record is tried again unless the scenario says otherwise: as often as common frameworks do."""
 
-Handling = Literal["swallow", "leave", "seek_back", "stop"]
+Handling = Literal["swallow", "leave", "seek_back", "stop", "dead_letter"]
 
 _WORK_SCHEMA = {
     "type": "string",
@@ -68,17 +69,28 @@ class Failing(Model):
     times: Annotated[int, Field(ge=1)] | None = None
     """How many attempts at such a record fail, counted by each process; without it all do."""
     handling: Handling
-    """``swallow``, ``leave`` (go on and do not commit it), ``seek_back`` (try it again) or ``stop`` (read no more)."""
+    """``swallow``, ``leave`` (go on and do not commit it), ``seek_back`` (try it again), ``stop`` (read no more) or
+    ``dead_letter`` (send a record about it to ``topic``, and go on)."""
     tries: Annotated[int, Field(ge=1)] | None = None
-    """How often ``seek_back`` tries again before it swallows the record (9)."""
+    """How often ``seek_back`` tries again before it swallows the record (9), ``dead_letter`` before it sends (0)."""
+    topic: TopicName | None = None
+    """The topic of the dead letters; which record each is about is in the table ``outputs``."""
+    wait: bool = True
+    """Whether a dead letter must be acknowledged before the record counts as done; if it is not, all is tried again."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Failing:
         if (self.every is None) == (self.share is None):
             msg = "write either every (each so many-th record fails) or share (of all records)"
             raise ValueError(msg)
-        if self.tries is not None and self.handling != "seek_back":
-            msg = f"tries goes with handling: seek_back; {self.handling} tries nothing again"
+        if self.tries is not None and self.handling not in {"seek_back", "dead_letter"}:
+            msg = f"tries goes with handling: seek_back or dead_letter; {self.handling} tries nothing again"
+            raise ValueError(msg)
+        if self.handling == "dead_letter" and self.topic is None:
+            msg = "handling: dead_letter needs the topic that dead letters are sent to; write topic"
+            raise ValueError(msg)
+        if self.handling != "dead_letter" and (self.topic is not None or not self.wait):
+            msg = f"topic and wait go with handling: dead_letter; {self.handling} sends nothing"
             raise ValueError(msg)
         return self
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 
 from chaosk.probes._contract import Workplace
 from chaosk.probes._ownership import Ownership, Place
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
+
+Restore = Callable[[], dict[Place, int] | None]
+"""The offsets that an application has stored; None if it was told to end before it knew."""
 
 _ASK_WITHIN = 5.0  # seconds; a coordinator that does not answer leaves the question to librdkafka, which asks again
 _now = time.monotonic_ns
@@ -20,12 +24,15 @@ _now = time.monotonic_ns
 class Starts:
     """Begins partitions for one incarnation."""
 
-    def __init__(self, client: Consumer, probe: Consume, place: Workplace) -> None:
-        self._client, self._probe, self._place = client, probe, place
+    def __init__(self, client: Consumer, probe: Consume, place: Workplace, restore: Restore | None = None) -> None:
+        """``restore``: how an application that keeps its offsets itself learns of them."""
+        self._client, self._probe, self._place, self._restore = client, probe, place, restore
         self._who = (place.probe, place.incarnation)
         strategy = str(probe.config.get("partition.assignment.strategy", ""))
         self.cooperative = "cooperative" in strategy or probe.config.get("group.protocol") == "consumer"
         """Whether partitions are given and taken one by one."""
+        self.answered = False
+        """Whether the committed offsets were told when partitions were begun last."""
 
     def wanted(self) -> tuple[int, ...]:
         """The partitions that a consumer without a group's say reads; asks until it is answered or told to end."""
@@ -44,6 +51,7 @@ class Starts:
     def at(self, places: list[Place], held: Ownership) -> list[TopicPartition]:
         """The places to begin at; an offset that is not known is left to librdkafka."""
         committed = self._committed(places) if self._probe.group and places else {}
+        self.answered = bool(committed)
         return [self._one(place, committed.get(place), held) for place in places]
 
     def _one(self, place: Place, committed: TopicPartition | None, held: Ownership) -> TopicPartition:
@@ -51,20 +59,39 @@ class Starts:
             return self._edge(place)
         if committed is not None and committed.offset >= 0:
             return committed
-        return TopicPartition(*place)
+        return TopicPartition(*place) if self._restore is None else TopicPartition(*place, self._reset())
 
     def _committed(self, places: list[Place]) -> dict[Place, TopicPartition]:
         invoked = _now()
+        if self._restore is not None:
+            return self._stored(places, invoked, self._restore())
         try:
             answers = self._client.committed([TopicPartition(*place) for place in places], timeout=_ASK_WITHIN)
         except KafkaException:
             return {}
+        return self._known({(each.topic, each.partition): each for each in answers if each.error is None}, invoked)
+
+    def _stored(
+        self, places: list[Place], invoked: int, stored: dict[Place, int] | None
+    ) -> dict[Place, TopicPartition]:
+        if stored is None:
+            return {}
+        return self._known(
+            {place: TopicPartition(*place, stored.get(place, OFFSET_INVALID)) for place in places}, invoked
+        )
+
+    def _known(self, known: dict[Place, TopicPartition], invoked: int) -> dict[Place, TopicPartition]:
+        """The answers, once they are written down."""
         completed = _now()
-        known = {(each.topic, each.partition): each for each in answers if each.error is None}
         for place, each in known.items():
             offset = each.offset if each.offset >= 0 else None
             self._place.log.write("fetched", (*self._who, self._probe.group, *place, offset, invoked, completed))
         return known
+
+    def _reset(self) -> int:
+        """Where a partition is begun of which nothing is stored, without asking a coordinator for an offset."""
+        reset = str(self._probe.settings()["auto.offset.reset"])
+        return OFFSET_END if reset in {"latest", "largest", "end"} else OFFSET_BEGINNING
 
     def _edge(self, place: Place) -> TopicPartition:
         """The first or the next offset of the log as a number, because a seek's event has to name one."""

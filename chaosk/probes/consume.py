@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from chaosk.probes import _client, _fields, _processing
+from chaosk.probes import _client, _fields, _offset_store, _processing
 from chaosk.probes._consuming import Consuming
 from chaosk.probes._contract import Probe, Workplace
 
@@ -18,6 +18,7 @@ _RESERVED = {
     "enable.partition.eof": "it tells how far the probe has read",
     "isolation.level": "write isolation_level",
 }
+_WRITING = {**_client.RESERVED, "transactional.id": "what it writes is not written in transactions"}
 Commit = Literal["automatic", "sync", "async", "none"]
 
 
@@ -28,6 +29,9 @@ class Consume(Probe):
     partitions without asking anybody. A record counts as processed once the poll returned it, or once the work that
     ``processing`` makes of it is over; with ``commit: sync`` or ``async`` it is committed after that, with
     ``automatic`` librdkafka commits when it likes. A clean end commits what was processed and leaves the group.
+
+    With ``failing`` the work on some records fails, and the probe does about it what an application might: among others
+    it sends a dead letter, a record of its own, whose loss is judged like that of any other record.
     """
 
     example: ClassVar[str] = "consume: {topic: orders, group: readers, commit: sync, commit_every: batch}"
@@ -53,6 +57,16 @@ class Consume(Probe):
     """
     failing: _processing.Failing | None = None
     """Records whose processing fails, and what is done then, like ``{every: 100, handling: swallow}``; see above."""
+    producer_config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_WRITING))] = Field(
+        default_factory=dict
+    )
+    """Any librdkafka producer setting, for the producer that writes dead letters or offsets."""
+    offsets: _offset_store.Offsets | None = None
+    """Keep the group's offsets in a topic of the application's own instead, like ``{topic: orders-offsets}``.
+
+    Each commit is one record there, and a process that starts reads the last ones back; Kafka's group coordinator is
+    not asked. Goes with ``assign`` and ``commit: sync``; ``group`` is the name of the application then.
+    """
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
     """Whether records of open and aborted transactions are delivered."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(
@@ -68,23 +82,59 @@ class Consume(Probe):
         if self.group is None and self.commit not in {None, "none"}:
             msg = f"commit: {self.commit} needs a group to commit to; write group, or leave commit out"
             raise ValueError(msg)
-        if self.commit_every is not None and self.commit not in {"sync", "async"}:
+        if self.commit_every is not None and self.committing() not in {"sync", "async"}:
             msg = "commit_every goes with commit: sync or async; automatic commits follow auto.commit.interval.ms"
             raise ValueError(msg)
+        self._writes_sense()
         _client.check_consumer(self.settings())
+        if self.producer_config:
+            _client.check_producer(self.writing())
         return self
 
+    def _writes_sense(self) -> None:
+        if self.producer_config and self.writes_to() is None:
+            msg = "producer_config is for a probe that writes: with `failing: {handling: dead_letter}` or `offsets`"
+            raise ValueError(msg)
+        if self.offsets is None:
+            return
+        if self.group is None or self.assign is None or self.commit not in {None, "sync"}:
+            msg = "offsets of its own need a group (a name for the application), assign and commit: sync; write them"
+            raise ValueError(msg)
+        if self.start != "committed" or self.letters() is not None:
+            msg = "offsets of its own say where it starts, and go with no dead letters; leave start or failing out"
+            raise ValueError(msg)
+        if self.offsets.topic == self.topic:
+            msg = f"its offsets would be among what it reads; write another topic than {self.topic} to offsets"
+            raise ValueError(msg)
+
     def groups(self) -> tuple[str, ...]:
-        """The group it commits for, if it has one."""
-        return () if self.group is None else (self.group,)
+        """The group it commits for at a coordinator, if it does."""
+        return () if self.group is None or self.offsets is not None else (self.group,)
 
     def topics(self) -> tuple[str, ...]:
+        """The topic it reads, and that of its dead letters or offsets."""
+        other = self.writes_to()
+        return (self.topic,) if other is None else (self.topic, other)
+
+    def reads(self) -> tuple[str, ...]:
         """The one topic it reads."""
         return (self.topic,)
 
+    def letters(self) -> str | None:
+        """The topic it sends dead letters to, if it does."""
+        return None if self.failing is None else self.failing.topic
+
+    def writes_to(self) -> str | None:
+        """The topic it writes to, if it does."""
+        return self.letters() if self.offsets is None else self.offsets.topic
+
+    def writing(self) -> dict[str, Any]:
+        """The settings of the producer that it has then."""
+        return {**({} if self.offsets is None else _offset_store.SETTINGS), **self.producer_config}
+
     def committing(self) -> Commit:
         """How it commits, the default filled in."""
-        return self.commit or ("automatic" if self.group else "none")
+        return self.commit or ("sync" if self.offsets else "automatic" if self.group else "none")
 
     def settings(self) -> dict[str, Any]:
         """The client's settings that follow from the fields, and those of ``config``."""

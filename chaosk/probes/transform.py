@@ -71,6 +71,10 @@ class Transform(Probe):
         """The topic it reads and the one it writes to."""
         return (self.topic, self.to)
 
+    def reads(self) -> tuple[str, ...]:
+        """The one topic it reads."""
+        return (self.topic,)
+
     def groups(self) -> tuple[str, ...]:
         """The group it commits for."""
         return (self.group,)

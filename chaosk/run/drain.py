@@ -49,14 +49,14 @@ def _lacks(
 ) -> bool:
     if any(states[name].running and states[name].lag != 0 for name in members):
         return True
-    topics = {topic for name in members for topic in probes[name].topics()}
+    topics = {topic for name in members for topic in probes[name].reads()}
     return sum(states[name].ok for name in members) < sum(written.get(topic, 0) for topic in topics)
 
 
 def _at_the_end(
     members: list[str], probes: Mapping[str, Probe], states: Mapping[str, ProbeState], logs: Mapping[str, Extent]
 ) -> bool:
-    topics = {topic for name in members for topic in probes[name].topics()}
+    topics = {topic for name in members for topic in probes[name].reads()}
     running = [states[name] for name in members if states[name].running]
     if not topics <= logs.keys() or any(state.reached is None or state.lag != 0 for state in running):
         return False

@@ -240,7 +240,7 @@ _TIMES = {
     "partitions": ("at",), "offsets": ("at",), "outputs": ("at",), "txn_offsets": ("at",),
     "faults": ("invoked", "applied", "heal_invoked", "healed"),
     "incarnations": ("started",), "failures": ("at",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
-    "host_clocks": ("at",),
+    "host_clocks": ("at",), "joins": ("began", "coordinator", "assigned", "fetched", "first"),
 }  # fmt: skip
 
 

@@ -103,6 +103,26 @@ def test_without_a_committed_offset_it_is_information(asked: Asked) -> None:
     assert asked(History(records=50)) == []
 
 
+def stored(history: History, *, kind: str = "topic", outcome: str = "ok") -> History:
+    """The same of an application whose process was killed, and that says how it committed."""
+    history.commit(22, 5.6, kind=kind, outcome=outcome)
+    return history
+
+
+def test_an_empty_poll_is_not_nothing_stored(asked: Asked) -> None:
+    """B7: the application had 22 acknowledged in its own topic, found nothing, and began again; the records follow."""
+    assert [(row["kind"], row["severity"]) for row in asked(stored(begun(None, 0)))] == [("unrestored", "violation")]
+    skipping = asked(stored(begun(None, 26)))
+    assert [(row["kind"], row["offset"], row["committed"]) for row in skipping] == [("unrestored", 26, None)]
+
+
+@pytest.mark.parametrize("values", [{"kind": "sync"}, {"outcome": "info"}], ids=["a coordinator's", "unsure"])
+def test_what_was_never_in_its_topic_cannot_be_restored(asked: Asked, values: dict[str, str]) -> None:
+    """Near misses of it: offsets that the coordinator had may expire, and a commit without an answer may be none."""
+    history = stored(begun(None, 0), **values)
+    assert [(row["kind"], row["severity"]) for row in asked(history)] == [("uncommitted", "information")]
+
+
 @pytest.mark.proves("reset_jump", "no evidence")
 def test_an_unanswered_question_is_no_answer(asked: Asked) -> None:
     """B7 without the evidence: the member never learned what was committed."""

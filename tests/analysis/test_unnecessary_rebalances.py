@@ -62,3 +62,34 @@ def test_a_change_is_a_reason(spark: SparkSession, tmp_path: Path, change: str) 
 def test_the_first_assignments_are_no_rebalance(spark: SparkSession, tmp_path: Path) -> None:
     """And so not an unnecessary one."""
     assert counts(spark, tmp_path, History(records=10)) == (0, 0)
+
+
+def restarted(*, static: bool, killed: bool = False, another_had_it: bool = False) -> History:
+    """The reader has a partition, ends or is killed at 12 s, and has it again at 13 s, in a new process."""
+    history = History(records=50)
+    if static:
+        history.probes["reader"]["consume"]["config"] = {"group.instance.id": "reader-1"}
+    another(history)
+    history.worker("reader", 1, started=12.5, kind="consume", group="readers", isolation="read_committed")
+    history.add("assignments", probe="second", partition=1, at=-5.8)
+    if not killed:
+        history.add("assignments", at=12.0, kind="revoke", rebalance=1)
+    if another_had_it:
+        history.add("assignments", probe="second", at=12.3, rebalance=1)
+        history.add("assignments", probe="second", at=12.8, kind="revoke", rebalance=2)
+    history.add("assignments", incarnation=1, at=13.0)
+    return history
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_restart_of_a_static_member_is_none(spark: SparkSession, tmp_path: Path, killed: bool) -> None:  # noqa: FBT001
+    """Its partitions were nobody else's meanwhile; without a name of its own the same is counted."""
+    assert counts(spark, tmp_path / "static", restarted(static=True, killed=killed)) == (0, 0)
+    assert counts(spark, tmp_path / "plain", restarted(static=False, killed=killed))[0] == (1 if killed else 2)
+
+
+def test_a_static_member_that_came_back_too_late_is_one(spark: SparkSession, tmp_path: Path) -> None:
+    """Near miss: its session was over, and another member had the partition in between."""
+    rebalances, _ = counts(spark, tmp_path, restarted(static=True, another_had_it=True))
+    assert rebalances is not None
+    assert rebalances >= 1

@@ -93,7 +93,16 @@ def test_a_topic_of_kafkas_own_is_nobodys(tmp_path: Path, name: str) -> None:
     assert "Kafka's own" in found
 
 
-@pytest.mark.parametrize("probe", ["produce: {topic: __consumer_offsets}", "produce: {topic: payments}"])
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "produce: {topic: __consumer_offsets}",
+        "produce: {topic: payments}",
+        "transform: {topic: orders, to: payments, group: g}",
+        "consume: {topic: orders, group: g, failing: {every: 2, handling: dead_letter, topic: payments}}",
+        "consume: {topic: orders, group: g, assign: all, offsets: {topic: payments}}",
+    ],
+)
 def test_probes_write_to_the_scenarios_topics_only(tmp_path: Path, probe: str) -> None:
     """A topic that is there already, or Kafka's own, cannot be named by a probe."""
     head = HEAD.replace("produce: {topic: orders}", probe)

@@ -55,7 +55,10 @@ def filled(mock_cluster: str) -> Iterator[str]:
         ({"processing": 10}, "like 10ms/record"),
         ({"failing": {"handling": "swallow"}}, "write either every"),
         ({"failing": {"every": 10, "share": 0.1, "handling": "swallow"}}, "write either every"),
-        ({"failing": {"every": 10, "handling": "swallow", "tries": 3}}, "tries goes with handling: seek_back"),
+        (
+            {"failing": {"every": 10, "handling": "swallow", "tries": 3}},
+            "tries goes with handling: seek_back or dead_letter",
+        ),
         ({"failing": {"every": 10}}, "handling"),
         ({"failing": {"share": 1.5, "handling": "stop"}}, "less than or equal to 1"),
     ],

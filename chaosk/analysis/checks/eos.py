@@ -94,7 +94,8 @@ def _tried(events: Events) -> DataFrame:
     """A row for each output that was made of an input, with the group that read it."""
     workers = events.table("incarnations").select("probe", "incarnation", "group")
     named = {"probe": "producer", "incarnation": "producer_incarnation"}
-    joined = events.table("outputs").join(events.near(workers), on=["probe", "incarnation"], how="inner")
+    made = events.table("outputs").filter(among(F.col("probe"), _into(events)))
+    joined = made.join(events.near(workers), on=["probe", "incarnation"], how="inner")
     return joined.withColumnsRenamed(named)
 
 

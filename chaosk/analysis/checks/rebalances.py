@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Process, Span
-from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
+from chaosk.analysis.case import Case, Process, Span
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, among, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
+from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.verdict import Measure
 
@@ -23,7 +24,9 @@ class Rebalances(Check):
     """From the first partition that is taken from a member until all members have theirs.
 
     D7. What members lose and get at overlapping times is one rebalance of the group. The first assignment of a group
-    is none, nor is what happens before the baseline or when the consumers are told to end.
+    is none, nor is what happens before the baseline or when the consumers are told to end, nor the restart of a static
+    member (``group.instance.id``) that gets its partitions back before anybody else had them: the group does not
+    notice that.
 
     *Unnecessary* is one with the same members before and after: no process of the group that started, ended or was
     killed can be why, no partition was lost, and as many were given as were taken. Why the group had it nobody can
@@ -114,9 +117,33 @@ def _overlap(span: Span, window: Span) -> bool:
     return span.began <= window.ended and window.began <= span.ended
 
 
+def static(case: Case) -> tuple[str, ...]:
+    """Probes whose consumers are static members: a process that starts again takes the place of the one before."""
+    consumes = {name: kinds.get("consume") or {} for name, kinds in case.plan.probes.items()}
+    return tuple(name for name, each in sorted(consumes.items()) if "group.instance.id" in (each.get("config") or {}))
+
+
+def _noticed(events: Events, rows: DataFrame) -> DataFrame:
+    """The assignments without those that one process of a static member left and the next one took up."""
+    members = static(events.case)
+    if not members:
+        return rows
+    of_partition = Window.partitionBy("group", *PLACE).orderBy("at", "probe", "incarnation", "rebalance")
+    here = F.struct("probe", "incarnation", "kind")
+    marked = rows.withColumns({"before": F.lag(here).over(of_partition), "after": F.lead(here).over(of_partition)})
+    own = among(F.col("probe"), members)
+    resumed = (F.col("before.probe") == F.col("probe")) & (F.col("before.incarnation") < F.col("incarnation"))
+    left = (F.col("after.probe") == F.col("probe")) & (F.col("after.incarnation") > F.col("incarnation"))
+    assign, lost = F.col("kind") == "assign", F.col("kind") == "lost"
+    taken_up = assign & resumed & (F.col("before.kind") != "lost")
+    given_up = ~assign & ~lost & left & (F.col("after.kind") == "assign")
+    unnoticed = own & F.coalesce(taken_up | given_up, F.lit(False))
+    return marked.filter(~unnoticed).drop("before", "after")
+
+
 def _turns(events: Events) -> DataFrame:
     """One row per member and turn: from a revocation to the assignment after it, or an assignment alone."""
-    rows = events.table("assignments").filter(F.col("group").isNotNull())
+    rows = _noticed(events, events.table("assignments").filter(F.col("group").isNotNull()))
     assign = F.col("kind") == "assign"
     own = Window.partitionBy("group", "probe", "incarnation").orderBy("at", "rebalance", "kind")
     # Whatever follows an assignment begins a new turn; what follows a revocation completes it.

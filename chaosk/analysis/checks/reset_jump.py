@@ -34,6 +34,8 @@ class ResetJump(Check):
     - ``uncommitted``: there was no committed offset although the group had read the partition before, so that
       ``auto.offset.reset`` decided. Information: a group that does not commit wants that, and commits that are gone
       are ``commit_regression``'s matter.
+    - ``unrestored``: the same, of an application that keeps its offsets in a topic of its own, although a commit there
+      was acknowledged before: it took an empty poll, or no answer, for nothing stored.
 
     Information, too, where the log's start passed the committed offset: then a reset is right. Allowed where an
     unclean election was: the log may end before the committed offset. Open where compaction removes records.
@@ -45,7 +47,7 @@ class ResetJump(Check):
     rule = "B7"
     title = "members that began elsewhere than at the committed offset"
     counted = ("jump away from the committed offset", "jumps away from the committed offset")
-    tables = ("reads", "assignments", "fetched", "seeks", "audit", "sends", "offsets", "incarnations")
+    tables = ("reads", "assignments", "fetched", "seeks", "audit", "sends", "offsets", "incarnations", "commits")
     order = (*OWNED, "began", *MEMBER, "assignment")
 
     def glance(self, rows: Rows) -> bool:
@@ -70,6 +72,7 @@ class ResetJump(Check):
             jumps.join(events.near(events.frame(retained).select(*PLACE, "log_start")), on=list(PLACE), how="left")
             .withColumns(
                 meaning(
+                    (F.col("kind") == "unrestored", "violation", None),
                     (F.col("kind") == "uncommitted", "information", "there was no committed offset"),
                     (passed, "information", "the log's start passed the committed offset"),
                     (_of(case.compacted, case.topics), "unproven", "compaction removes records of a key"),
@@ -123,13 +126,16 @@ def _later(events: Events, rows: DataFrame) -> DataFrame:
 
 def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:
     """The terms that found no committed offset although their group had been given records before."""
+    done = events.table("commits").filter((F.col("kind") == "topic") & (F.col("outcome") == "ok"))
+    stored = done.groupBy(*OWNED).agg(F.min("completed").alias("stored"))
     before = events.table("reads").groupBy(*OWNED).agg(F.min("at").alias("since"))
     return (
         rows.filter(F.col("found").isNull())
         .join(events.near(before), on=list(OWNED), how="inner")
         .filter(F.col("since") < F.col("given"))
-        .drop("since")
-        .withColumn("kind", F.lit("uncommitted"))
+        .join(events.near(stored), on=list(OWNED), how="left")
+        .withColumn("kind", F.when(F.col("stored") < F.col("given"), "unrestored").otherwise("uncommitted"))
+        .drop("since", "stored")
     )
 
 

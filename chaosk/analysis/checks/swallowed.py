@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
+from chaosk.analysis.case import Case
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import SMALL, Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
+from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import Rows
 from chaosk.verdict import Measure
 
@@ -24,19 +26,21 @@ class Swallowed(Check):
 
     B3 for consumers that say what failed: the group was given the message, and the application has lost it for good.
     A delivery without a failure is a record that was processed; one is enough, by whichever member, at whichever
-    place the record stands. What the group has not committed past will be delivered again, and is not lost. Where a
-    killed process may have had the record once more without having written that down, the question is open
+    place the record stands. What the group has not committed past will be delivered again, and is not lost. Nor is a
+    record of which a dead letter is in the log of its topic, or was acknowledged: what becomes of that one is
+    ``lost``'s matter. Where a killed process may have had the record once more without having written that down, or
+    where its dead letter has no outcome and its topic was not audited from its first record on, the question is open
     (unproven).
 
     Columns: group, topic, partition, offset, the value, attempts (how many failed), handling (what was done about the
-    last failure: ``swallow``, ``leave``, ``seek_back`` or ``stop``), committed (the group's committed offset in the
-    end).
+    last failure: ``swallow``, ``leave``, ``seek_back``, ``stop`` or ``dead_letter``), letters (how many dead letters
+    were sent, none of which is there), committed (the group's committed offset in the end).
     """
 
     rule = "B3"
     title = "records that failed in processing and that a group committed past"
     counted = ("record swallowed", "records swallowed")
-    tables = ("failures", "reads", "commits", "groups", "fetched", "seeks", "assignments")
+    tables = ("failures", "reads", "commits", "groups", "fetched", "seeks", "assignments", "outputs", "sends", "audit")
     order = (*OWNED, "offset")
 
     def glance(self, rows: Rows) -> bool:
@@ -45,12 +49,13 @@ class Swallowed(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of records below a group's committed offset at which every attempt failed."""
-        failed = events.table("failures").filter(F.col("group").isNotNull())
+        failed = _with_letters(events, events.table("failures").filter(F.col("group").isNotNull()))
         last = {name: F.max_by(name, F.struct("at", "n")).alias(name) for name in (*PLACE, "offset", "handling")}
         failures = failed.groupBy(*_RECORD).agg(
             F.count("*").alias("attempts"), F.min("at").alias("first_at"), F.max("at").alias("last_at"),
-            F.max(_retried(events)).alias("retried"), *last.values(),
-        )  # fmt: skip
+            F.max(_retried(events)).alias("retried"), F.bool_or("kept").alias("kept"),
+            F.bool_or("unknown").alias("unknown"), F.max("letters").alias("letters"), *last.values(),
+        ).filter(~F.col("kept"))  # fmt: skip
         given = (
             events.table("reads")
             .join(_few(events, failures.select(*_RECORD)), on=list(_RECORD), how="left_semi")
@@ -65,17 +70,59 @@ class Swallowed(Check):
             .filter(F.col("offset") < F.col("committed"))
             .drop("deliveries")
         )
+        unsure = "a dead letter has no outcome, and the log of its topic was not read from its first record on"
         cut = "a process that was killed may have had it again: its log is cut short"
         return (
             in_blind(events, swallowed)
-            .withColumns(meaning((F.col("blind") | F.col("retried"), "unproven", cut), otherwise=("violation", None)))
+            .withColumns(
+                meaning(
+                    (F.col("blind") | F.col("retried"), "unproven", cut),
+                    (F.col("unknown"), "unproven", unsure),
+                    otherwise=("violation", None),
+                )
+            )
             .withColumns(during("first_at", "last_at"))
-            .select(*MEANING, *OWNED, "offset", *VALUE, "attempts", "handling", "committed")
+            .select(*MEANING, *OWNED, "offset", *VALUE, "attempts", "handling", "letters", "committed")
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
         """``swallowed_records`` of each group: the proven ones."""
         return counted(events.case, found.where(("violation",)), "swallowed_records", "group", events.case.groups)
+
+
+def _with_letters(events: Events, failed: DataFrame) -> DataFrame:
+    """The failures, each with what is known of the dead letters about its record: ``letters``, ``kept``, ``unknown``.
+
+    ``kept``: one is in its topic's log, or was acknowledged. ``unknown``: nobody can say whether one is.
+    """
+    into = letters_into(events.case)
+    none = {"letters": F.lit(0).cast("long"), "kept": F.lit(False), "unknown": F.lit(False)}
+    if not events.case.rows["outputs"] or not into:
+        return failed.withColumns(none)
+    workers = {(w.probe, w.incarnation): w for w in events.case.workers}
+    deaf = [f"{probe}/{number}" for (probe, number), worker in sorted(workers.items()) if worker.acks == 0]
+    heard = ~F.concat_ws("/", "producer", "producer_incarnation").isin(deaf)
+    named = {"probe": "producer", "incarnation": "producer_incarnation"}
+    about = events.table("outputs").filter(among(F.col("probe"), into)).withColumnsRenamed(named)
+    groups = events.table("incarnations").withColumnsRenamed(named).select("producer", "producer_incarnation", "group")
+    fates = events.frame(values).select(*VALUE, "audited", "written", "outcome")
+    half = [probe for probe, topic in into.items() if not events.case.whole(topic)]
+    kept = F.coalesce(F.col("audited") | (F.col("written") & heard), F.lit(False))
+    open_ended = (F.col("outcome").isNull() | (F.col("outcome") != "fail")) & among(F.col("producer"), half)
+    letters = (
+        about.join(events.near(groups), on=["producer", "producer_incarnation"], how="inner")
+        .join(fates, on=list(VALUE), how="left")
+        .groupBy("group", *PLACE, "offset")
+        .agg(F.count("*").alias("letters"), F.bool_or(kept).alias("kept"), F.bool_or(open_ended).alias("unknown"))
+    )
+    known = failed.join(letters, on=["group", *PLACE, "offset"], how="left")
+    return known.withColumns({name: F.coalesce(name, value) for name, value in none.items()})
+
+
+def letters_into(case: Case) -> dict[str, str]:
+    """By probe that sends dead letters, the topic it sends them to."""
+    failing = {name: (kinds.get("consume") or {}).get("failing") or {} for name, kinds in case.plan.probes.items()}
+    return {name: str(each["topic"]) for name, each in sorted(failing.items()) if each.get("topic")}
 
 
 def _few(events: Events, rows: DataFrame) -> DataFrame:

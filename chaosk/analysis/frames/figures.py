@@ -51,15 +51,17 @@ def figures(events: Events) -> DataFrame:
 def calls(events: Events) -> DataFrame:
     """One row per call of a consumer that asks Kafka for something: probe, incarnation, invoked, until.
 
-    Polls, and commits that the consumer waits for: while no broker answers, that may be all the time of a fault. One
-    that was not answered before the probe ended was under way until the end of the run.
+    Polls, questions for the offset to begin at, and commits that the consumer waits for: while no broker answers, that
+    may be all the time of a fault. One that was not answered before the probe ended was under way until the end of
+    the run.
     """
     unanswered = F.coalesce("completed", F.lit(events.case.record.ended))
-    waited = events.table("commits").filter(F.col("kind") == "sync")
-    polled, committed = (
-        rows.select(*MEMBER, "invoked", unanswered.alias("until")) for rows in (events.table("polls"), waited)
+    waited = events.table("commits").filter(F.col("kind").isin("sync", "topic"))
+    polled, asked, committed = (
+        rows.select(*MEMBER, "invoked", unanswered.alias("until"))
+        for rows in (events.table("polls"), events.table("fetched"), waited)
     )
-    return polled.unionByName(committed)
+    return polled.unionByName(asked).unionByName(committed)
 
 
 @planned_once

@@ -50,11 +50,11 @@ class Cluster:
     admin: AdminClient
     started: list[ProbeProcess] = field(default_factory=list)
 
-    def topic(self, partitions: int = 3, without: int | None = None, **config: str) -> str:
-        """Make a topic with replicas on all brokers but ``without``, every partition with a leader."""
+    def topic(self, partitions: int = 3, without: int | None = None, only: int | None = None, **config: str) -> str:
+        """Make a topic with replicas on all brokers but ``without``, or on ``only`` one; all have leaders."""
         name = f"probes-{next(_numbers)}"
         settings = {key.replace("_", "."): value for key, value in config.items()}
-        on = [broker for broker in self.inventory.brokers if broker != without]
+        on = [broker for broker in self.inventory.brokers if broker != without and only in {None, broker}]
         replicas = [[on[(first + place) % len(on)] for place in range(len(on))] for first in range(partitions)]
         new = NewTopic(name, partitions, replica_assignment=replicas, config=settings)
         self._create(new)

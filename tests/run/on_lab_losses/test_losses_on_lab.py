@@ -88,3 +88,44 @@ def test_messages_that_a_consumer_gave_up_on_are_named(start: Callable[..., Any]
     assert {row["seq"] for row in swallowed} == failing
     assert all((row["attempts"], row["handling"]) == (10, "swallow") for row in swallowed)
     assert all(row["offset"] < row["committed"] for row in swallowed)
+
+
+def test_messages_with_a_dead_letter_are_not_lost(start: Callable[..., Any]) -> None:
+    """Near miss of B3: committed past after three attempts, and each has its letter in the log; the run passes."""
+    run = start((SCENARIOS / "dead-letter.yaml").read_text("utf-8"))
+    assert run.finish() == 0, run.text
+    assert run.read("verdict.json")["verdict"] == "pass"
+    given_up = {(row["partition"], row["offset"]) for row in rows(run, "failures") if row["handling"] == "dead_letter"}
+    inputs = {(row["incarnation"], row["seq"]): (row["partition"], row["offset"]) for row in rows(run, "outputs")}
+    there = {
+        inputs[row["producer_incarnation"], row["seq"]] for row in rows(run, "audit") if row["topic"] == "orders-dead"
+    }
+    assert len(given_up) >= 10
+    assert given_up <= there
+
+
+def test_offsets_taken_for_none_are_named_with_every_record_repeated(start: Callable[..., Any]) -> None:
+    """B7, B6 and B4, violations and predicted: what was stored, what was found, and exactly what came again."""
+    run = start((SCENARIOS / "offsets-restored-from-an-empty-poll.yaml").read_text("utf-8"))
+    assert run.finish() == 0, run.text
+    for check, rule in (("reset_jump", "B7"), ("commit_regression", "B6")):
+        assert (found(run, check)["rule"], found(run, check)["severity"]) == (rule, "violation")
+    jumps = evidence(run, "reset_jump")
+    assert {(row["kind"], row["incarnation"], row["committed"]) for row in jumps} == {("unrestored", 1, None)}
+    assert "freeze" in found(run, "reset_jump")["faults"]
+    stored = {row["partition"]: row["committed"] for row in evidence(run, "commit_regression")}
+    assert stored.keys() == {row["partition"] for row in jumps}
+    repeated = {
+        (row["partition"], row["offset"]) for row in evidence(run, "redelivery") if row["severity"] == "violation"
+    }
+    assert repeated == {(partition, offset) for partition, end in stored.items() for offset in range(end)}
+
+
+def test_offsets_that_are_waited_for_are_right(start: Callable[..., Any]) -> None:
+    """Near miss: the same fault, and the process reads until the end of its store: the run passes."""
+    run = start((SCENARIOS / "own-offset-store.yaml").read_text("utf-8"))
+    assert run.finish() == 0, run.text
+    assert run.read("verdict.json")["verdict"] == "pass"
+    restored = [row for row in rows(run, "fetched") if row["incarnation"] == 1]
+    assert sorted(row["partition"] for row in restored) == [0, 1]
+    assert all(row["offset"] > 0 for row in restored)

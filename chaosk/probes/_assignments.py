@@ -1,0 +1,45 @@
+"""What becomes of a consumer's partitions, as rows of ``assignments``, and the joins that this makes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from chaosk.probes._contract import EventLog
+from chaosk.probes._joins import Joins
+from chaosk.probes._ownership import Change, Kind, Ownership, Place
+
+
+class Assignments:
+    """Writes them for one incarnation."""
+
+    def __init__(
+        self, log: EventLog, who: tuple[str, int], group: str | None, held: Ownership, positions: dict[Place, int]
+    ) -> None:
+        """``held`` and ``positions`` (by partition, the offset to read next) are kept up to date."""
+        self._log, self._who, self._group = log, who, group
+        self._held, self._positions = held, positions
+        self.joins = Joins(log, who, group)
+
+    def chosen(self, places: list[Place]) -> None:
+        """The consumer takes partitions of its own choice."""
+        self._changed(self._held.given(places))
+
+    def given(self, places: list[Place]) -> None:
+        """The group gave it partitions."""
+        self._changed(self._held.given(places))
+        if places:
+            self.joins.given(self._held.rebalance, len(places))
+
+    def taken(self, places: list[Place], kind: Kind) -> None:
+        """They were revoked or lost, or given up."""
+        self._changed(self._held.taken(places, kind))
+
+    def _changed(self, changes: Iterable[Change]) -> None:
+        at = time.monotonic_ns()
+        for change in changes:
+            place = (change.topic, change.partition)
+            numbers = (change.assignment, change.rebalance)
+            self._log.write("assignments", (*self._who, self._group, at, change.kind, *place, *numbers))
+            if change.kind != "assign":
+                self._positions.pop(place, None)

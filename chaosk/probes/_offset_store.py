@@ -1,0 +1,156 @@
+"""Offsets that an application keeps in a topic of its own: a record for each commit, read back where it starts."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from pydantic import Field
+
+from chaosk.model import Model
+from chaosk.probes import _client
+from chaosk.probes._commits import Commits
+from chaosk.probes._contract import Workplace
+from chaosk.probes._fields import TopicName
+from chaosk.probes._outcomes import FAIL, INFO
+from chaosk.probes._own_producer import OwnProducer
+from chaosk.probes._ownership import Ownership, Place
+
+if TYPE_CHECKING:
+    from chaosk.probes.consume import Consume
+
+HEADER = "offsets"
+"""The header of such a record: topic, partition and offset to read next, of every partition read so far, as JSON."""
+
+SETTINGS = {"acks": "all", "enable.idempotence": True}
+"""Client settings of the producer that writes them, unless the scenario says otherwise."""
+
+_TAIL = -2000  # librdkafka's RD_KAFKA_OFFSET_TAIL_BASE: less n, it means the end of the log less n
+_WAIT = 0.1  # seconds that one poll waits, where there are more
+_ONE_POLL = 1.0  # seconds that the only poll of `one_poll` waits: as long as many applications do
+_now = time.monotonic_ns
+
+
+class Offsets(Model):
+    """Where an application keeps its offsets itself."""
+
+    topic: TopicName
+    """The topic; its partition 0 gets one record for each commit."""
+    restore: Literal["complete", "one_poll"] = "complete"
+    """``complete`` reads until the end offset it asked for; ``one_poll`` takes an empty poll for nothing stored."""
+    last: Annotated[int, Field(ge=1)] = 5
+    """How many records before the end it begins to read back."""
+
+
+class StoredCommits(Commits):
+    """Writes offsets to the topic and ``commits`` to the log, for one incarnation."""
+
+    def __init__(self, place: Workplace, group: str, held: Ownership, own: OwnProducer, restoring: Restoring) -> None:
+        """``own`` writes to partition 0 of the topic, ``restoring`` reads it."""
+        super().__init__(place.log, (place.probe, place.incarnation, group), held, automatic=False)
+        self._own, self._restoring = own, restoring
+        self._known: dict[Place, int] = {}
+
+    def restored(self) -> dict[Place, int] | None:
+        """The offsets to read next, empty if nothing is stored; None if the probe was told to end meanwhile."""
+        found = self._restoring.restored()
+        self._known |= found or {}
+        return found
+
+    def sync(self, client: Consumer, offsets: dict[Place, int]) -> dict[Place, int]:  # noqa: ARG002 - as it is called
+        """Write a record and wait for its outcome; what was refused for sure."""
+        self._log.flush()
+        invoked = _now()
+        self._known |= offsets
+        text = json.dumps([[*place, offset] for place, offset in sorted(self._known.items())])
+        self._own.send(invoked, self._who[2].encode(), {HEADER: text.encode()})
+        outcome = self._own.outcome(lambda: None)
+        error = self._own.last_error
+        self.last_error = error or self.last_error
+        completed = None if outcome == INFO and error is None else _now()
+        for (topic, partition), offset in offsets.items():
+            self._row((topic, partition, offset), (invoked, completed), (outcome, error, "topic"))
+        return offsets if outcome == FAIL else {}
+
+
+def stored_commits(
+    probe: Consume, place: Workplace, held: Ownership, own: OwnProducer | None, errors: _client.Errors
+) -> StoredCommits | None:
+    """What commits for a probe that keeps its offsets itself; None for others."""
+    if probe.offsets is None or own is None:
+        return None
+    restoring = Restoring(probe, probe.offsets, place, errors)
+    return StoredCommits(place, probe.group or "", held, own, restoring)
+
+
+class Restoring:
+    """Reads back, for one incarnation, what is stored."""
+
+    def __init__(self, probe: Consume, wanted: Offsets, place: Workplace, errors: _client.Errors) -> None:
+        self._wanted, self._place, self._errors = wanted, place, errors
+        own = {"enable.auto.commit": False, "enable.partition.eof": True, "isolation.level": "read_committed"}
+        settings = {**probe.config, "group.id": probe.group, **own}
+        self._client = Consumer(_client.settings(place, settings, errors))
+        self._store = TopicPartition(wanted.topic, 0)
+
+    def restored(self) -> dict[Place, int] | None:
+        """The offsets to read next, empty if nothing is stored; None if the probe was told to end meanwhile."""
+        try:
+            return self._one_poll() if self._wanted.restore == "one_poll" else self._complete()
+        finally:
+            _client.closed(self._client, _ONE_POLL)
+
+    def _one_poll(self) -> dict[Place, int]:
+        """What one poll from the end less so many records returns: nothing, too, where a broker does not answer."""
+        self._client.assign([TopicPartition(self._wanted.topic, 0, _TAIL - self._wanted.last)])
+        return _merged(self._sound(self._client.consume(self._wanted.last, _ONE_POLL)))
+
+    def _complete(self) -> dict[Place, int] | None:
+        """All from the end less so many records up to the end, however often nothing comes."""
+        while not self._place.stopping():
+            try:
+                first, end = self._client.get_watermark_offsets(self._store, timeout=_ONE_POLL)
+            except KafkaException as error:
+                self._errors.noted(error.args[0].name())
+                continue
+            if end <= first:
+                return {}
+            found = self._read(max(first, end - self._wanted.last), end)
+            if found is not None:
+                return found
+        return None
+
+    def _read(self, begin: int, end: int) -> dict[Place, int] | None:
+        """What the records from ``begin`` up to ``end`` say; None if the probe was told to end meanwhile."""
+        self._client.assign([TopicPartition(self._wanted.topic, 0, begin)])
+        records: list[Message] = []
+        position = begin
+        while position < end and not self._place.stopping():
+            message = self._client.poll(_WAIT)
+            if message is None:
+                continue
+            error = message.error()
+            if error is None or error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - a public constant
+                position = int(message.offset() or 0) + (error is None)
+            records += self._sound([message])
+        return _merged(records) if position >= end else None
+
+    def _sound(self, messages: list[Message]) -> list[Message]:
+        """Those that are records; errors are counted."""
+        for message in messages:
+            error = message.error()
+            if error is not None and error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - a public constant
+                self._errors.noted(error.name())
+        return [message for message in messages if message.error() is None]
+
+
+def _merged(records: list[Message]) -> dict[Place, int]:
+    """What the records say, the later ones over the earlier ones."""
+    found: dict[Place, int] = {}
+    for record in records:
+        text = dict(record.headers() or []).get(HEADER)
+        for topic, partition, offset in json.loads(text or "[]"):
+            found[topic, partition] = offset
+    return found

@@ -1,0 +1,137 @@
+"""A producer of a consumer's own: for the few records that it writes about what it reads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from chaosk.payload import Encoder
+from chaosk.probes import _client
+from chaosk.probes._contract import Workplace
+from chaosk.probes._outcomes import FAIL, INFO, Outcome, delivered, sends_once
+from chaosk.probes._sends import Sends
+
+if TYPE_CHECKING:
+    from chaosk.probes.consume import Consume
+
+DRAIN = 10.0
+"""Seconds that a clean end waits for outcomes before it gives the rest up."""
+
+_PURGED = 2.0  # seconds that the reports of what was given up may take
+_WAIT = 0.05  # seconds that one look for delivery reports waits
+_now = time.monotonic_ns
+
+
+class OwnProducer:
+    """Writes records to one topic for one incarnation of a consumer, one by one, each a row of ``sends``."""
+
+    def __init__(
+        self,
+        place: Workplace,
+        topic: str,
+        config: Mapping[str, Any],
+        errors: _client.Errors,
+        partition: int = -1,
+    ) -> None:
+        """``partition``: the one it writes to, or -1, so that the client chooses."""
+        facts = _client.producer_facts({**place.client, **config})
+        self.facts = (facts.acks, facts.idempotent, facts.max_in_flight)
+        """Acks, idempotence and requests in flight."""
+        self._once = sends_once(facts.retries, facts.acks)
+        self._place, self._topic, self._partition = place, topic, partition
+        self._encoder = Encoder(place.run_id, place.probe, place.incarnation)
+        who = (place.probe, place.incarnation, topic)
+        self._sends = Sends(place.log, who, self._encoder.body_at, sent_once=self._once)
+        self._reports: list[Message] = []
+        self._last: int | None = None
+        self._outcome: Outcome | None = None
+        self._error: str | None = None
+        self._until: float | None = None
+        self._client = Producer(_client.settings(place, config, errors))
+
+    @property
+    def next(self) -> int:
+        """The sequence number of the record that is sent next."""
+        return self._sends.outstanding.next
+
+    @property
+    def rows(self) -> int:
+        """How many rows of ``sends`` it wrote."""
+        return self._sends.rows
+
+    @property
+    def last_error(self) -> str | None:
+        """Why the record that was sent last is not known to be written; None if it is, or nobody said."""
+        return self._error
+
+    def send(self, at: int, key: bytes | None = None, headers: Mapping[str, bytes] | None = None) -> None:
+        """Hand the next record to the client; ``at``: since when it is due, monotonic nanoseconds."""
+        self._last = seq = self.next
+        self._outcome = self._error = None
+        self._sends.outstanding.sent(1, _now())
+        value = self._encoder.encode(seq, at)
+        reported = partial(self._reported, seq)
+        more: dict[str, str | bytes | None] = {**(headers or {})}
+        try:
+            self._client.produce(self._topic, value, key, self._partition, reported, headers=more)
+        except BufferError:
+            self._refused(seq, at, "_QUEUE_FULL")
+        except KafkaException as error:
+            self._refused(seq, at, error.args[0].name())
+
+    def outcome(self, keep: Callable[[], None]) -> Outcome:
+        """What became of the record that was sent last, however long that takes; ``keep`` is called meanwhile.
+
+        Once the probe is told to end it waits :data:`DRAIN` seconds in all; then the outcome is ``info``.
+        """
+        while self._outcome is None and self._patient():
+            self.serve(_WAIT)
+            keep()
+        return self._outcome or INFO
+
+    def serve(self, wait: float = 0) -> None:
+        """Write down the outcomes that are known by now."""
+        self._client.poll(wait)
+        reports, self._reports = self._reports, []
+        self._sends.reported(reports, [(_now(), len(reports))])
+
+    def finish(self) -> None:
+        """Wait for outcomes, for so long; the rest is given up."""
+        while len(self._client) and self._patient(ending=True):
+            self.serve(_WAIT)
+        if len(self._client):
+            self._client.purge()
+        until = _now() + _PURGED * 1e9
+        while len(self._client) and _now() < until:
+            self.serve(_WAIT)
+        self.serve()
+        for seq, invoked in self._sends.outstanding.left():
+            self._sends.never_reported((seq, invoked), None, invoked)
+
+    def _reported(self, seq: int, error: KafkaError | None, message: Message) -> None:
+        self._reports.append(message)
+        if seq == self._last:
+            self._outcome = delivered(error, sent_once=self._once)
+            self._error = None if error is None else error.name()
+
+    def _refused(self, seq: int, at: int, error: str) -> None:
+        self._sends.refused((seq, at), None, error)
+        self._outcome, self._error = FAIL, error
+
+    def _patient(self, *, ending: bool = False) -> bool:
+        if not ending and not self._place.stopping():
+            return True
+        self._until = self._until or _now() + DRAIN * 1e9
+        return _now() < self._until
+
+
+def own_producer(probe: Consume, place: Workplace, errors: _client.Errors) -> OwnProducer | None:
+    """The producer of a consumer that writes as well; None for others."""
+    topic = probe.writes_to()
+    if topic is None:
+        return None
+    return OwnProducer(place, topic, probe.writing(), errors, -1 if probe.offsets is None else 0)

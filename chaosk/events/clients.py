@@ -159,6 +159,21 @@ HEALTH_CHECKS = table(
         True,
     ),
 )
+CONNECTIONS = table(
+    "connections",
+    "one row per change of a client's connections, as its statistics showed it; one that is killed tells nothing more",
+    *WHO,
+    ("client", "string", "consumer or producer: a probe may be both"),
+    ("role", "string", "bootstrap (the first of a client), group_coordinator, transaction_coordinator or data"),
+    ("broker", "int", "broker id; empty while the client does not know it", True),
+    ("address", "string", "where the client connects to, host:port; empty while it does not know", True),
+    ("event", "string", "opened, closed, or failed (an attempt at opening one)"),
+    ("count", "int", "how many times, between the two samples"),
+    ("at", "long", "when; empty if it is only known to be between the two samples", True),
+    ("since", "long", "when the sample before was taken"),
+    ("seen", "long", "when the sample was taken that shows it"),
+    ("idle", "bool", "whether nothing had gone over a closed one for the client's connections.max.idle.ms"),
+)
 ERRORS = table(
     "errors",
     "errors a client reported outside of any call",
@@ -194,5 +209,5 @@ ENDS = table(
 
 TABLES = (
     SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES,
-    HEALTH_CHECKS, ERRORS, INCARNATIONS, ENDS,
+    HEALTH_CHECKS, CONNECTIONS, ERRORS, INCARNATIONS, ENDS,
 )  # fmt: skip

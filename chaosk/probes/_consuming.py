@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from chaosk.cluster.live import ProbeState
 from chaosk.probes import _client
 from chaosk.probes._commits import Commits
+from chaosk.probes._connections import Watch
 from chaosk.probes._contract import Workplace
 from chaosk.probes._fetching import Fetching
 from chaosk.probes._fields import Every
@@ -65,7 +66,8 @@ class Consuming:
         self._flushed = self._told = _now()
         self._polls = 0
         own = {"on_commit": self._commits.answered}
-        self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **own})
+        watching = Watch(place, "consumer", on=probe.connections).settings(probe.settings())
+        self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **own, **watching})
         self._starts = Starts(self._client, probe, place)
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 

@@ -173,6 +173,17 @@ class History:
             "assignments": {**reader, "kind": "assign", **place, "assignment": 0, "rebalance": 0},
             "failures": {**reader, **place, **value, "attempt": 1, "handling": "swallow"},
             "health_checks": {"probe": "health", "incarnation": 0, "broker": 1, "outcome": "ok"},
+            "connections": {
+                "probe": "writer",
+                "incarnation": 0,
+                "client": "producer",
+                "role": "data",
+                "broker": 1,
+                "address": "node1:9092",
+                "event": "opened",
+                "count": 1,
+                "idle": False,
+            },
             "commits": {**reader, "assignment": 0, **place, "outcome": "ok", "kind": "sync"},
             "fetched": {**reader, **place},
             "transactions": {"probe": "writer", "incarnation": 0, "transactional_id": "t", "producer_epoch": 0},
@@ -239,6 +250,7 @@ _TIMES = {
     "faults": ("invoked", "applied", "heal_invoked", "healed"),
     "incarnations": ("started",), "failures": ("at",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
     "host_clocks": ("at",), "health_checks": ("due", "began", "connected", "answered", "closed"),
+    "connections": ("at", "since", "seen"),
 }  # fmt: skip
 
 

@@ -60,6 +60,14 @@ class Working:
             time.sleep(0.02)
         raise AssertionError(f"not reached: {self.states[-1:]} {self._failed}")
 
+    def wait(self, holds: Callable[[], bool], within: float = 30.0) -> None:
+        """Wait until something holds of what it wrote."""
+        end = time.monotonic() + within
+        while not holds():
+            assert time.monotonic() < end, f"not within {within:g} s: {self.states[-1:]}"
+            assert not self._failed
+            time.sleep(0.05)
+
     def end(self) -> None:
         """Tell it to end cleanly, wait, and raise what it raised."""
         self._stop.set()

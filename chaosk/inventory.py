@@ -221,6 +221,11 @@ class Inventory(Model):
         every: tuple[Broker | ZooKeeper, ...] = (*self.brokers.values(), *self.zookeepers.values())
         return tuple(process for process in every if process.host == host)
 
+    def client_addresses(self) -> dict[int, tuple[str, int]]:
+        """By broker id host and port of its first client listener; a broker without one is left out."""
+        first = {number: [at for at in b.listeners.values() if at.clients][:1] for number, b in self.brokers.items()}
+        return {number: (at.address, at.port) for number, found in sorted(first.items()) for at in found}
+
     def bootstrap_servers(self) -> str:
         """``host:port`` of every client listener, comma-separated, unless ``client`` names them itself."""
         named = self.client.get("bootstrap.servers")

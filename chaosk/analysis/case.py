@@ -154,13 +154,13 @@ class Case:
         return max((time for time in over if time is not None), default=None)
 
     def probes(self, kind: str) -> tuple[str, ...]:
-        """Names of the probes of a kind (``produce`` or ``consume``) that got ready, sorted."""
+        """Names of the probes of a kind, like ``produce``, that got ready, sorted."""
         return tuple(sorted({worker.probe for worker in self.workers if worker.kind == kind}))
 
     @property
     def consumers(self) -> tuple[tuple[str, str], ...]:
         """Each probe that reads, and whom it reads for (its group, or itself), sorted."""
-        return tuple(sorted({(worker.probe, worker.reader) for worker in self.workers if worker.kind != "produce"}))
+        return tuple(sorted({(w.probe, w.reader) for w in self.workers if w.kind in ("consume", "transform")}))
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -175,8 +175,9 @@ def log_truncated(case: Case, progress: Histograms) -> Iterator[Guard]:
         if end["rows"] != progress.processes[process]:
             what = f"the log of {name} has {progress.processes[process]:,} rows and says that it wrote {end['rows']:,}"
             yield Guard(guard="log_truncated", what=what)
-        if worker.kind == "produce" and end["scheduled"] > progress.processes[process]:
-            what = f"{name} had {end['scheduled']:,} records due and accounts for {progress.processes[process]:,}"
+        if worker.kind in ("produce", "health_check") and end["scheduled"] > progress.processes[process]:
+            due = "records" if worker.kind == "produce" else "health checks"
+            what = f"{name} had {end['scheduled']:,} {due} due and accounts for {progress.processes[process]:,}"
             yield Guard(guard="log_truncated", what=what)
 
 
@@ -186,15 +187,15 @@ def nothing_happened(case: Case, progress: Histograms) -> Iterator[Guard]:
         if not any(worker.probe == probe for worker in case.workers):
             yield Guard(guard="probe_not_started", what=f"the probe {probe} never got ready")
     if not sum(progress.processes.values()):
-        yield Guard(guard="nothing_happened", what="not one record was sent or read, so nothing was tested")
+        what = "not one record was sent or read and no broker's health was checked, so nothing was tested"
+        yield Guard(guard="nothing_happened", what=what)
 
 
 def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
     """A probe did nothing in a phase in which it ran: no success before, no attempt during a fault, none after it."""
     kinds = {worker.probe: worker.kind for worker in case.workers}
     for probe, kind in sorted(kinds.items()):
-        success = "record acknowledged" if kind == "produce" else "record delivered"
-        attempt = "send attempted" if kind == "produce" else "poll or commit under way"
+        success, attempt = _MISSING[kind]
         for window in _lasting(case):
             if not _ran_through(case, probe, window):
                 continue
@@ -232,8 +233,18 @@ _TELLING = {
     ("consume", True): ("call",),
     ("transform", False): ("read",),
     ("transform", True): ("call",),
+    ("health_check", False): ("healthy",),
+    ("health_check", True): ("healthy", "unhealthy"),
 }
 """By kind of probe, and whether in the middle of a fault, what counts as progress."""
+
+_MISSING = {
+    "produce": ("record acknowledged", "send attempted"),
+    "consume": ("record delivered", "poll or commit under way"),
+    "transform": ("record delivered", "poll or commit under way"),
+    "health_check": ("health check that succeeded", "health check"),
+}
+"""By kind of probe what was missed: a success, or in the middle of a fault an attempt."""
 
 _ABOUT_PROGRESS: tuple[Callable[[Case, Histograms], Iterator[Guard]], ...] = (
     log_truncated,

@@ -19,7 +19,7 @@ class Key(NamedTuple):
     """Whose figure, what it counts, and when."""
 
     what: str
-    """``ok``, ``fail`` or ``info`` (sends by outcome), ``read``, ``call`` or ``received`` (see ``frames.figures``)."""
+    """``ok``, ``fail`` or ``info`` (sends by outcome), ``read``, ``call`` and others (see ``frames.figures``)."""
     probe: str
     window: str
 
@@ -30,7 +30,7 @@ class Histograms:
 
     counts: Counter[Key]
     processes: Counter[tuple[str, int]]
-    """By probe and incarnation, rows of ``sends`` or ``reads`` in all."""
+    """By probe and incarnation, rows of ``sends``, ``reads`` or ``health_checks`` in all."""
     buckets: dict[Key, dict[int, int]]
     """By key, bucket (its lower bound) and count."""
     longest: dict[Key, int]

@@ -29,12 +29,12 @@ class ProbeState(Model):
 
     probe: str
     kind: str
-    """``produce``, ``consume`` or ``transform``."""
+    """``produce``, ``consume``, ``transform`` or ``health_check``."""
     running: bool
     scheduled: int = 0
-    """Records due so far (a producer)."""
+    """Records (a producer) or health checks due so far."""
     ok: int = 0
-    """Acknowledged (and not in a transaction that was not committed), or delivered."""
+    """Acknowledged (and not in a transaction that was not committed), delivered, or connected to."""
     fail: int = 0
     info: int = 0
     errors: int = 0

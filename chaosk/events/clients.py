@@ -159,6 +159,43 @@ FAILURES = table(
         "swallow or dead_letter (go on, it counts as done), leave (go on, not committed), seek_back or stop",
     ),
 )
+HEALTH_CHECKS = table(
+    "health_checks",
+    "one row per health check of a broker: connecting to it, and closing again",
+    *WHO,
+    ("broker", "int", "broker id"),
+    ("due", "long", "when it was due, by the probe's rate; latency counts from here"),
+    ("began", "long", "when connecting began; empty if it never had its turn", True),
+    ("connected", "long", "when the connection stood; empty if it never did", True),
+    ("answered", "long", "when the broker's answer had come, where the probe asks for one", True),
+    ("closed", "long", "when it was over"),
+    (
+        "outcome",
+        "string",
+        "ok (connected, and answered where that is asked for), fail, or info (this machine could not try)",
+    ),
+    (
+        "error",
+        "string",
+        "the system's name, like ECONNREFUSED, or TIMEOUT, CLOSED, NOT_KAFKA, NO_TURN (others hung)",
+        True,
+    ),
+)
+CONNECTIONS = table(
+    "connections",
+    "one row per change of a client's connections, as its statistics showed it; one that is killed tells nothing more",
+    *WHO,
+    ("client", "string", "consumer or producer: a probe may be both"),
+    ("role", "string", "bootstrap (the first of a client), group_coordinator, transaction_coordinator or data"),
+    ("broker", "int", "broker id; empty while the client does not know it", True),
+    ("address", "string", "where the client connects to, host:port; empty while it does not know", True),
+    ("event", "string", "opened, closed, or failed (an attempt at opening one)"),
+    ("count", "int", "how many times, between the two samples"),
+    ("at", "long", "when; empty if it is only known to be between the two samples", True),
+    ("since", "long", "when the sample before was taken"),
+    ("seen", "long", "when the sample was taken that shows it"),
+    ("idle", "bool", "whether nothing had gone over a closed one for the client's connections.max.idle.ms"),
+)
 ERRORS = table(
     "errors",
     "errors a client reported outside of any call",
@@ -172,7 +209,7 @@ INCARNATIONS = table(
     "incarnations",
     "one row per started process of a probe",
     *WHO,
-    ("kind", "string", "produce, consume or transform"),
+    ("kind", "string", "produce, consume, transform or health_check"),
     ("group", "string", "consumer group", True),
     ("started", "long", "when it was ready"),
     ("pid", "int", "process id"),
@@ -188,11 +225,11 @@ ENDS = table(
     "the end marker: one row per process of a probe that ended by itself and wrote all it knew",
     *WHO,
     ("at", "long", "when"),
-    ("scheduled", "long", "how many records were due (a producer), or 0"),
-    ("rows", "long", "how many rows of sends or reads it wrote"),
+    ("scheduled", "long", "how many records (a producer) or health checks were due, or 0"),
+    ("rows", "long", "how many rows of sends, reads or health_checks it wrote"),
 )
 
 TABLES = (
     SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, JOINS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES,
-    ERRORS, INCARNATIONS, ENDS,
+    HEALTH_CHECKS, CONNECTIONS, ERRORS, INCARNATIONS, ENDS,
 )  # fmt: skip

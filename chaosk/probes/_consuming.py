@@ -14,6 +14,7 @@ from chaosk.cluster.live import ProbeState
 from chaosk.probes import _client
 from chaosk.probes._assignments import Assignments
 from chaosk.probes._commits import Commits
+from chaosk.probes._connections import Watch
 from chaosk.probes._contract import Workplace
 from chaosk.probes._fetching import Fetching
 from chaosk.probes._hands import Hands
@@ -80,9 +81,11 @@ class Consuming:
 
     def _client_settings(self) -> dict[str, Any]:
         settings = _client.settings(self._place, self._probe.settings(), self._errors)
+        watching = Watch(self._place, "consumer", on=self._probe.connections).settings(self._probe.settings())
         if self._probe.assign is None:
-            settings = {"statistics.interval.ms": EVERY_MS, **settings, "stats_cb": self._joins.heard}
-        return {**settings, "on_commit": self._commits.answered}
+            heard = _client.heard_by(self._joins.heard, watching.get("stats_cb"))
+            settings = {"statistics.interval.ms": EVERY_MS, **settings, **watching, "stats_cb": heard}
+        return {**watching, **settings, "on_commit": self._commits.answered}
 
     def run(self) -> None:
         """Read until told to end, then commit, leave the group and write the end marker."""

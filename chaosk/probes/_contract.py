@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from chaosk.cluster.live import ProbeState
 from chaosk.model import Model
+
+Address = tuple[str, int]
+"""Host and port."""
 
 
 class EventLog(Protocol):
@@ -45,6 +48,8 @@ class Workplace:
     """Whether the probe was told to end cleanly."""
     tell: Callable[[ProbeState], None]
     """Report progress; call it every 200 ms or so."""
+    brokers: Mapping[int, Address] = field(default_factory=dict)
+    """By broker id where clients connect to."""
 
 
 class Probe(Model, ABC):
@@ -56,7 +61,7 @@ class Probe(Model, ABC):
 
     @abstractmethod
     def topics(self) -> tuple[str, ...]:
-        """The topics it reads or writes: each must be one of the scenario's."""
+        """The topics it reads or writes, none for one that does neither: each must be one of the scenario's."""
 
     def reads(self) -> tuple[str, ...]:
         """The topics among them that it reads, if it is a reader."""

@@ -13,6 +13,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from chaosk.cluster.live import ProbeState
 from chaosk.payload import BulkEncoder, Encoder
 from chaosk.probes import _client, _warm_up
+from chaosk.probes._connections import Watch
 from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import FAIL, INFO, OK, sends_once
 from chaosk.probes._priority import go_first
@@ -62,10 +63,12 @@ class Producing:
         self._polls: list[tuple[int, int]] = []
         self._errors = _client.Errors(place)
         self._flushed = self._told = self._start = _now()
+        self._watch = Watch(place, "producer", on=probe.connections)
         self._producer = self._made()
 
     def _made(self) -> Producer:
-        return Producer(_client.settings(self._place, self._probe.settings(self._place.probe), self._errors))
+        config = self._probe.settings(self._place.probe)
+        return Producer({**_client.settings(self._place, config, self._errors), **self._watch.settings(config)})
 
     def run(self) -> None:
         """Warm up, send by the schedule until told to end, wait for outcomes, write the end marker."""

@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 from chaosk.payload import Encoder
 from chaosk.probes import _client
+from chaosk.probes._connections import Watch
 from chaosk.probes._consuming import Consuming
 from chaosk.probes._contract import Workplace
 from chaosk.probes._ownership import Place
@@ -36,6 +37,7 @@ class Transforming(Consuming):
         self._settings = probe.writing(place.probe)
         facts = _client.producer_facts({**place.client, **self._settings})
         self._producer = (facts.acks, facts.idempotent, facts.max_in_flight)
+        self._watch = Watch(place, "producer", on=probe.connections)
         self._transactions = Transactions(place, probe.transaction.name(place.probe), self._made, self._errors)
         self._encoder = Encoder(place.run_id, place.probe, place.incarnation, probe.size)
         who = (place.probe, place.incarnation, probe.to)
@@ -49,7 +51,8 @@ class Transforming(Consuming):
         self._inputs = self._since = 0
 
     def _made(self) -> Producer:
-        return Producer(_client.settings(self._place, self._settings, self._errors))
+        own = _client.settings(self._place, self._settings, self._errors)
+        return Producer({**own, **self._watch.settings(self._settings)})
 
     # --- reading and writing --------------------------------------------------------------------------------------
 

@@ -69,6 +69,8 @@ class Consume(Probe):
     """
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
     """Whether records of open and aborted transactions are delivered."""
+    connections: bool = False
+    """Whether the client's TCP connections are logged, by role and broker, four times a second."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(
         default_factory=dict
     )

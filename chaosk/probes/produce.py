@@ -43,6 +43,8 @@ class Produce(Probe):
     """Write to this partition only; without it the client's partitioner chooses."""
     transaction: _fields.Transaction | None = None
     """Write in transactions, like ``{records: 100, abort_every: 10}``; without it records are sent one by one."""
+    connections: bool = False
+    """Whether the client's TCP connections are logged, by role and broker, four times a second."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(
         default_factory=dict
     )

@@ -46,6 +46,8 @@ class Transform(Probe):
     """How many records one poll returns at most."""
     size: Annotated[Size, Field(ge=SMALLEST, le=64 * 1024 * 1024)] = 100
     """Size of each output's value."""
+    connections: bool = False
+    """Whether the client's TCP connections are logged, by role and broker, four times a second."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_READING))] = Field(
         default_factory=dict
     )
@@ -85,7 +87,14 @@ class Transform(Probe):
 
     def reading(self) -> Consume:
         """The consumer that it is as well."""
-        return Consume(topic=self.topic, group=self.group, commit="none", batch=self.batch, config=self.config)
+        return Consume(
+            topic=self.topic,
+            group=self.group,
+            commit="none",
+            batch=self.batch,
+            connections=self.connections,
+            config=self.config,
+        )
 
     def writing(self, name: str) -> dict[str, Any]:
         """The producer's settings for a probe of that name."""

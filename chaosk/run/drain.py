@@ -33,7 +33,7 @@ def behind(
     written = {topic: min(count, logs[topic].records) if topic in logs else count for topic, count in written.items()}
     groups: dict[str, list[str]] = {}
     for name, probe in probes.items():
-        if not probe.writes and name in by_name:
+        if probe.topics() and not probe.writes and name in by_name:
             groups.setdefault(next(iter(probe.groups()), name), []).append(name)
     return tuple(
         group

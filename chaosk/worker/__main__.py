@@ -54,7 +54,8 @@ def _work(spec: WorkerSpec, ending: threading.Event) -> None:
     gc.freeze()
     gc.disable()
     with LiveLog(Path(spec.live)) as log, flushed(log):
-        probe.work(Workplace(spec.run_id, spec.probe, spec.incarnation, client, log, ending.is_set, _tell))
+        who = (spec.run_id, spec.probe, spec.incarnation)
+        probe.work(Workplace(*who, client, log, ending.is_set, _tell, spec.brokers))
 
 
 def _tell(state: ProbeState) -> None:

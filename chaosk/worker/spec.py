@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from chaosk import registry
 from chaosk.errors import UsageError
-from chaosk.inventory import Inventory, Name, SecretRef
+from chaosk.inventory import Id, Inventory, Name, SecretRef
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.secrets import resolve
@@ -36,6 +36,8 @@ class WorkerSpec(Model):
     """librdkafka settings from the inventory; secrets are references, resolved in the process."""
     live: str
     """Folder for its event streams."""
+    brokers: dict[Id, Annotated[tuple[str, int], Field(strict=False)]] = Field(default_factory=dict)
+    """By broker id the host and port that clients connect to, as the inventory names them."""
 
     def load(self) -> Probe:
         """The probe itself; raises UsageError if there is no such kind or a field is wrong."""
@@ -68,6 +70,7 @@ def spec_of(probe: Probe, inventory: Inventory, who: tuple[str, str, int], folde
         fields=probe.model_dump(mode="json", by_alias=True),
         client=dict(client),
         live=str(folder),
+        brokers=inventory.client_addresses(),
     )
 
 

@@ -172,6 +172,18 @@ class History:
             "seeks": {"probe": "reader", "incarnation": 0, **place, "kind": "seek"},
             "assignments": {**reader, "kind": "assign", **place, "assignment": 0, "rebalance": 0},
             "failures": {**reader, **place, **value, "attempt": 1, "handling": "swallow"},
+            "health_checks": {"probe": "health", "incarnation": 0, "broker": 1, "outcome": "ok"},
+            "connections": {
+                "probe": "writer",
+                "incarnation": 0,
+                "client": "producer",
+                "role": "data",
+                "broker": 1,
+                "address": "node1:9092",
+                "event": "opened",
+                "count": 1,
+                "idle": False,
+            },
             "commits": {**reader, "assignment": 0, **place, "outcome": "ok", "kind": "sync"},
             "fetched": {**reader, **place},
             "transactions": {"probe": "writer", "incarnation": 0, "transactional_id": "t", "producer_epoch": 0},
@@ -229,7 +241,7 @@ class History:
                 yield row
 
     def _written(self, probe: str, incarnation: int) -> int:
-        rows = (*self.rows["sends"], *self.rows["reads"])
+        rows = (*self.rows["sends"], *self.rows["reads"], *self.rows["health_checks"])
         return sum(row["probe"] == probe and row["incarnation"] == incarnation for row in rows)
 
 
@@ -241,6 +253,7 @@ _TIMES = {
     "faults": ("invoked", "applied", "heal_invoked", "healed"),
     "incarnations": ("started",), "failures": ("at",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
     "host_clocks": ("at",), "joins": ("began", "coordinator", "assigned", "fetched", "first"),
+    "health_checks": ("due", "began", "connected", "answered", "closed"), "connections": ("at", "since", "seen"),
 }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def test_none() -> None:
     """An entry with triggers alone, and a probe of no kind."""
     entry, probe = found("timeline: [{at: 1s}]\nprobes: {writer: {}}")
     assert entry.startswith("timeline[0]: names no step; write one of cut_network")
-    assert probe == "probes.writer: names no kind of probe; write one of consume, produce, transform"
+    assert probe == "probes.writer: names no kind of probe; write one of consume, health_check, produce, transform"
 
 
 def test_two() -> None:

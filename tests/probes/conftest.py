@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from confluent_kafka import Producer
 
 from chaosk.cluster.live import ProbeState
 from chaosk.eventlog import LiveLog, read_live
-from chaosk.probes._contract import Probe, Workplace
+from chaosk.probes._contract import Address, Probe, Workplace
 
 RUN = "run-1"
 
@@ -29,13 +30,21 @@ class Working:
     _thread: threading.Thread | None = None
     _failed: list[BaseException] = field(default_factory=list)
 
-    def start(self, probe: Probe, name: str, incarnation: int, client: dict[str, Any]) -> None:
+    def start(
+        self,
+        probe: Probe,
+        name: str,
+        incarnation: int,
+        client: dict[str, Any],
+        brokers: Mapping[int, Address] = MappingProxyType({}),
+    ) -> None:
         """Let it work until :meth:`end`."""
 
         def work() -> None:
             try:
                 with LiveLog(self.folder) as log:
-                    probe.work(Workplace(RUN, name, incarnation, client, log, self._stop.is_set, self.states.append))
+                    told = (self._stop.is_set, self.states.append)
+                    probe.work(Workplace(RUN, name, incarnation, client, log, *told, brokers))
             except BaseException as error:  # noqa: BLE001 - raised again in the test's thread
                 self._failed.append(error)
 
@@ -51,6 +60,14 @@ class Working:
             time.sleep(0.02)
         raise AssertionError(f"not reached: {self.states[-1:]} {self._failed}")
 
+    def wait(self, holds: Callable[[], bool], within: float = 30.0) -> None:
+        """Wait until something holds of what it wrote."""
+        end = time.monotonic() + within
+        while not holds():
+            assert time.monotonic() < end, f"not within {within:g} s: {self.states[-1:]}"
+            assert not self._failed
+            time.sleep(0.05)
+
     def end(self) -> None:
         """Tell it to end cleanly, wait, and raise what it raised."""
         self._stop.set()
@@ -59,6 +76,10 @@ class Working:
             assert not self._thread.is_alive()
         if self._failed:
             raise self._failed[0]
+
+    def forget(self) -> None:
+        """What it raised was looked at."""
+        self._failed.clear()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows of a table, none if it was never written."""
@@ -80,9 +101,15 @@ def work(tmp_path: Path, mock_cluster: str) -> Iterator[Callable[..., Working]]:
     """Starts probes on the mock cluster; ends those that a test left running."""
     started: list[Working] = []
 
-    def start(probe: Probe, name: str = "probe", incarnation: int = 0, **client: Any) -> Working:
+    def start(
+        probe: Probe,
+        name: str = "probe",
+        incarnation: int = 0,
+        brokers: Mapping[int, Address] = MappingProxyType({}),
+        **client: Any,
+    ) -> Working:
         working = Working(tmp_path / f"{name}-{incarnation}")
-        working.start(probe, name, incarnation, {"bootstrap.servers": mock_cluster, "log_level": 2, **client})
+        working.start(probe, name, incarnation, {"bootstrap.servers": mock_cluster, "log_level": 2, **client}, brokers)
         started.append(working)
         return working
 

@@ -13,6 +13,7 @@ from chaosk.scenario import probes as kinds
 KINDS = kinds()
 WRITER = KINDS["produce"].model_validate({"topic": "orders"})
 READER = KINDS["consume"].model_validate({"topic": "orders", "group": "readers"})
+HEALTH = KINDS["health_check"].model_validate({})
 ALONE = KINDS["consume"].model_validate({"topic": "orders", "assign": "all"})
 
 
@@ -35,10 +36,12 @@ def state(
         ({"w": WRITER, "r": READER, "a": ALONE}, [state("w", 10), state("r", 10, 0), state("a", 9, 0)], ("a",)),
         ({"w": WRITER, "v": WRITER, "r": READER}, [state("w", 5), state("v", 5), state("r", 9, 0)], ("readers",)),
         ({"w": WRITER}, [state("w", 10)], ()),
+        ({"w": WRITER, "r": READER, "h": HEALTH}, [state("w", 10), state("r", 10, 0), state("h", 3)], ()),
     ],
     ids=[
         "all read", "believes to be at the end", "read twice and still lagging", "lag unknown", "not running",
         "two members together", "a reader without a group", "two writers", "nobody reads",
+        "one that reads nothing",
     ],
 )  # fmt: skip
 def test_who_is_behind(probes: dict[str, Probe], states: list[ProbeState], expected: tuple[str, ...]) -> None:

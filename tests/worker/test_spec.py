@@ -11,6 +11,7 @@ import pytest
 from chaosk.errors import PreflightError, UsageError
 from chaosk.inventory import Inventory
 from chaosk.probes.consume import Consume
+from chaosk.probes.health_check import HealthCheck
 from chaosk.probes.produce import Produce
 from chaosk.worker.spec import read, spec_of
 
@@ -46,6 +47,15 @@ def test_a_probe_comes_back_from_its_file(tmp_path: Path) -> None:
         assert read(path) == spec
         assert read(path).load() == probe
         assert (spec.probe, spec.incarnation, spec.kind) == ("writer", 2, type(probe).__name__.lower())
+
+
+def test_who_is_to_reach_each_broker_is_told_where(tmp_path: Path) -> None:
+    """The client listener of each broker, by its id, as it comes back from the file."""
+    path = tmp_path / "spec.json"
+    spec = spec_of(HealthCheck(), inventory(), ("run-1", "health", 0), tmp_path)
+    path.write_text(spec.model_dump_json())
+    assert read(path).brokers == {0: ("192.0.2.1", 9092), 1: ("192.0.2.1", 9093)}
+    assert read(path).load() == HealthCheck()
 
 
 def test_clients_come_in_by_the_client_listeners(tmp_path: Path) -> None:
@@ -100,7 +110,7 @@ def test_a_spec_that_is_not_there_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "conjure"}, "conjure: there is no such kind of probe; there are consume, produce"),
+        ({"kind": "conjure"}, "conjure: there is no such kind of probe; there are consume, health_check, produce"),
         ({"fields": {"topic": "orders", "rate": "fast"}}, "writer: .*rate.* is not a rate"),
         ({"fields": {}}, "writer: .*topic"),
     ],

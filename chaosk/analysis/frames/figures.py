@@ -21,7 +21,7 @@ def figures(events: Events) -> DataFrame:
 
     ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``call``, by the windows
     it was under way in; ``read``, by when; ``received``, first deliveries to a reader by the window their record was
-    due in, latency from then on.
+    due in, latency from then on; ``healthy`` and ``unhealthy``, health checks by the window they were due in.
     """
     sent = sends(events).select(
         F.col("outcome").alias("what"), F.col("producer").alias("probe"),
@@ -35,7 +35,8 @@ def figures(events: Events) -> DataFrame:
         (F.col("at") - F.col("scheduled")).alias("latency"),
     )  # fmt: skip
     rows = sent
-    for more in (called, read, received):
+    checks = [checked(events)] if events.case.rows["health_checks"] else []
+    for more in (called, read, received, *checks):
         rows = rows.unionByName(more, allowMissingColumns=True)
     masks = masks_of(events.case.windows, F.col("when"), F.coalesce("until", "when"))
     return (
@@ -62,6 +63,12 @@ def calls(events: Events) -> DataFrame:
         for rows in (events.table("polls"), events.table("fetched"), waited)
     )
     return polled.unionByName(asked).unionByName(committed)
+
+
+def checked(events: Events) -> DataFrame:
+    """One row per health check: what (``healthy`` or ``unhealthy``), probe, incarnation, when (it was due)."""
+    what = F.when(F.col("outcome") == "ok", "healthy").otherwise("unhealthy")
+    return events.table("health_checks").select(what.alias("what"), *MEMBER, F.col("due").alias("when"))
 
 
 @planned_once

@@ -120,6 +120,13 @@ class Cluster:
             for broker in self.inventory.brokers:
                 self.signal(broker, "CONT")
 
+    def missed(self, broker: int) -> None:
+        """Wait until a killed broker's session has run out: until then it is listed, and :meth:`revive` takes that."""
+        end = time.monotonic() + 60
+        while broker in self.admin.list_topics(timeout=10).brokers:
+            assert time.monotonic() < end, f"broker {broker} is still listed"
+            time.sleep(0.2)
+
     def revive(self, broker: int) -> None:
         """Start a broker until it is back: its id is refused until the session of the killed one has run out."""
         end = time.monotonic() + 60

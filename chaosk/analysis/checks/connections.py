@@ -1,0 +1,129 @@
+"""To whom clients kept connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.case import Case, Span
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, during, meaning
+from chaosk.analysis.counts import measured
+from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
+from chaosk.analysis.glances.rows import Rows
+from chaosk.verdict import Measure
+
+_PLACE = ("probe", "client", "role", "broker", "address")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What became of a process's connections at one moment, monotonic nanoseconds."""
+
+    incarnation: int
+    at: int
+    opened: int
+    closed: int
+    failed: int
+    idle: int
+
+
+class Connections(Check):
+    """How many connections clients opened and kept, by role and broker; for probes with ``connections: true``.
+
+    D9. One row for each place that a client connected to: for bootstrap (the first connection of a client, by which it
+    learns of the brokers, and which it keeps for data), to the coordinator of its group or its transactions, or for
+    data. What is only known to have happened between two samples, a quarter of a second apart, counts from the first
+    of them. ``left`` is what the last process of the probe had open when it was last seen; the connections of a
+    process that was killed count until its successor starts.
+
+    Columns: probe, client, role, broker, address, opened, closed, idle (of those closed, after
+    ``connections.max.idle.ms`` without a byte), failed (attempts), left.
+    """
+
+    rule = "D9"
+    title = "clients' connections by role and broker"
+    counted = ("place that clients connected to", "places that clients connected to")
+    tables = ("connections", "incarnations")
+    order = _PLACE
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any client's connections were watched."""
+        return rows.count("connections") > 0
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of places; they are information, an objective decides whether there are too many connections."""
+        last = F.max("incarnation").over(Window.partitionBy("probe"))
+        rows = events.table("connections").withColumn("last", F.col("incarnation") == last)
+        kept = _counted("opened") - _counted("closed")
+        return (
+            rows.groupBy(*_PLACE)
+            .agg(
+                *(F.sum(_counted(event)).alias(event) for event in ("opened", "closed", "failed")),
+                F.sum(F.when(F.col("idle"), F.col("count")).otherwise(0)).alias("idle"),
+                F.sum(F.when(F.col("last"), kept).otherwise(0)).alias("left"),
+            )
+            .withColumns(meaning(otherwise=INFORMATION))
+            .withColumns(during(None, None))
+            .select(*MEANING, *_PLACE, "opened", "closed", "idle", "failed", "left")
+        )
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - they need times
+        """``connections_*`` of each probe that was watched, and each window."""
+        if not events.case.rows["connections"]:
+            return
+        for probe, moments in sorted(_moments(events).items()):
+            steps = list(_steps(events.case, probe, moments))
+            for window in events.case.windows:
+                yield from _figures(probe, window, moments, steps)
+
+
+def _counted(event: str) -> Column:
+    return F.when(F.col("event") == event, F.col("count")).otherwise(0)
+
+
+def _moments(events: Events) -> dict[str, list[Moment]]:
+    """By probe what happened when; as many as there were changes of connections, which samples bound."""
+    rows = (
+        events.table("connections")
+        .groupBy("probe", "incarnation", F.coalesce("at", "since").alias("time"))
+        .agg(
+            *(F.sum(_counted(event)).alias(event) for event in ("opened", "closed", "failed")),
+            F.sum(F.when(F.col("idle"), F.col("count")).otherwise(0)).alias("idle"),
+        )
+    )
+    found: dict[str, list[Moment]] = {}
+    for row in rows.collect():
+        moment = Moment(row["incarnation"], row["time"], row["opened"], row["closed"], row["failed"], row["idle"])
+        found.setdefault(row["probe"], []).append(moment)
+    return found
+
+
+def _steps(case: Case, probe: str, moments: Iterable[Moment]) -> Iterator[tuple[int, int]]:
+    """How many connections the probe has from each moment on, by time; an older process has none any more."""
+    starts = [(w.started, w.incarnation, 0) for w in case.workers if w.probe == probe]
+    changes = [(m.at, m.incarnation, m.opened - m.closed) for m in moments]
+    current, count = -1, 0
+    for at, incarnation, change in sorted([*starts, *changes]):
+        if incarnation < current:
+            continue
+        count = change if incarnation > current else count + change
+        current = incarnation
+        yield at, count
+
+
+def _figures(
+    probe: str, window: Span, moments: Iterable[Moment], steps: Iterable[tuple[int, int]]
+) -> Iterable[Measure]:
+    mine = [m for m in moments if window.began <= m.at < window.ended]
+    before = [count for at, count in steps if at < window.began][-1:]
+    during_it = [count for at, count in steps if window.began <= at < window.ended]
+    known = before + during_it
+    yield measured("connections_opened", probe, window.name, sum(m.opened for m in mine))
+    yield measured("connections_failed", probe, window.name, sum(m.failed for m in mine))
+    yield measured("connections_idle_closed", probe, window.name, sum(m.idle for m in mine))
+    yield measured("connections_peak", probe, window.name, max(known, default=0))
+    yield measured("connections_open", probe, window.name, known[-1] if known else 0)

@@ -1,0 +1,136 @@
+"""How brokers looked to health checks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
+from chaosk.analysis.counts import measured
+from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
+from chaosk.analysis.frames.figures import bucket
+from chaosk.analysis.frames.gaps import SHORTEST
+from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.histograms import Histograms, Key, tally
+from chaosk.analysis.outages import Outage
+from chaosk.analysis.windows import masks_of, names_of
+from chaosk.verdict import Measure
+
+_WHO = ("probe", "incarnation", "broker")
+
+
+class HealthChecks(Check):
+    """Stretches in which every health check of a broker failed, and how long those took that succeeded.
+
+    D1, D3 and D4 for brokers: a health check is an attempt at connecting, and is answered by a connection that
+    stands, or by the broker itself where the probe asks it. A stretch begins when its first failed check was due and
+    ends when the next check succeeded; it counts from a second on, and is censored where no check succeeded any more.
+    Availability is the share of the checks that succeeded, latency counts from when a check was due. Checks that this
+    machine could not try count nowhere. A check belongs to the windows that it was due in.
+
+    Columns: probe, incarnation, broker, seconds, censored, failed (checks), errors (their names).
+    """
+
+    rule = "D3"
+    also = ("D1", "D4")
+    title = "brokers as health checks saw them"
+    counted = ("stretch in which health checks failed", "stretches in which health checks failed")
+    tables = ("health_checks",)
+    order = ("began", *_WHO)
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any health check failed."""
+        if not rows.count("health_checks"):
+            return False
+        return bool((rows.column("health_checks", "outcome") == rows.code("outcome", "fail")).any())
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of stretches; they are information, an objective decides whether they are too long."""
+        failed = F.col("outcome") == "fail"
+        in_turn = Window.partitionBy(*_WHO).orderBy("due", "closed").rowsBetween(Window.unboundedPreceding, 0)
+        tried = events.table("health_checks").filter(F.col("outcome") != "info")
+        rounds = tried.withColumn("round", F.sum((~failed).cast("long")).over(in_turn))
+        following = F.lead("succeeded").over(Window.partitionBy(*_WHO).orderBy("round"))
+        return (
+            rounds.groupBy(*_WHO, "round")
+            .agg(
+                F.min(F.when(failed, F.col("due"))).alias("began"), F.max("closed").alias("last"),
+                F.min(F.when(~failed, F.coalesce("answered", "connected"))).alias("succeeded"),
+                F.count_if(failed).alias("failed"),
+                F.concat_ws(", ", F.array_sort(F.collect_set("error"))).alias("errors"),
+            )
+            .withColumn("ended", F.coalesce(following, "last"))
+            .withColumn("censored", following.isNull())
+            .filter((F.col("failed") > 0) & (F.col("ended") - F.col("began") >= SHORTEST))
+            .withColumns(meaning(otherwise=INFORMATION))
+            .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
+            .select(*MEANING, *_WHO, "seconds", "censored", "failed", "errors")
+        )  # fmt: skip
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+        """``connect_*`` of each probe, and of each broker that it checked."""
+        if not events.case.probes("health_check"):
+            return
+        seen = histograms(events)
+        subjects = sorted({key.probe for key in seen.counts} | set(events.case.probes("health_check")))
+        yield from _figures(events, seen, subjects)
+        rows = found.rows("probe", "broker", "began", "ended", "censored")
+        outages = [
+            Outage(subject, row["began"], row["ended"], row["censored"])
+            for row in rows
+            for subject in subjects_of(row["probe"], row["broker"])
+        ]
+        yield from _unavailability(events, outages, subjects)
+
+
+def subjects_of(probe: str, broker: int) -> tuple[str, str]:
+    """Whose figures a check of a broker counts for: the probe's, and those of the broker as that probe saw it."""
+    return probe, f"{probe}, broker {broker}"
+
+
+def histograms(events: Events) -> Histograms:
+    """Counts by outcome and latencies in nanoseconds, by subject and window."""
+    windows = events.case.windows
+    found = Histograms(Counter(), Counter(), {}, {})
+    masks = masks_of(windows, F.col("due"), F.col("due"))
+    took = F.when(F.col("outcome") == "ok", F.coalesce("answered", "connected") - F.col("due"))
+    rows = (
+        events.table("health_checks")
+        .withColumn("took", took)
+        .groupBy(
+            "probe", "broker", "outcome", *(mask.alias(name) for name, mask in masks.items()),
+            bucket(F.col("took")).alias("bucket"),
+        )
+        .agg(F.count("*").alias("count"), F.max("took").alias("longest"))
+    )  # fmt: skip
+    for row in events.gathered(rows).collect():
+        for window in names_of(windows, [row[mask] for mask in masks]):
+            for subject in subjects_of(row["probe"], row["broker"]):
+                key = Key(row["outcome"], subject, window)
+                tally(found, key, row["bucket"], int(row["count"]), row["longest"])
+    return found
+
+
+def _figures(events: Events, seen: Histograms, subjects: Iterable[str]) -> Iterable[Measure]:
+    for subject in subjects:
+        for window in events.case.windows:
+            well, badly = (Key(outcome, subject, window.name) for outcome in ("ok", "fail"))
+            tried = seen.counts[well] + seen.counts[badly]
+            share = seen.counts[well] / tried if tried else None
+            yield measured("connect_availability", subject, window.name, share)
+            yield measured("connect_latency_p50", subject, window.name, seen.quantile(well, 0.5))
+            yield measured("connect_latency_p99", subject, window.name, seen.quantile(well, 0.99))
+            yield measured("connect_latency_max", subject, window.name, seen.longest_of(well))
+
+
+def _unavailability(events: Events, outages: list[Outage], subjects: Iterable[str]) -> Iterable[Measure]:
+    for subject in subjects:
+        for window in events.case.windows:
+            mine = [o for o in outages if o.probe == subject and o.began <= window.ended and window.began <= o.ended]
+            longest = max((o.ended - o.began for o in mine), default=0) / 1e9
+            open_end = any(o.censored for o in mine)
+            yield measured("connect_unavailability", subject, window.name, longest, censored=open_end)

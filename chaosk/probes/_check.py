@@ -1,0 +1,123 @@
+"""One health check: a connection that is opened without waiting, asked if that is wanted, and closed."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import struct
+import time
+from typing import Any
+
+from kafka.errors import KafkaError
+from kafka.protocol.metadata import ApiVersionsRequest
+from kafka.protocol.parser import KafkaProtocol
+
+Resolved = tuple[socket.AddressFamily, tuple[Any, ...]]
+"""What a name and a port stand for: the family of addresses, and the address of a socket."""
+
+TIMEOUT = "TIMEOUT"
+"""Error of a check that hung until its time was over."""
+NO_TURN = "NO_TURN"
+"""Error of a check that never began, because too many others hung."""
+CLOSED = "CLOSED"
+"""Error of a check whose connection the broker closed instead of answering."""
+NOT_KAFKA = "NOT_KAFKA"
+"""Error of a check that was answered by something that is no broker."""
+
+OWN = frozenset(
+    errno.errorcode[code] for code in (errno.EADDRNOTAVAIL, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+) | {NO_TURN}
+"""Errors of this machine's: they say nothing of the broker."""
+
+_HELLO_VERSION = 2  # of ApiVersions: every broker since 2.0 knows it, 4.x too
+_CHUNK = 1 << 16
+_now = time.monotonic_ns
+
+
+class Check:
+    """One check from when it begins; :meth:`go_on` whenever its socket is ready, until :attr:`over`."""
+
+    def __init__(self, broker: int, due: int, *, asks: bool) -> None:
+        """``due``: monotonic nanoseconds; ``asks``: whether the broker must answer ApiVersions."""
+        self.broker, self.due, self._asks = broker, due, asks
+        self.began: int | None = None
+        self.connected: int | None = None
+        self.answered: int | None = None
+        self.closed: int | None = None
+        self.error: str | None = None
+        self.socket: socket.socket | None = None
+        self._protocol: Any = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it has its outcome."""
+        return self.closed is not None
+
+    @property
+    def reads(self) -> bool:
+        """Whether it waits for bytes to read; else it waits until it can write, which is when it is connected."""
+        return self.connected is not None
+
+    @property
+    def outcome(self) -> str:
+        """``ok``, ``fail``, or ``info`` where this machine could not try."""
+        return "ok" if self.error is None else "info" if self.error in OWN else "fail"
+
+    def begin(self, place: Resolved) -> None:
+        """Start connecting."""
+        family, address = place
+        self.began = _now()
+        try:
+            self.socket = socket.socket(family, socket.SOCK_STREAM)
+            self.socket.settimeout(0)
+            code = self.socket.connect_ex(address)
+        except OSError as error:
+            code = error.errno or errno.EIO
+        if code not in (0, errno.EINPROGRESS):
+            self.end(errno.errorcode.get(code, str(code)))
+
+    def go_on(self) -> None:
+        """Take the next step, now that the socket is ready."""
+        try:
+            if self.connected is None:
+                self._connect()
+            else:
+                self._hear()
+        except OSError as error:
+            self.end(errno.errorcode.get(error.errno or 0, str(error)))
+
+    def end(self, error: str | None = None) -> None:
+        """Close the connection; with no error all went well."""
+        if self.socket is not None:
+            self.socket.close()
+        self.error, self.closed = error, _now()
+
+    def _connect(self) -> None:
+        connection = self._socket()
+        if code := connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            self.end(errno.errorcode.get(code, str(code)))
+            return
+        self.connected = _now()
+        if not self._asks:
+            self.end()
+            return
+        self._protocol = KafkaProtocol(client_id="chaosk")  # type: ignore[no-untyped-call]
+        self._protocol.send_request(ApiVersionsRequest(version=_HELLO_VERSION))
+        connection.sendall(self._protocol.send_bytes())  # some 30 bytes: a fresh connection takes them at once
+
+    def _hear(self) -> None:
+        data = self._socket().recv(_CHUNK)
+        try:
+            answers = self._protocol.receive_bytes(data)
+        except (KafkaError, ValueError, LookupError, struct.error):
+            self.end(NOT_KAFKA)
+            return
+        if answers:
+            self.answered = _now()
+            self.end(None if not answers[0][1].error_code else f"KAFKA_{answers[0][1].error_code}")
+        elif not data:
+            self.end(CLOSED)
+
+    def _socket(self) -> socket.socket:
+        assert self.socket is not None  # noqa: S101 - it has begun
+        return self.socket

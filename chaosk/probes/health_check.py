@@ -1,0 +1,60 @@
+"""The probe ``health_check``: connects to brokers at a rate and closes again, as load balancers and monitors do."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from chaosk.probes._checking import Checking
+from chaosk.probes._contract import Probe, Workplace
+from chaosk.probes._schedule import Schedule
+from chaosk.units import Duration, Rate
+
+MOST = 400.0
+"""Checks per second and broker: each leaves a port in TIME_WAIT for a minute, of which a system has some 28,000."""
+
+
+def _affordable(rate: float) -> float:
+    if rate <= 0:
+        msg = "a rate of 0 checks nothing; write more than that, like 1/s"
+        raise ValueError(msg)
+    if rate > MOST:
+        msg = f"more than {MOST:g} health checks a second of one broker use up this machine's ports; write {MOST:g}/s"
+        raise ValueError(msg)
+    return rate
+
+
+class HealthCheck(Probe):
+    """Connect to each broker at a rate, and close the connection at once: what a health check is to a broker.
+
+    Each check is due at a time fixed beforehand, whatever became of those before it. At a rate of hundreds a second it
+    is a storm of connections. Brokers are reached where the inventory says, each of them by itself; names are resolved
+    once, when the probe starts. While a hundred checks of a broker hang, later ones wait; one that got no turn within
+    ``timeout`` says nothing of the broker.
+    """
+
+    example: ClassVar[str] = "health_check: {rate: 1/s, timeout: 2s}"
+
+    rate: Annotated[Rate, AfterValidator(_affordable)] = 1.0
+    """Checks of each broker per second, like ``1/s``; at most ``400/s``."""
+    brokers: Literal["all"] | Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False, min_length=1)] = (
+        "all"
+    )
+    """The brokers to check: ``all`` or a list of their ids."""
+    timeout: Annotated[Duration, Field(ge=0.05, le=30.0)] = 3.0
+    """After how long a check that hangs is given up."""
+    exchange: Literal["none", "api_versions"] = "none"
+    """``none``: a connection that stands is health enough; ``api_versions``: the broker must answer that request."""
+
+    def topics(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def schedule(self, brokers: int) -> Schedule:
+        """When each check of so many brokers is due, which take turns."""
+        return Schedule(self.rate * brokers, self.rate * brokers)
+
+    def work(self, place: Workplace) -> None:
+        """Check until told to end."""
+        Checking(self, place).run()

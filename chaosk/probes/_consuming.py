@@ -23,6 +23,7 @@ from chaosk.probes._ownership import Change, Ownership, Place
 from chaosk.probes._pace import Pace
 from chaosk.probes._reads import Reads
 from chaosk.probes._starts import Starts
+from chaosk.probes._tally import Tallies
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
@@ -58,7 +59,9 @@ class Consuming:
         self._errors = _client.Errors(place)
         who = (place.probe, place.incarnation, probe.group or "")
         self._commits = Commits(self._log, who, self._held, automatic=probe.committing() == "automatic")
-        self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held)
+        self._tallies = Tallies(self._log, self._who)
+        self._tally = self._tallies.tally
+        self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held, self._tally)
         self._positions: dict[Place, int] = {}
         self._hands = Hands(place, probe, self._reads, self._positions)
         self._pace = self._paced()
@@ -91,6 +94,7 @@ class Consuming:
         while not self._place.stopping():
             self._keep()
             time.sleep(POLL)
+        self._tallies.write(_now())
         self._log.write("ends", (*self._who, _now(), 0, self._rows()))
         self._log.flush()
 
@@ -105,6 +109,7 @@ class Consuming:
         self._fetching.settle()
         row = (*self._who, self._polls, invoked, completed, self._reads.rows - before, ",".join(errors) or None)
         self._log.write("polls", row)
+        self._tally.polls += 1
         if self._pace and records:
             self._reads.move()  # so that it is on disk before it is committed
             self._pace.keep(self._client)
@@ -135,6 +140,7 @@ class Consuming:
         now = _now()
         if now - self._flushed > FLUSH_EVERY * 1e9:
             self._reads.move()
+            self._tallies.keep(now)
             self._log.flush()
             self._flushed = now
         if now - self._told > TELL_EVERY * 1e9:
@@ -193,17 +199,8 @@ class Consuming:
 
     def _began(self) -> None:
         probe, committing = self._probe, self._probe.committing()
-        row = (
-            *self._who,
-            self._kind,
-            probe.group,
-            _now(),
-            os.getpid(),
-            *self._producer,
-            probe.isolation_level,
-            committing,
-        )
-        self._log.write("incarnations", (*row, confluent_kafka.libversion()[0]))
+        row = (*self._who, self._kind, probe.group, _now(), os.getpid(), *self._producer, probe.isolation_level)
+        self._log.write("incarnations", (*row, committing, confluent_kafka.libversion()[0]))
         self._log.flush()
         self._place.tell(self._state())
 

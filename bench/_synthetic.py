@@ -108,7 +108,8 @@ def tallies(sent: dict[str, Longs], read: dict[str, Longs]) -> list[dict[str, An
     names = SCHEMAS["tallies"].names
     found = []
     for name, tally in (*counted_sends(sent), *counted_reads(read)):
-        found += [dict(zip(names, (name, 0, 0, 66 * SECOND, *row), strict=True)) for row in tally.rows()]
+        rows = zip(*tally.columns().values(), strict=True)
+        found += [dict(zip(names, (name, 0, 0, 66 * SECOND, *row), strict=True)) for row in rows]
     return found
 
 

@@ -14,7 +14,8 @@ from chaosk.analysis.glances.before import coded, first
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.histograms import Histograms, Key, tally
 from chaosk.analysis.windows import masks_of, names_of
-from chaosk.buckets import lower_bounds, numbers
+from chaosk.buckets import lower_bounds
+from chaosk.buckets import numbers as buckets_of
 
 WHAT = "lag"
 """What the keys of these histograms count."""
@@ -53,7 +54,7 @@ def of_few(rows: Rows) -> Histograms:
         when, lag = np.concatenate(times[probe]), np.concatenate(values[probe])
         for window in rows.case.windows:
             inside = lag[(when >= window.began) & (when < window.ended)]
-            buckets, counts = np.unique(lower_bounds(numbers(inside)), return_counts=True)
+            buckets, counts = np.unique(lower_bounds(buckets_of(inside)), return_counts=True)
             for bucket, count in zip(buckets.tolist(), counts.tolist(), strict=True):
                 tally(found, Key(WHAT, probe, window.name), bucket, count, int(inside.max()))
     return found

@@ -8,7 +8,7 @@ by partition (``chaosk.fingerprint``) and histograms with the analysis's own buc
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,8 +37,8 @@ class Sent(NamedTuple):
     completed: Longs | None
     """None for records whose outcome never became known."""
 
-    def only(self, those: NDArray[np.bool_]) -> Sent:
-        """Some of them."""
+    def only(self, those: NDArray[np.bool_] | Longs) -> Sent:
+        """Some of them, by truth values or by numbers."""
         partitions, seqs, offsets, scheduled = (column[those] for column in self[:4])
         completed = None if self.completed is None else self.completed[those]
         return Sent(partitions, seqs, offsets, scheduled, completed)
@@ -110,21 +110,26 @@ class Tally:
         self._gap = max(self._gap, int(np.diff(completed).max(initial=0)))
         self._acknowledged = int(completed[-1])
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
+    def columns(self) -> dict[str, list[Any]]:
         """All figures: the columns of ``tallies`` from ``what`` on."""
         self._settle()
         none = (None, None, None)
-        yield (ANSWER, *none, self.answers, None, None, None)
-        yield (POLL, *none, self.polls, None, None, None)
-        yield (GAP, *none, 1, None, None, self._gap)
+        rows: list[tuple[Any, ...]] = [
+            (ANSWER, *none, self.answers, None, None, None),
+            (POLL, *none, self.polls, None, None, None),
+            (GAP, *none, 1, None, None, self._gap),
+        ]
         for (part, partition), found in sorted(self._figures.items()):
             place = (part.topic, None if partition == _NOWHERE else partition, None)
-            yield (part.what, *place, found.records, *map(_signed, found[1:]))
+            rows.append((part.what, *place, found.records, *map(_signed, found[1:])))
+        columns = dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
         for outcome, counts in sorted(self._latencies.items()):
             taken = np.flatnonzero(counts)
-            bounds = buckets.lower_bounds(taken).tolist()
-            for bound, count in zip(bounds, counts[taken].tolist(), strict=True):
-                yield (outcome, None, None, bound, count, None, None, None)
+            told: dict[str, list[Any]] = {name: [None] * len(taken) for name in _COLUMNS}
+            told |= {"what": [outcome] * len(taken), "count": counts[taken].tolist()}
+            told["bucket"] = buckets.lower_bounds(taken).tolist()
+            columns = {name: columns[name] + told[name] for name in _COLUMNS}
+        return columns
 
 
 class Tallies:
@@ -149,10 +154,9 @@ class Tallies:
 
     def write(self, now: int) -> None:
         """Write it; see :meth:`keep`."""
-        rows = list(self.tally.rows())
-        columns = dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
+        columns = self.tally.columns()
         own = {"probe": self._who[0], "incarnation": self._who[1], "tally": self._number, "at": now}
-        self._log.write_columns("tallies", len(rows), {**own, **columns})
+        self._log.write_columns("tallies", len(columns["what"]), {**own, **columns})
         self._number += 1
 
 

@@ -27,8 +27,12 @@ def tallies(rows: dict[str, list[Row]], processes: Iterable[tuple[str, int]], at
     return [
         dict(zip(SCHEMAS["tallies"].names, (*process, number, at, *figure), strict=True))
         for process in processes
-        for figure in _counted(*(own.get((table, *process), []) for table in _TABLES)).rows()
+        for figure in _figures(*(own.get((table, *process), []) for table in _TABLES))
     ]
+
+
+def _figures(sends: list[Row], reads: list[Row], polls: list[Row]) -> Iterable[tuple[Any, ...]]:
+    return zip(*_counted(sends, reads, polls).columns().values(), strict=True)
 
 
 def _counted(sends: list[Row], reads: list[Row], polls: list[Row]) -> Tally:

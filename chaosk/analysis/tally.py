@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from chaosk.fingerprint import WRAP, Fingerprint
 
@@ -33,7 +34,7 @@ class Tally:
     at: int
     figures: Figures = field(default_factory=dict)
     latencies: dict[tuple[str, int], int] = field(default_factory=dict)
-    """By outcome and bucket how many sends."""
+    """By outcome and bucket how many sends; of a process that was killed, as it had counted them some time before."""
 
     @property
     def reads(self) -> int:
@@ -47,18 +48,24 @@ class Tally:
 
 
 def last_tallies(table: pa.Table) -> dict[tuple[str, int], Tally]:
-    """By process its last tally, from the table ``tallies``."""
+    """By process its last tally, from the table ``tallies``, and its last histograms, which not every tally has."""
+    found: dict[tuple[str, int], Tally] = {}
+    for row in _last(table.filter(pc.field("bucket").is_null())):
+        one = found.setdefault((row["probe"], row["incarnation"]), Tally(row["at"]))
+        numbers = ((row[name] or 0) % WRAP for name in ("xor", "sum", "nanoseconds"))
+        one.figures[Part(row["what"], row["topic"], row["partition"])] = Fingerprint(row["count"], *numbers)
+    for row in _last(table.filter(pc.field("bucket").is_valid())):
+        one = found.setdefault((row["probe"], row["incarnation"]), Tally(row["at"]))
+        one.latencies[row["what"], row["bucket"]] = row["count"]
+    return found
+
+
+def _last(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of each process's last tally."""
     names = ["probe", "incarnation", "tally"]
     last = table.select(names).group_by(names[:2]).aggregate([("tally", "max")]).rename_columns(names)
-    found: dict[tuple[str, int], Tally] = {}
-    for row in table.join(last, keys=names, join_type="left semi").to_pylist():
-        one = found.setdefault((row["probe"], row["incarnation"]), Tally(row["at"]))
-        if row["bucket"] is not None:
-            one.latencies[row["what"], row["bucket"]] = row["count"]
-        else:
-            numbers = ((row[name] or 0) % WRAP for name in ("xor", "sum", "nanoseconds"))
-            one.figures[Part(row["what"], row["topic"], row["partition"])] = Fingerprint(row["count"], *numbers)
-    return found
+    rows: list[dict[str, Any]] = table.join(last, keys=names, join_type="left semi").to_pylist()
+    return rows
 
 
 def with_totals(figures: Figures, gap: int) -> Figures:

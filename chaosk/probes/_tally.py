@@ -20,7 +20,8 @@ from chaosk.probes._contract import EventLog
 
 EVERY = 1_000_000_000
 """Nanoseconds between two tallies at least."""
-_SHARE = 100  # and this part of its age, lest those of a long run outgrow it: a kill costs it the check of 1 % at most
+_SHARE = 100  # and this part of its age, lest those of a long run outgrow it: a kill costs it the check of 1 % at most;
+# histograms have thousands of buckets, so they are written whenever the age has doubled
 _AT_ONCE = 2_000  # records that are counted together: fewer cost as much
 _NOWHERE = -1  # stands for a partition or an offset that nobody knows
 ANSWER, READ, POLL, GAP, UNANSWERED = "answer", "read", "poll", "gap", "unanswered"
@@ -110,8 +111,8 @@ class Tally:
         self._gap = max(self._gap, int(np.diff(completed).max(initial=0)))
         self._acknowledged = int(completed[-1])
 
-    def columns(self) -> dict[str, list[Any]]:
-        """All figures: the columns of ``tallies`` from ``what`` on."""
+    def columns(self, *, latencies: bool = True) -> dict[str, list[Any]]:
+        """All figures, the histograms too if ``latencies``: the columns of ``tallies`` from ``what`` on."""
         self._settle()
         none = (None, None, None)
         rows: list[tuple[Any, ...]] = [
@@ -123,7 +124,7 @@ class Tally:
             place = (part.topic, None if partition == _NOWHERE else partition, None)
             rows.append((part.what, *place, found.records, *map(_signed, found[1:])))
         columns = dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
-        for outcome, counts in sorted(self._latencies.items()):
+        for outcome, counts in sorted(self._latencies.items() if latencies else ()):
             taken = np.flatnonzero(counts)
             told: dict[str, list[Any]] = {name: [None] * len(taken) for name in _COLUMNS}
             told |= {"what": [outcome] * len(taken), "count": counts[taken].tolist()}
@@ -142,19 +143,21 @@ class Tallies:
         self._log, self._who = log, who
         self._number = 0
         self._began: int | None = None
-        self._due = 0
+        self._due = self._whole = 0
 
     def keep(self, now: int) -> None:
         """Write it if it is time; ``now`` is a moment after which nothing was counted, and all that was is written."""
         if self._began is None:
             self._began, self._due = now, now + EVERY
         if now >= self._due:
-            self.write(now)
-            self._due = now + max(EVERY, (now - self._began) // _SHARE)
+            age, whole = now - self._began, now >= self._whole
+            self.write(now, latencies=whole)
+            self._due = now + max(EVERY, age // _SHARE)
+            self._whole = now + age if whole else self._whole
 
-    def write(self, now: int) -> None:
-        """Write it; see :meth:`keep`."""
-        columns = self.tally.columns()
+    def write(self, now: int, *, latencies: bool = True) -> None:
+        """Write it, with its histograms if ``latencies``; see :meth:`keep`."""
+        columns = self.tally.columns(latencies=latencies)
         own = {"probe": self._who[0], "incarnation": self._who[1], "tally": self._number, "at": now}
         self._log.write_columns("tallies", len(columns["what"]), {**own, **columns})
         self._number += 1

@@ -120,7 +120,7 @@ def test_a_kill_at_any_moment_leaves_a_tally_that_its_rows_bear_out(start: Start
         assert process.kill() == -signal.SIGKILL
     assert disagreements(tmp_path) == {("writer", 0): [], ("reader", 0): [], ("app", 0): []}
     tallies = tallies_of(tmp_path)
-    assert tallies["writer", 0].figures
+    assert sum(tallies["writer", 0].latencies.values()) > 0
     assert tallies["reader", 0].reads > 0
 
 

@@ -72,9 +72,13 @@ def test_many_small_portions_are_as_one_large_one() -> None:
 
 
 def test_it_is_written_once_a_second_and_then_after_each_hundredth_of_its_age(tmp_path: Path) -> None:
-    """So a kill costs a second of checking, or a hundredth, and a night leaves hundreds of tallies, not thousands."""
+    """So a kill costs a second of checking, or a hundredth, and a night leaves hundreds of tallies, not thousands.
+
+    Histograms come whenever the age has doubled, and at the end.
+    """
     with LiveLog(tmp_path / "w") as log:
         tallies = Tallies(log, ("writer", 0))
+        tallies.tally.sent("ok", "orders", acknowledged(1000))
         for now in range(0, 400 * SECOND, SECOND // 20):
             tallies.keep(now)
         tallies.write(400 * SECOND)
@@ -86,6 +90,9 @@ def test_it_is_written_once_a_second_and_then_after_each_hundredth_of_its_age(tm
     assert all(after - before >= SECOND for before, after in pairwise(times[:-1]))
     assert times[-2] >= 395 * SECOND
     assert 200 < len(times) < 260
+    whole = [row["at"] / SECOND for row in rows if row["bucket"] is not None]
+    assert len(whole) == 10
+    assert [round(at, -1 if at > 100 else 0) for at in whole] == [1, 2, 4, 8, 16, 32, 64, 130, 260, 400]
 
 
 @pytest.mark.parametrize("blocked", ["polls", "reads"])

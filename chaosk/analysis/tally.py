@@ -50,11 +50,11 @@ class Tally:
 def last_tallies(table: pa.Table) -> dict[tuple[str, int], Tally]:
     """By process its last tally, from the table ``tallies``, and its last histograms, which not every tally has."""
     found: dict[tuple[str, int], Tally] = {}
-    for row in _last(table.filter(pc.field("bucket").is_null())):
+    for row in _last(table.filter(pc.is_null(table["bucket"]))):
         one = found.setdefault((row["probe"], row["incarnation"]), Tally(row["at"]))
         numbers = ((row[name] or 0) % WRAP for name in ("xor", "sum", "nanoseconds"))
         one.figures[Part(row["what"], row["topic"], row["partition"])] = Fingerprint(row["count"], *numbers)
-    for row in _last(table.filter(pc.field("bucket").is_valid())):
+    for row in _last(table.filter(pc.is_valid(table["bucket"]))):
         one = found.setdefault((row["probe"], row["incarnation"]), Tally(row["at"]))
         one.latencies[row["what"], row["bucket"]] = row["count"]
     return found

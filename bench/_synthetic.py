@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from chaosk.arrow import SCHEMAS
+from chaosk.probes._tally import Sent, Tally
 from chaosk.rundir import RunDir
 
 SECOND = 1_000_000_000
 LENGTH = 60 * SECOND
 PRODUCERS, PARTITIONS, CONSUMERS = 4, 12, 3
 PLANTED = {"lost": 20, "duplicate_in_log": 15, "send_order": 10, "unseen": 5}
+AT_ONCE = 1_000_000
+"""Rows that are counted at once."""
 Longs = NDArray[np.int64]
 
 
@@ -80,6 +85,7 @@ def generate(root: Path, records: int) -> RunDir:
         "partition": all_of["partition"], "scheduled": all_of["due"], "invoked": all_of["due"],
         "completed": all_of["done"], "outcome": "ok", "offset": acked,
     })  # fmt: skip
+    told = tallies({**all_of, "offset": acked}, {name: column[delivered] for name, column in seen.items()})
     consumer = seen["partition"][delivered] % CONSUMERS
     order = np.argsort(consumer, kind="stable")
     rank = np.empty_like(consumer)
@@ -93,8 +99,43 @@ def generate(root: Path, records: int) -> RunDir:
     audit(
         rundir, {name: np.concatenate([column[kept], column[doubled]]) for name, column in seen.items()}, len(doubled)
     )
-    surroundings(rundir, int(all_of["offset"].max()) + 1 + len(doubled))
+    surroundings(rundir, int(all_of["offset"].max()) + 1 + len(doubled), told)
     return rundir
+
+
+def tallies(sent: dict[str, Longs], read: dict[str, Longs]) -> list[dict[str, Any]]:
+    """Rows of ``tallies``: what the probes would have counted."""
+    names = SCHEMAS["tallies"].names
+    found = []
+    for name, tally in (*counted_sends(sent), *counted_reads(read)):
+        rows = zip(*tally.columns().values(), strict=True)
+        found += [dict(zip(names, (name, 0, 0, 66 * SECOND, *row), strict=True)) for row in rows]
+    return found
+
+
+def counted_sends(sent: dict[str, Longs]) -> Iterator[tuple[str, Tally]]:
+    """By producer what it was told, in the order of time."""
+    for number in range(PRODUCERS):
+        mine = np.flatnonzero(sent["producer"] == number)
+        mine = mine[np.argsort(sent["done"][mine], kind="stable")]
+        tally = Tally()
+        tally.answers = len(mine)
+        for start in range(0, len(mine), AT_ONCE):
+            some = mine[start : start + AT_ONCE]
+            columns = (sent[name][some] for name in ("partition", "seq", "offset", "due", "done"))
+            tally.sent("ok", "orders", Sent(*columns))
+        yield f"writer{number}", tally
+
+
+def counted_reads(read: dict[str, Longs]) -> Iterator[tuple[str, Tally]]:
+    """By consumer what it was given."""
+    for number in range(CONSUMERS):
+        mine = np.flatnonzero(read["partition"] % CONSUMERS == number)
+        tally = Tally()
+        for start in range(0, len(mine), AT_ONCE):
+            some = mine[start : start + AT_ONCE]
+            tally.read("orders", read["partition"][some], read["offset"][some])
+        yield f"reader{number}", tally
 
 
 def audit(rundir: RunDir, rows: dict[str, Longs], doubled: int) -> None:
@@ -112,7 +153,7 @@ def audit(rundir: RunDir, rows: dict[str, Longs], doubled: int) -> None:
     })  # fmt: skip
 
 
-def surroundings(rundir: RunDir, end: int) -> None:
+def surroundings(rundir: RunDir, end: int, told: list[dict[str, Any]]) -> None:
     """Everything else: documents, processes, phases, one fault, samples of the cluster."""
     writers, readers = [f"writer{n}" for n in range(PRODUCERS)], [f"reader{n}" for n in range(CONSUMERS)]
     probes: dict[str, Any] = {name: {"produce": {}} for name in writers} | {name: {"consume": {}} for name in readers}
@@ -129,8 +170,16 @@ def surroundings(rundir: RunDir, end: int) -> None:
         {"probe": name, "kind": "consume", "group": "readers", "isolation": "read_committed", "commit": "sync"}
         for name in readers
     ]
+    counts: Counter[str] = Counter()
+    for row in told:
+        counts[row["probe"]] += row["count"] if row["topic"] else 0
     rows: dict[str, list[dict[str, Any]]] = {
         "incarnations": [{"incarnation": 0, "started": 1, "pid": 1, "client": "x", **row} for row in processes],
+        "ends": [
+            {"probe": name, "incarnation": 0, "at": 66 * SECOND, "scheduled": 0, "rows": count}
+            for name, count in counts.items()
+        ],
+        "tallies": told,
         "phases": [
             {"phase": "baseline", "began": 5 * SECOND, "ended": 15 * SECOND},
             {"phase": "timeline", "began": 15 * SECOND, "ended": 40 * SECOND},

@@ -87,7 +87,10 @@ class LiveLog:
                 raise
 
     def _waiting(self) -> list[tuple[str, pa.RecordBatch]]:
-        """One batch per table: many small ones take longer to write, and twenty times as long to read, than to join."""
+        """One batch per table: many small ones take longer to write, and twenty times as long to read, than to join.
+
+        In the order of the tables: a tally, and at last the end marker, come after the rows that they stand for.
+        """
         waiting: dict[str, list[pa.RecordBatch]] = {}
         for table, batch in self._batches:
             waiting.setdefault(table, []).append(batch)
@@ -96,7 +99,7 @@ class LiveLog:
                 self._rows[table] = []
                 waiting.setdefault(table, []).append(record_batch(table, rows))
         self._batches, self._since = [], None
-        return [(table, pa.concat_batches(batches)) for table, batches in waiting.items()]  # type: ignore[attr-defined] # stubs lack it
+        return [(table, pa.concat_batches(waiting[table])) for table in SCHEMAS if table in waiting]  # type: ignore[attr-defined] # stubs lack it
 
     def close(self) -> None:
         """Flush, mark the end of every stream and sync to disk; a log that failed is left without the marks."""

@@ -16,6 +16,7 @@ from chaosk.analysis.histograms import histograms
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import failures_as, tune
 from chaosk.analysis.summary import summary
+from chaosk.analysis.tallied import recounted, tallied
 from chaosk.errors import AnalysisError
 from chaosk.judge import rule
 from chaosk.rundir import RunDir
@@ -33,7 +34,8 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
     with failures_as(f"{rundir.root}: the events cannot be judged"):
         try:
             answers = ask_all(events, None if kinds is None else dict(kinds))
-            met = guards(case, events.once(histograms))
+            progress = events.once(histograms)
+            met = (*guards(case, progress), *tallied(case, recounted(events), progress))
         finally:
             events.release()
     verdict = conclude(case, answers, met)

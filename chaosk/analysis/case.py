@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from chaosk.allow import Allow
+from chaosk.analysis.tally import Tally
 from chaosk.expect import Expect
 from chaosk.rundir import RunDir
 from chaosk.runrecord import RunRecord
@@ -23,6 +24,7 @@ PlaceKey = tuple[str, int]
 """Topic and partition."""
 Process = tuple[str, int]
 """Probe and incarnation."""
+_NEVER = 2**63 - 1
 
 
 class Lenient(BaseModel):
@@ -105,6 +107,8 @@ class Case:
     workers: tuple[Worker, ...]
     ends: dict[Process, dict[str, int]]
     """By process, the columns of its end marker."""
+    tallies: dict[Process, Tally]
+    """By process the last tally that it left of itself."""
     ranges: tuple[dict[str, Any], ...]
     """Rows of ``audit_ranges``."""
     clocks: tuple[tuple[int, int], ...]
@@ -171,6 +175,13 @@ class Case:
     def unended(self) -> frozenset[Process]:
         """Processes without an end marker: what they did last may be missing."""
         return frozenset((w.probe, w.incarnation) for w in self.workers if (w.probe, w.incarnation) not in self.ends)
+
+    def reach(self, process: Process) -> tuple[int, int, int]:
+        """Up to when, and up to which delivery and poll, a process's tally stands for: one that ended, for all."""
+        if process in self.ends:
+            return _NEVER, _NEVER, _NEVER
+        tally = self.tallies[process]
+        return tally.at, tally.reads, tally.polls
 
     @property
     def transactional(self) -> bool:

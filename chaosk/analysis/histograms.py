@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ class Histograms:
     buckets: dict[Key, dict[int, int]]
     """By key, bucket (its lower bound) and count."""
     longest: dict[Key, int]
+    latencies: dict[tuple[str, int], Counter[tuple[str, int]]] = field(default_factory=dict)
+    """By probe and incarnation, and then by outcome and bucket, sends whose outcome is known."""
 
     def quantile(self, key: Key, share: float) -> float | None:
         """Seconds that at least ``share`` of the values do not exceed, right to 0.1 %; None without values."""
@@ -61,7 +63,10 @@ def histograms(events: Events) -> Histograms:
     for row in events.gathered(figures(events)).collect():
         count = int(row["count"])
         if row["incarnation"] is not None and row["what"] != "call":
-            found.processes[row["probe"], row["incarnation"]] += count
+            process = (row["probe"], row["incarnation"])
+            found.processes[process] += count
+            if row["bucket"] is not None:
+                found.latencies.setdefault(process, Counter())[row["what"], row["bucket"]] += count
         for window in (ALL, *names_of(windows, [row[mask] for mask in masks])):
             tally(found, Key(row["what"], row["probe"], window), row["bucket"], count, row["longest"])
     return found

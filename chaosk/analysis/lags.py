@@ -9,12 +9,13 @@ import numpy as np
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.figures import BITS
 from chaosk.analysis.frames.lags import NEVER, lags
 from chaosk.analysis.glances.before import coded, first
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.histograms import Histograms, Key, tally
 from chaosk.analysis.windows import masks_of, names_of
+from chaosk.buckets import lower_bounds
+from chaosk.buckets import numbers as buckets_of
 
 WHAT = "lag"
 """What the keys of these histograms count."""
@@ -53,7 +54,7 @@ def of_few(rows: Rows) -> Histograms:
         when, lag = np.concatenate(times[probe]), np.concatenate(values[probe])
         for window in rows.case.windows:
             inside = lag[(when >= window.began) & (when < window.ended)]
-            buckets, counts = np.unique(_bucket(inside), return_counts=True)
+            buckets, counts = np.unique(lower_bounds(buckets_of(inside)), return_counts=True)
             for bucket, count in zip(buckets.tolist(), counts.tolist(), strict=True):
                 tally(found, Key(WHAT, probe, window.name), bucket, count, int(inside.max()))
     return found
@@ -122,9 +123,3 @@ def _since(rows: Rows, places: Numbers, positions: Numbers) -> Numbers:
     earliest = np.empty(len(where), dtype=np.int64)
     earliest[order] = np.minimum.accumulate(times[order] - ranks) + ranks
     return np.where(earliest >= late, NEVER, earliest + origin)[: len(places)]
-
-
-def _bucket(values: Numbers) -> Numbers:
-    """The lower bounds of the values' buckets: their first ``BITS`` bits, the rest zero."""
-    cut = np.maximum(np.frexp(values.astype(np.float64))[1].astype(np.int64) - BITS, 0)
-    return (values >> cut) << cut

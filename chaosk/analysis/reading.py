@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from chaosk.analysis.case import Case, Lenient, Planned, Process, Span, Worker
+from chaosk.analysis.tally import last_tallies
 from chaosk.arrow import SCHEMAS
 from chaosk.errors import AnalysisError
 from chaosk.rundir import RunDir
@@ -46,6 +47,7 @@ def read_case(rundir: RunDir) -> Case:
             (row["probe"], row["incarnation"]): {"scheduled": row["scheduled"], "rows": row["rows"]}
             for row in tables["ends"]
         },
+        tallies=last_tallies(_arrow(rundir, "tallies")),
         ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
         clocks=tuple(clocks),
         rows={name: _rows(rundir, name) for name in SCHEMAS},
@@ -85,12 +87,15 @@ def _record(rundir: RunDir, times: list[int]) -> RunRecord:
 
 
 def _table(rundir: RunDir, name: str) -> list[dict[str, Any]]:
-    path = rundir.events / f"{name}.parquet"
+    rows: list[dict[str, Any]] = _arrow(rundir, name).to_pylist()
+    return rows
+
+
+def _arrow(rundir: RunDir, name: str) -> pa.Table:
     try:
-        rows: list[dict[str, Any]] = pq.read_table(path, schema=SCHEMAS[name]).to_pylist()
+        return pq.read_table(rundir.events / f"{name}.parquet", schema=SCHEMAS[name])
     except (OSError, pa.ArrowException) as error:
         raise unreadable(rundir, name, error) from error
-    return rows
 
 
 def _rows(rundir: RunDir, name: str) -> int:
@@ -157,6 +162,8 @@ def unreadable(rundir: RunDir, name: str, error: BaseException) -> AnalysisError
     """The error for an event table that is missing or damaged."""
     path = rundir.events / f"{name}.parquet"
     what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({str(error).splitlines()[0][:200]})"
+    if isinstance(error, FileNotFoundError):
+        what += " (a run that another version of chaosk recorded may not have it)"
     return AnalysisError(
         f"{path}: the event table {what}, so the run cannot be judged; "
         f"if {rundir.live} still holds the live streams, delete {rundir.events} and analyze again"

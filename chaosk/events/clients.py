@@ -228,8 +228,23 @@ ENDS = table(
     ("scheduled", "long", "how many records (a producer) or health checks were due, or 0"),
     ("rows", "long", "how many rows of sends, reads or health_checks it wrote"),
 )
+TALLIES = table(
+    "tallies",
+    "what a probe's process counted by itself of what it was told: the same as its rows, if these are whole",
+    *WHO,
+    ("tally", "int", "number of the tally in this incarnation, from 0; each counts from the beginning"),
+    ("at", "long", "when: it stands for all outcomes and deliveries until then"),
+    ("what", "string", "ok, fail, info, unanswered (sends by outcome), answer (any outcome), read, poll, gap"),
+    ("topic", "string", "topic, of figures by partition", True),
+    ("partition", "int", "partition, of figures by partition; empty if the client never chose one", True),
+    ("bucket", "long", "least latency of the bucket in nanoseconds, of histograms by outcome", True),
+    ("count", "long", "how many"),
+    ("xor", "long", "exclusive or of the hashes of seq and offset (sends) or of the offset (reads)", True),
+    ("sum", "long", "sum of those hashes modulo 2**64", True),
+    ("nanoseconds", "long", "sum of the latencies; of gap, the longest time between acknowledgements", True),
+)
 
 TABLES = (
     SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, JOINS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES,
-    HEALTH_CHECKS, CONNECTIONS, ERRORS, INCARNATIONS, ENDS,
+    HEALTH_CHECKS, CONNECTIONS, ERRORS, INCARNATIONS, TALLIES, ENDS,
 )  # fmt: skip

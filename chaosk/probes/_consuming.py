@@ -26,6 +26,7 @@ from chaosk.probes._ownership import Ownership, Place
 from chaosk.probes._pace import paced
 from chaosk.probes._reads import Reads
 from chaosk.probes._starts import Starts
+from chaosk.probes._tally import Tallies
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
@@ -60,13 +61,15 @@ class Consuming:
         self._held = Ownership()
         self._errors = _client.Errors(place)
         who = (place.probe, place.incarnation, probe.group or "")
-        self._own = own_producer(probe, place, self._errors)
+        self._tallies = Tallies(self._log, self._who)
+        self._tally = self._tallies.tally
+        self._own = own_producer(probe, place, self._errors, self._tally)
         if self._own:
             self._producer = self._own.facts
         stored = stored_commits(probe, place, self._held, self._own, self._errors)
         automatic = probe.committing() == "automatic"
         self._commits = stored or Commits(self._log, who, self._held, automatic=automatic)
-        self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held)
+        self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held, self._tally)
         self._positions: dict[Place, int] = {}
         self._hands = Hands(place, probe, self._reads, self._positions)
         self._hands.letters = self._own
@@ -104,6 +107,7 @@ class Consuming:
         while not self._place.stopping():
             self._keep()
             time.sleep(POLL)
+        self._tallies.write(_now())
         self._log.write("ends", (*self._who, _now(), 0, self._rows()))
         self._log.flush()
 
@@ -119,6 +123,7 @@ class Consuming:
         self._fetching.settle()
         row = (*self._who, self._polls, invoked, completed, self._reads.rows - before, ",".join(errors) or None)
         self._log.write("polls", row)
+        self._tally.polls += 1
         if self._pace and records:
             self._reads.move()  # so that it is on disk before it is committed
             self._pace.keep(self._client)
@@ -152,6 +157,7 @@ class Consuming:
         if now - self._flushed > FLUSH_EVERY * 1e9:
             self._reads.move()
             self._joins.keep()
+            self._tallies.keep(now)
             self._log.flush()
             self._flushed = now
         if now - self._told > TELL_EVERY * 1e9:

@@ -14,6 +14,7 @@ from chaosk.probes import _client
 from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import FAIL, INFO, Outcome, delivered, sends_once
 from chaosk.probes._sends import Sends
+from chaosk.probes._tally import Tally
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
@@ -35,9 +36,10 @@ class OwnProducer:
         topic: str,
         config: Mapping[str, Any],
         errors: _client.Errors,
+        tally: Tally,
         partition: int = -1,
     ) -> None:
-        """``partition``: the one it writes to, or -1, so that the client chooses."""
+        """``tally`` counts its sends; ``partition``: the one it writes to, or -1, so that the client chooses."""
         facts = _client.producer_facts({**place.client, **config})
         self.facts = (facts.acks, facts.idempotent, facts.max_in_flight)
         """Acks, idempotence and requests in flight."""
@@ -45,7 +47,8 @@ class OwnProducer:
         self._place, self._topic, self._partition = place, topic, partition
         self._encoder = Encoder(place.run_id, place.probe, place.incarnation)
         who = (place.probe, place.incarnation, topic)
-        self._sends = Sends(place.log, who, self._encoder.body_at, sent_once=self._once)
+        self._tally = tally
+        self._sends = Sends(place.log, who, self._encoder.body_at, tally, sent_once=self._once)
         self._reports: list[Message] = []
         self._last: int | None = None
         self._outcome: Outcome | None = None
@@ -97,6 +100,7 @@ class OwnProducer:
         """Write down the outcomes that are known by now."""
         self._client.poll(wait)
         reports, self._reports = self._reports, []
+        self._tally.answers += len(reports)
         self._sends.reported(reports, [(_now(), len(reports))])
 
     def finish(self) -> None:
@@ -129,9 +133,9 @@ class OwnProducer:
         return _now() < self._until
 
 
-def own_producer(probe: Consume, place: Workplace, errors: _client.Errors) -> OwnProducer | None:
+def own_producer(probe: Consume, place: Workplace, errors: _client.Errors, tally: Tally) -> OwnProducer | None:
     """The producer of a consumer that writes as well; None for others."""
     topic = probe.writes_to()
     if topic is None:
         return None
-    return OwnProducer(place, topic, probe.writing(), errors, -1 if probe.offsets is None else 0)
+    return OwnProducer(place, topic, probe.writing(), errors, tally, -1 if probe.offsets is None else 0)

@@ -19,6 +19,7 @@ from chaosk.probes._outcomes import FAIL, INFO, OK, sends_once
 from chaosk.probes._priority import go_first
 from chaosk.probes._schedule import Schedule
 from chaosk.probes._sends import Sends
+from chaosk.probes._tally import Tallies
 
 if TYPE_CHECKING:
     from chaosk.probes.produce import Produce
@@ -58,7 +59,8 @@ class Producing:
         self._partition = -1 if probe.partition is None else probe.partition
         who = (place.probe, place.incarnation, probe.topic)
         once = sends_once(facts.retries, facts.acks)
-        self._sends = Sends(place.log, who, self._encoder.body_at, sent_once=once)
+        self._tallies = Tallies(place.log, who[:2])
+        self._sends = Sends(place.log, who, self._encoder.body_at, self._tallies.tally, sent_once=once)
         self._reports: list[Message] = []
         self._polls: list[tuple[int, int]] = []
         self._errors = _client.Errors(place)
@@ -153,7 +155,7 @@ class Producing:
         self._poll(wait)
         now = self._counted(before)
         if now - self._flushed > FLUSH_EVERY * 1e9:
-            self._written()
+            self._written(now)
             self._flushed = now
         if now - self._told > TELL_EVERY * 1e9:
             self._place.tell(self._state())
@@ -167,14 +169,17 @@ class Producing:
         now = _now()
         if len(self._reports) > before:
             self._polls.append((now, len(self._reports) - before))
+            self._tallies.tally.answers += len(self._reports) - before
         return now
 
     def _report(self, _error: KafkaError | None, message: Message) -> None:
         self._reports.append(message)  # which knows the error as well
 
-    def _written(self) -> None:
+    def _written(self, now: int | None = None) -> None:
+        """Write what is known by ``now``, with a tally if it is time for one."""
         (reports, self._reports), (polls, self._polls) = (self._reports, []), (self._polls, [])
         self._sends.reported(reports, polls)
+        self._tallies.keep(_now() if now is None else now)
         self._place.log.flush()
 
     def _state(self) -> ProbeState:
@@ -219,6 +224,7 @@ class Producing:
 
     def _end(self) -> None:
         place = self._place
+        self._tallies.write(_now())
         place.log.write("ends", (place.probe, place.incarnation, _now(), self._next, self._sends.rows))
         place.log.flush()
         place.tell(self._state())

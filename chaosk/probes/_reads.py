@@ -9,26 +9,30 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from confluent_kafka import Message
 
+from chaosk.fingerprint import Longs
 from chaosk.payload import Decoder
 from chaosk.probes._contract import EventLog
 from chaosk.probes._ownership import Ownership, Place
+from chaosk.probes._tally import Tally, known
 
 
 class _Poll(NamedTuple):
     messages: Sequence[Message]
     number: int
     at: int
-    partitions: list[int]
-    offsets: list[int]
+    partitions: Longs
+    offsets: Longs
     assignments: list[int]
 
 
 class Reads:
     """Collects the deliveries of one incarnation of a consumer, which reads one topic, until they go to the log."""
 
-    def __init__(self, log: EventLog, who: tuple[str, int, str | None], run_id: str, held: Ownership) -> None:
-        """``who`` is probe, incarnation and group."""
-        self._log = log
+    def __init__(
+        self, log: EventLog, who: tuple[str, int, str | None], run_id: str, held: Ownership, tally: Tally
+    ) -> None:
+        """``who`` is probe, incarnation and group; every delivery is counted in ``tally`` before it becomes a row."""
+        self._log, self._tally = log, tally
         self._constant = dict(zip(("probe", "incarnation", "group"), who, strict=True))
         self._decode_all = Decoder(run_id).decode_all
         self._held = held
@@ -51,7 +55,9 @@ class Reads:
         last = dict(zip(partitions, offsets, strict=True))
         numbers = {partition: self._held.held.get((topic, partition), -1) for partition in last}
         assignments = [numbers[partition] for partition in partitions]
-        self._polls.append(_Poll(messages, poll, at, partitions, offsets, assignments))
+        places = known(partitions), known(offsets)
+        self._tally.read(topic, *places)
+        self._polls.append(_Poll(messages, poll, at, *places, assignments))
         self.rows += len(messages)
         return {(topic, partition): offset + 1 for partition, offset in last.items()}
 
@@ -69,8 +75,8 @@ class Reads:
             "poll": np.repeat([poll.number for poll in polls], counts),
             "n": np.arange(self.rows - len(messages), self.rows),
             "topic": messages[0].topic(),
-            "partition": list(chain.from_iterable(poll.partitions for poll in polls)),
-            "offset": list(chain.from_iterable(poll.offsets for poll in polls)),
+            "partition": np.concatenate([poll.partitions for poll in polls]),
+            "offset": np.concatenate([poll.offsets for poll in polls]),
             "producer": found.producers,
             "producer_incarnation": found.incarnations,
             "seq": found.seqs,

@@ -14,6 +14,7 @@ from chaosk.payload import BODY
 from chaosk.probes._contract import EventLog
 from chaosk.probes._outcomes import FAIL, INFO, OK, Outcome, delivered
 from chaosk.probes._outstanding import Outstanding
+from chaosk.probes._tally import Sent, Tally, known
 
 _BODY = np.dtype([("seq", "<i8"), ("scheduled", "<i8")])
 
@@ -21,10 +22,16 @@ _BODY = np.dtype([("seq", "<i8"), ("scheduled", "<i8")])
 class Sends:
     """Writes the outcomes of one incarnation of one producer, which writes to one topic."""
 
-    def __init__(self, log: EventLog, who: tuple[str, int, str], body_at: int, *, sent_once: bool) -> None:
-        """``who`` is probe, incarnation and topic; ``body_at`` is where its values tell seq and scheduled."""
+    def __init__(
+        self, log: EventLog, who: tuple[str, int, str], body_at: int, tally: Tally, *, sent_once: bool
+    ) -> None:
+        """``who`` is probe, incarnation and topic; ``body_at`` is where its values tell seq and scheduled.
+
+        Every outcome is counted in ``tally`` before it becomes a row.
+        """
         self._log = log
         self._who = who
+        self._tally = tally
         self._body = slice(body_at, body_at + BODY.size)
         self._once = sent_once
         self.outstanding = Outstanding()
@@ -41,38 +48,53 @@ class Sends:
             return
         count = len(messages)
         body = np.frombuffer(b"".join([message.value()[self._body] for message in messages]), _BODY)  # type: ignore[index]
-        seqs = body["seq"].copy()
-        columns = {
+        seqs, scheduled = body["seq"].copy(), body["scheduled"].copy()
+        completed = np.repeat([at for at, _ in polls], [many for _, many in polls])
+        partitions = [message.partition() for message in messages]
+        offsets = [message.offset() for message in messages]
+        errors = [message.error() for message in messages]
+        troubled = count - sum([error is None for error in errors])  # KafkaError does not compare with None
+        outcomes = [delivered(error, sent_once=self._once) for error in errors] if troubled else []
+        told = Sent(known(partitions), seqs, known(offsets), scheduled, completed)
+        self._count(outcomes or OK, told)
+        columns: dict[str, Any] = {
             **dict(zip(("probe", "incarnation", "topic"), self._who, strict=True)),
             "seq": seqs,
-            "scheduled": body["scheduled"].copy(),
+            "scheduled": scheduled,
             "invoked": self.outstanding.reported(seqs),
-            "completed": np.repeat([at for at, _ in polls], [many for _, many in polls]),
-            "partition": [message.partition() for message in messages],
-            "offset": [message.offset() for message in messages],
-            "outcome": OK,
+            "completed": completed,
+            "partition": told.partitions if told.partitions.min() >= 0 else partitions,
+            "offset": told.offsets if told.offsets.min() >= 0 else offsets,
+            "outcome": outcomes or OK,
             "txn": self.transaction[0],
             "producer_epoch": self.transaction[1],
         }
-        errors = [message.error() for message in messages]
-        troubled = count - sum([error is None for error in errors])  # KafkaError does not compare with None
         if troubled:
-            columns |= self._troubles(errors)
+            columns["error"] = self._troubles(errors)
+            self.counts.update(each for each in outcomes if each != OK)
         self._log.write_columns("sends", count, columns)
         self.counts[OK] += count - troubled
         self.rows += count
 
-    def _troubles(self, errors: Sequence[KafkaError | None]) -> dict[str, Any]:
-        outcomes = [delivered(error, sent_once=self._once) for error in errors]
+    def _count(self, outcomes: Outcome | Sequence[Outcome], told: Sent) -> None:
+        if isinstance(outcomes, str):
+            self._tally.sent(outcomes, self._who[2], told)
+            return
+        for outcome in (OK, FAIL, INFO):
+            those = np.array([each == outcome for each in outcomes])
+            if those.any():
+                self._tally.sent(outcome, self._who[2], told.only(those))
+
+    def _troubles(self, errors: Sequence[KafkaError | None]) -> list[str | None]:
         names = [None if error is None else error.name() for error in errors]
-        self.counts.update(outcome for outcome in outcomes if outcome != OK)
         self.last_error = next(name for name in reversed(names) if name)
-        return {"outcome": outcomes, "error": names}
+        return names
 
     def refused(self, record: tuple[int, int], partition: int | None, error: str) -> None:
         """Write that the client did not take a record, given as (seq, scheduled): it was never sent."""
         self.last_error = error
         (invoked,) = self.outstanding.reported(np.array(record[:1])).tolist()
+        self._tally.answers += 1
         self._row(record, partition, (invoked, time.monotonic_ns()), (FAIL, error))
 
     def never_reported(self, record: tuple[int, int], partition: int | None, invoked: int) -> None:
@@ -89,7 +111,9 @@ class Sends:
     ) -> None:
         probe, incarnation, topic = self._who
         seq, scheduled = record
-        known = (probe, incarnation, seq, topic, partition, scheduled, *times, *result)
-        self._log.write("sends", (*known, None, None, *self.transaction))
+        done = None if times[1] is None else np.array(times[1:])
+        self._count(result[0], Sent(known([partition]), np.array([seq]), known([None]), np.array([scheduled]), done))
+        told = (probe, incarnation, seq, topic, partition, scheduled, *times, *result)
+        self._log.write("sends", (*told, None, None, *self.transaction))
         self.counts[result[0]] += 1
         self.rows += 1

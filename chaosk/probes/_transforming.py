@@ -41,7 +41,7 @@ class Transforming(Consuming):
         self._transactions = Transactions(place, probe.transaction.name(place.probe), self._made, self._errors)
         self._encoder = Encoder(place.run_id, place.probe, place.incarnation, probe.size)
         who = (place.probe, place.incarnation, probe.to)
-        self._sends = Sends(place.log, who, self._encoder.body_at, sent_once=False)
+        self._sends = Sends(place.log, who, self._encoder.body_at, self._tally, sent_once=False)
         self._reports: list[Message] = []
         self._times: list[tuple[int, int]] = []
         self._begins: dict[Place, int] = {}
@@ -111,6 +111,7 @@ class Transforming(Consuming):
     def _counted(self, before: int) -> None:
         if len(self._reports) > before:
             self._times.append((_now(), len(self._reports) - before))
+            self._tally.answers += len(self._reports) - before
 
     def _keep(self) -> None:
         self._written()

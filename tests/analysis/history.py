@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from analysis.tallying import tallies
 
 from chaosk.arrow import SCHEMAS
 from chaosk.rundir import RunDir
@@ -60,6 +61,8 @@ class History:
                 {"probe": name, "incarnation": 0, "ended_by": "stop", "exit_status": 0} for name in ("reader", "writer")
             ],
         }  # fmt: skip
+        self.counts_itself = True
+        """Whether every process that ended cleanly leaves a tally of its rows as they are when the run is written."""
         self._surroundings()
         self.worker("writer", kind="produce", acks=acks, idempotent=idempotent, max_in_flight=in_flight)
         self.worker("reader", kind="consume", group="readers", isolation="read_committed", commit="sync")
@@ -231,6 +234,10 @@ class History:
         return {"version": 1, "run_id": "r1", "seed": 1, "scenario": scenario, "inventory": inventory, "versions": {}}
 
     def _finished(self, name: str) -> Iterator[Row]:
+        if name == "tallies" and self.counts_itself:
+            counting = {row["probe"] for row in self.rows["incarnations"] if row["kind"] != "health_check"}
+            ended = [(row["probe"], row["incarnation"]) for row in self.rows["ends"] if row["probe"] in counting]
+            yield from tallies(self.rows, ended, ns(21))
         for row in self.rows[name]:
             if name == "ends" and row["rows"] < 0:
                 yield row | {"rows": self._written(row["probe"], row["incarnation"])}

@@ -14,6 +14,7 @@ from chaosk.eventlog import LiveLog, read_live
 from chaosk.payload import Payload, encode
 from chaosk.probes._ownership import Ownership
 from chaosk.probes._reads import Reads
+from chaosk.probes._tally import Tally
 
 
 class Bench:
@@ -24,7 +25,7 @@ class Bench:
         self._log = LiveLog(folder)
         self.held = Ownership()
         self.held.given([("orders", 0), ("orders", 1)])
-        self.reads = Reads(self._log, ("reader", 1, "readers"), "run", self.held)
+        self.reads = Reads(self._log, ("reader", 1, "readers"), "run", self.held, Tally())
 
     def rows(self) -> list[dict[str, Any]]:
         """What was taken, in the log."""

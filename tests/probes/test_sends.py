@@ -14,6 +14,7 @@ from chaosk.eventlog import LiveLog, read_live
 from chaosk.payload import Encoder
 from chaosk.probes._outcomes import FAIL, INFO, OK
 from chaosk.probes._sends import Sends
+from chaosk.probes._tally import Tally
 
 ENCODER = Encoder("run", "writer", 2, 120)
 
@@ -24,7 +25,7 @@ class Bench:
     def __init__(self, folder: Path, *, sent_once: bool = False) -> None:
         self._folder = folder
         self._log = LiveLog(folder)
-        self.sends = Sends(self._log, ("writer", 2, "orders"), ENCODER.body_at, sent_once=sent_once)
+        self.sends = Sends(self._log, ("writer", 2, "orders"), ENCODER.body_at, Tally(), sent_once=sent_once)
 
     def rows(self) -> list[dict[str, Any]]:
         """What was written."""

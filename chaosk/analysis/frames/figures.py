@@ -11,9 +11,7 @@ from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.values import firsts, values
 from chaosk.analysis.windows import masks_of
-
-BITS = 11
-"""Significant bits that a bucket of latency keeps: figures are right to 0.1 %."""
+from chaosk.buckets import BITS
 
 
 def figures(events: Events) -> DataFrame:

@@ -62,6 +62,12 @@ class Rows:
             codes = self._codes.setdefault(_SAME.get(column, column), {})
             return codes.setdefault(text, len(codes))
 
+    def word(self, column: str, code: int) -> str | None:
+        """The text that a number stands for, see :meth:`code`; None if it stands for none."""
+        with self._lock:
+            words = list(self._codes.get(_SAME.get(column, column), {}))
+            return words[code] if 0 <= code < len(words) else None
+
     def places(self, table: str) -> Numbers:
         """Topic and partition as one number; ``EMPTY`` where one of them is empty."""
         return _packed(self.column(table, "topic"), self.column(table, "partition"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from truth import plants_log, plants_reading
+from truth import plants_cluster, plants_commits, plants_log, plants_pipes, plants_reading, plants_txn
 from truth.generate import flawless
 from truth.story import Story, random
 
@@ -18,11 +18,11 @@ Plant = Callable[[Story, Random], bool]
 
 PLANTS: dict[str, Plant] = {
     plant.__name__: plant
-    for module in (plants_log, plants_reading)
+    for module in (plants_log, plants_reading, plants_txn, plants_pipes, plants_commits, plants_cluster)
     for plant in module.PLANTS
 }  # fmt: skip
 """Every plant by name."""
-MOST = 4
+MOST = 13
 """Plants tried in one story."""
 
 

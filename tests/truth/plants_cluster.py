@@ -65,9 +65,9 @@ def older_leader(story: Story, draw: Random) -> bool:
     """A13: a record bears an earlier leader's epoch than the one before it."""
     lowest: dict[Place, int] = {}
     seen = [row for table in ("reads", "audit") for row in story.rows[table] if row["leader_epoch"] is not None]
-    for row in seen:
-        lowest[place_of(row)] = min(row["offset"], lowest.get(place_of(row), row["offset"]))
-    rows = [row for row in story.rows["audit"] if row["leader_epoch"] and row["offset"] > lowest[place_of(row)]]
+    for each in seen:
+        lowest[place_of(each)] = min(each["offset"], lowest.get(place_of(each), each["offset"]))
+    rows = [r for r in story.rows["audit"] if r["leader_epoch"] and r["offset"] > lowest[place_of(r)]]
     row = claim(story, draw, rows)
     if row is None:
         return False

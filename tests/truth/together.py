@@ -77,9 +77,8 @@ def evidence(rundir: RunDir, count: int, checks: Collection[str]) -> list[Rows]:
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         for line in lines:
             row: Row = json.loads(line)
-            place = row.get("partition")
-            process = row.get("incarnation", row.get("producer_incarnation"))
-            number = place // MOST if place is not None else process // PROCESSES
+            process: int = row["incarnation"] if "incarnation" in row else row.get("producer_incarnation", 0)
+            number = row["partition"] // MOST if row.get("partition") is not None else process // PROCESSES
             found[number][check].append(_named(_moved(row, -number), None))
     return found
 

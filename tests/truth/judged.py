@@ -50,7 +50,7 @@ class Tally:
         self.stories[kind] += 1
         self.plants.update(story.plants)
         self.expected.update((each.check, each.severity) for each in story.expected)
-        right = reference(story)
+        right = reference(story, answer)
         self.rows.update((check, row["severity"]) for check, rows in right.items() for row in rows)
         self.differences.extend(differences(story, answer, right))
 
@@ -74,7 +74,7 @@ def differences(story: Story, answer: Rows, right: Rows) -> list[Difference]:
         if wanted != given:
             found.append(Difference(story.seed, check, tuple(wanted - given), tuple(given - wanted)))
     said = telling(answer)
-    for check in sorted({each.check for each in said ^ story.expected}) if story.known else ():
+    for check in sorted({each.check for each in said ^ story.expected} & set(right)) if story.known else ():
         missed, false = (_of(check, rows) for rows in (story.expected - said, said - story.expected))
         found.append(Difference(story.seed, check, missed, false))
     return found

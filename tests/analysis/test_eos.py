@@ -64,6 +64,15 @@ def test_an_abort_and_a_rewind_are_not_looked_at_twice(tmp_path: Path) -> None:
     assert [kind().glance(rows) for kind in (Eos, AbortRewind)] == [False, False]
 
 
+def test_an_output_that_only_a_reader_had_is_looked_at(tmp_path: Path) -> None:
+    """C4: a reader at read_committed had a second output of an input, the audit has it not: the glance sees it."""
+    history = piped()
+    history.add("outputs", probe="pipe", incarnation=0, seq=50, topic="orders", partition=0, offset=7, at=19.8)
+    history.send(50, 19.8, probe="pipe", partition=1, txn="p-4", producer_epoch=0)
+    history.read(50, 19.9, producer="pipe", partition=1)
+    assert Eos().glance(Rows(read_case(history.write(tmp_path / "run"))))
+
+
 @pytest.mark.proves("eos", "fires")
 @pytest.mark.spark
 def test_an_input_that_was_done_twice(judge: Judge) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,9 @@ from analysis.history import History, ns
 from analysis.transactional import transactional
 from analysis.ways import finding, told
 
+from chaosk.analysis.checks.torn_transaction import TornTransaction
+from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.reading import read_case
 from chaosk.verdict import Severity
 
 if TYPE_CHECKING:
@@ -43,6 +47,15 @@ def test_a_transaction_of_which_a_part_is_invisible_is_torn(judge: Judge, outcom
     row = finding(verdict, "torn_transaction").evidence[0]
     assert (row["txn"], row["outcome"], row["visible"], row["missing"]) == ("t-2", outcome, 9, 1)
     assert (row["seq"], row["partition"], row["offset"]) == (25, 1, 25)
+
+
+def test_what_only_a_careless_reader_had_is_looked_at(tmp_path: Path) -> None:
+    """C3: a reader at read_uncommitted had the missing record, which makes it no less torn: the glance says so."""
+    history = torn("committed")
+    history.probes["careless"] = {"consume": {"topic": "orders"}}
+    history.worker("careless", kind="consume", isolation="read_uncommitted")
+    history.read(25, 9.0, probe="careless", group=None, partition=1)
+    assert TornTransaction().glance(Rows(read_case(history.write(tmp_path / "run"))))
 
 
 @pytest.mark.proves("torn_transaction", "no evidence")

@@ -6,8 +6,9 @@ from random import Random
 
 from analysis.history import ns
 from truth.logs import Log, last_stable, shown
+from truth.pipes import transform
 from truth.readers import consume
-from truth.story import LEVELS, Story, named, random
+from truth.story import INTO, LEVELS, Story, named, random
 from truth.writers import produce
 
 TRIMMED = 20.95
@@ -22,17 +23,20 @@ def flawless(seed: int) -> Story:
     draw = random("flawless", seed)
     story = Story(seed)
     shape = dict.fromkeys(["orders"], 2) | dict(draw.sample(SHAPE, 2))
+    if draw.random() < 0.5:
+        shape[INTO] = draw.randint(1, 2)
     for topic, partitions in sorted(shape.items()):
         for partition in range(partitions):
             story.logs[topic, partition] = Log(topic, partition, hit=draw.random() < 0.4)
     produce(story, draw)
+    transform(story, draw)
     consume(story, draw)
     for log in story.logs.values():
         if log.topic == "trimmed" and log.end:
             log.start = draw.randrange(log.end // 2 + 1)
         _audit(story, log)
         _watch(story, draw, log)
-    story.free = list(story.logs)
+    story.free = [place for place in story.logs if place[0] != INTO]
     return story
 
 
@@ -56,10 +60,11 @@ def _watch(story: Story, draw: Random, log: Log) -> None:
     at = -5.9
     while at < 21.5:
         leader = log.leader(at)
-        story.add(
-            "partitions", at=ns(at), asked=0, **named(log.place), leader=leader, leader_epoch=log.epoch(at),
-            replicas=[1, 2, 0], isr=list(log.isr(at) if log.hit else (0, 1, 2)),
-        )  # fmt: skip
+        for asked in (0, leader) if leader >= 0 else (0,):
+            story.add(
+                "partitions", at=ns(at), asked=asked, **named(log.place), leader=leader, leader_epoch=log.epoch(at),
+                replicas=[1, 2, 0], isr=list(log.isr(at) if log.hit else (0, 1, 2)),
+            )  # fmt: skip
         if leader >= 0:
             end = sum(entry.at <= at for entry in log.entries)
             story.add(

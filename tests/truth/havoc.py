@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from analysis.history import Row, ns
-from truth.story import Story, random
+from truth.story import INTO, Story, random
 
 
 def havoc(story: Story) -> Story:
@@ -74,8 +74,47 @@ def _sought(story: Story, row: Row, draw: Random) -> None:
 
 def _range(story: Story, row: Row, draw: Random) -> None:
     """An audit that covers less, or starts later."""
+    if row["topic"] == INTO:  # it is whole in all stories of a run or in none
+        story.rows["audit_ranges"].append(row)
+        return
     change: Row = draw.choice([{"complete": False}, {"end": row["end"] // 2}, {"log_start": row["log_start"] + 3}])
     story.rows["audit_ranges"].append(row | change)
+
+
+def _retimed(story: Story, row: Row, draw: Random) -> None:
+    """A transaction whose end was asked for earlier or later, or whose client was there earlier or later."""
+    name = draw.choice(["ending", "initialized"])
+    story.rows["transactions"].append(row | {name: row[name] + round(draw.uniform(-4, 4) * 1e9)})
+
+
+def _revealed(story: Story, row: Row, draw: Random) -> None:
+    """A record that only careless readers may see is shown to careful ones; or the other way round."""
+    level = "read_uncommitted" if row["isolation"] == "read_committed" else "read_committed"
+    turned = row | {"isolation": level}
+    story.rows["audit"].append(row if turned in story.rows["audit"] else turned)  # an audit finds nothing twice
+
+
+def _made_of(story: Story, row: Row, draw: Random) -> None:
+    """An output of another input."""
+    story.rows["outputs"].append(row | {"offset": max(0, row["offset"] + draw.choice([-2, -1, 1, 2]))})
+
+
+def _moved(story: Story, row: Row, draw: Random) -> None:
+    """A partition given, taken or lost at another time."""
+    at, kind = row["at"] + round(draw.uniform(-4, 4) * 1e9), row["kind"]
+    kind = draw.choice(["revoke", "lost"]) if kind != "assign" else kind
+    story.rows["assignments"].append(row | {"at": at, "kind": kind})
+
+
+def _end(story: Story, row: Row, draw: Random) -> None:
+    """A leader that tells of another end of its log."""
+    name = draw.choice(["log_end", "high_watermark"])
+    story.rows["offsets"].append(row | {name: max(0, (row[name] or 0) + draw.choice([-20, -3, -1]))})
+
+
+def _epoch(story: Story, row: Row, draw: Random) -> None:
+    """A record of another leader."""
+    story.rows["audit"].append(row | {"leader_epoch": draw.choice([None, 2, 4, 9])})
 
 
 CHANGES: list[tuple[str, Callable[[Story, Row, Random], None]]] = [
@@ -84,4 +123,6 @@ CHANGES: list[tuple[str, Callable[[Story, Row, Random], None]]] = [
     ("offsets", _gone), ("reads", _reread), ("reads", _elsewhere), ("audit", _elsewhere), ("sends", _elsewhere),
     ("reads", _foreign), ("audit", _foreign), ("sends", _outcome), ("commits", _outcome), ("transactions", _outcome),
     ("commits", _offset), ("fetched", _offset), ("groups", _offset), ("reads", _sought), ("audit_ranges", _range),
+    ("transactions", _retimed), ("transactions", _retimed), ("audit", _revealed), ("audit", _revealed),
+    ("outputs", _made_of), ("assignments", _moved), ("assignments", _moved), ("offsets", _end), ("audit", _epoch),
 ]  # fmt: skip

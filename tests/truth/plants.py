@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from truth import plants_log, plants_reading
+from truth import plants_cluster, plants_commits, plants_log, plants_members, plants_pipes, plants_reading, plants_txn
 from truth.generate import flawless
 from truth.story import Story, random
 
@@ -18,19 +18,25 @@ Plant = Callable[[Story, Random], bool]
 
 PLANTS: dict[str, Plant] = {
     plant.__name__: plant
-    for module in (plants_log, plants_reading)
+    for module in (plants_log, plants_reading, plants_txn, plants_pipes, plants_commits, plants_members, plants_cluster)
     for plant in module.PLANTS
 }  # fmt: skip
 """Every plant by name."""
-MOST = 4
+MOST = 20
 """Plants tried in one story."""
+DEMANDING = {plant.__name__ for plant in plants_txn.PLANTS} | {
+    "begun_behind_killed",
+    "committed_alone",
+    "committed_ahead",
+}
+"""Those that few stories have a place for; they are tried first, before others have taken it."""
 
 
 def planted(seed: int, only: tuple[str, ...] | None = None) -> Story:
     """A flawless story with anomalies that its seed draws, or with ``only`` these of them."""
     story = flawless(seed)
     names = random("plants", seed).sample(sorted(PLANTS), MOST)
-    for name in names:
+    for name in sorted(names, key=lambda name: name not in DEMANDING):
         if (only is None or name in only) and PLANTS[name](story, random(name, seed)):
             story.plants.append(name)
     return story

@@ -8,11 +8,13 @@ from random import Random
 from typing import Any
 
 from analysis.history import Row
+from truth.planting import jumped, steady
+from truth.reference_members import name_of, terms
 from truth.reference_reading import Owned, owned
 from truth.sightings import Spot, attempts, spot_of, written
 from truth.story import Story, member_of, place_of, value_of
 
-Term = list[Row]
+Deliveries = list[Row]
 """The deliveries of one member, partition and assignment, in order."""
 
 
@@ -28,12 +30,18 @@ def skipped_by_group(story: Story, draw: Random) -> bool:
     if row is None:
         return False
     _owed(story, row, "violation", "violation")
+    later = [each["at"] for each in story.rows["reads"] if _alike(each, row) and each["offset"] > row["offset"]]
+    for done in story.rows["commits"]:
+        by = done["completed"] if done["kind"] == "auto" else done["invoked"]
+        ahead = done["outcome"] == "ok" and done["offset"] > row["offset"] and _alike(done, row)
+        if ahead and by < min(later):
+            story.expect("commit_ahead", "violation", *member_of(row), *place_of(row), done["offset"])
     return True
 
 
 def backwards(story: Story, draw: Random) -> bool:
     """B2: a member is given a record that it has had, without going on from there."""
-    found = [term for term in _terms(story) if _steady(story, term[0])]
+    found = [term for term in _terms(story) if steady(story, term[0])]
     if not found:
         return False
     term = draw.choice(found)
@@ -63,7 +71,7 @@ def begun_too_early(story: Story, draw: Random) -> bool:
         earlier = {row["offset"]: row for row in before if row["offset"] < first["offset"]}
         promised = _promised(story, first)
         again = [earlier[offset] for offset in sorted(earlier)[-draw.randint(1, 3) :]]
-        if any(row["offset"] < promised for row in again) and _steady(story, first):
+        if any(row["offset"] < promised for row in again) and steady(story, first):
             found.append((first, again, promised))
     if not found:
         return False
@@ -76,6 +84,7 @@ def begun_too_early(story: Story, draw: Random) -> bool:
         story.rows["reads"].append(row | who | {"n": number + place, "at": at - len(again) + place})
         if row["offset"] < promised:
             story.expect("redelivery", "violation", *owned(first), row["offset"])
+    jumped(story, terms(story)[name_of(first)])
     return True
 
 
@@ -116,32 +125,24 @@ PLANTS = (
 # --- what they share --------------------------------------------------------------------------------------------------
 
 
-def _terms(story: Story) -> list[Term]:
+def _terms(story: Story) -> list[Deliveries]:
     """The terms in free partitions that have deliveries, by time."""
-    streams: dict[Any, Term] = defaultdict(list)
+    streams: dict[Any, Deliveries] = defaultdict(list)
     for row in sorted(story.rows["reads"], key=lambda each: (each["at"], each["n"])):
         if place_of(row) in story.free:
             streams[member_of(row), place_of(row), row["assignment"]].append(row)
     return list(streams.values())
 
 
-def _takeovers(story: Story) -> Iterator[tuple[Term, Term]]:
+def _takeovers(story: Story) -> Iterator[tuple[Deliveries, Deliveries]]:
     """Terms of groups that come after another of the same partition, with all deliveries before them."""
-    by_owner: dict[Owned, list[Term]] = defaultdict(list)
+    by_owner: dict[Owned, list[Deliveries]] = defaultdict(list)
     for term in _terms(story):
         if term[0]["group"] is not None:
             by_owner[owned(term[0])].append(term)
-    for terms in by_owner.values():
-        for number, term in enumerate(terms[1:], start=1):
-            yield [row for earlier in terms[:number] for row in earlier], term
-
-
-def _steady(story: Story, row: Row) -> bool:
-    """Whether nobody of that group, or that reader, ever sought."""
-    sought = {seek["probe"] for seek in story.rows["seeks"]}
-    if row["group"] is None:
-        return row["probe"] not in sought
-    return not any(each["probe"] in sought for each in story.all("incarnations", group=row["group"]))
+    for several in by_owner.values():
+        for number, term in enumerate(several[1:], start=1):
+            yield [row for earlier in several[:number] for row in earlier], term
 
 
 def _killed(story: Story, row: Row) -> set[tuple[str, int]]:
@@ -162,7 +163,7 @@ def _skip(story: Story, draw: Random, *, alone: bool, foretold: bool = True) -> 
     found = []
     for term in _terms(story):
         first = term[0]
-        fits = (first["group"] is None) is alone and _steady(story, first) and (alone or not _killed(story, first))
+        fits = (first["group"] is None) is alone and steady(story, first) and (alone or not _killed(story, first))
         times = _times(story, first["group"]) if fits and not alone else {}
         for before, row, _ in zip(term, term[1:], term[2:], strict=False) if fits else ():
             kept = row["offset"] >= story.logs[place_of(row)].start
@@ -184,7 +185,7 @@ def _begin_late(story: Story, draw: Random, *, killed: bool) -> bool:
     for before, term in _takeovers(story):
         first, rest = term[0], draw.randint(1, 2)
         lost = _killed(story, first)
-        if len(term) <= rest or not _steady(story, first):
+        if len(term) <= rest or not steady(story, first):
             continue
         gone, times = term[:rest], _times(story, first["group"])
         fresh = all(times[spot_of(row)] == 1 and row["offset"] > max(r["offset"] for r in before) for row in gone)
@@ -202,9 +203,9 @@ def _begin_late(story: Story, draw: Random, *, killed: bool) -> bool:
         story.rows["reads"].remove(row)
         late = "allowed" if automatic else "unproven"
         _owed(story, row, *("unproven", late) if killed else ("violation", "violation"))
-    for row in story.rows["fetched"]:
-        if member_of(row) == member_of(gone[0]) and owned(row) == owned(gone[0]) and row["completed"] < gone[0]["at"]:
-            row["offset"] = begins
+    answer = terms(story)[name_of(gone[0])].answer
+    assert answer is not None
+    answer["offset"] = begins
     return True
 
 
@@ -229,6 +230,10 @@ def _owed(story: Story, row: Row, unseen: str, past: str) -> None:
         story.expect("unseen", unseen, row["group"], *value)
     if careful and passed:
         story.expect("commit_skip", past, *owned(row), row["offset"])
+
+
+def _alike(one: Row, other: Row) -> bool:
+    return member_of(one) == member_of(other) and place_of(one) == place_of(other)
 
 
 def _commits(story: Story, row: Row) -> list[Row]:

@@ -54,10 +54,10 @@ def poll_order(story: Story) -> Iterator[Row]:
     return (_step(before, row) for before, row in steps(story) if row["offset"] <= before["offset"])
 
 
-def proven(story: Story) -> dict[tuple[str, str, int], set[int]]:
-    """By isolation and place the offsets, from the log's start on, that hold a record."""
+def proven(story: Story, *, deleted: bool = False) -> dict[tuple[str, str, int], set[int]]:
+    """By isolation and place the offsets that hold a record; from the log's start on, or those ``deleted``, too."""
     found: dict[tuple[str, str, int], set[int]] = defaultdict(set)
-    process, cover, sends = settings(story), covers(story), attempts(story)
+    process, cover, sends, known = settings(story), covers(story), attempts(story), in_log(story)
     for row in story.rows["audit"]:
         found[row["isolation"], *place_of(row)].add(row["offset"])
     for row in story.rows["reads"]:
@@ -67,10 +67,11 @@ def proven(story: Story) -> dict[tuple[str, str, int], set[int]]:
         send = sends[value]
         audited = cover.get(place_of(send))
         firm = process.get(value[:2], {}).get("acks") == -1 and not (audited and audited.complete)
-        if firm and acknowledged(send):
+        spots = known.get(value)
+        if firm and spots and acknowledged(send) and min(spots) <= spot_of(send) <= max(spots):
             found["read_committed", *place_of(send)].add(send["offset"])
     for place in {(topic, partition) for _, topic, partition in found}:
-        start = cover[place].start if place in cover else 0
+        start = cover[place].start if place in cover and not deleted else 0
         found[LEVELS[0], *place] |= found[LEVELS[1], *place]
         for level in LEVELS:
             found[level, *place] = {offset for offset in found[level, *place] if offset >= start}

@@ -51,13 +51,17 @@ def acknowledged(row: Row | None) -> bool:
 
 def written(story: Story) -> set[Value]:
     """W: acknowledged, and outside of a transaction, or in one that committed or that a careful reader proves."""
-    careful = {member_of(row) for row in story.rows["incarnations"] if row["isolation"] == "read_committed"}
-    seen = {value_of(row) for row in story.rows["reads"] if member_of(row) in careful}
-    seen |= {value_of(row) for row in story.rows["audit"] if row["isolation"] == "read_committed"}
-    sends = attempts(story)
+    seen, sends = shown_to_careful(story), attempts(story)
     known = {row["txn"] for row in story.rows["transactions"] if row["outcome"] == "committed"}
     known |= {row["txn"] for value, row in sends.items() if value in seen}
     return {v for v, row in sends.items() if row["outcome"] == "ok" and (row["txn"] is None or row["txn"] in known)}
+
+
+def shown_to_careful(story: Story) -> set[Value | None]:
+    """The values that anyone was given at read_committed, the tail audit included."""
+    careful = {member_of(row) for row in story.rows["incarnations"] if row["isolation"] == "read_committed"}
+    seen = {value_of(row) for row in story.rows["reads"] if member_of(row) in careful}
+    return seen | {value_of(row) for row in story.rows["audit"] if row["isolation"] == "read_committed"}
 
 
 def covers(story: Story) -> dict[Place, Cover]:

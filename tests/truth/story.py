@@ -17,8 +17,11 @@ TOPICS: dict[str, Row] = {
     "trimmed": {"min.insync.replicas": 2},
     "dirty": {"unclean.leader.election.enable": "true"},
     "compacted": {"cleanup.policy": "compact"},
+    "results": {"min.insync.replicas": 2},
 }
 """The topics of every story by what is special about them, with their settings."""
+INTO = "results"
+"""The topic that applications write their outputs to; nobody else writes to it."""
 RUN_ENDED = ns(20)
 """When the time that is measured ends: from then on the probes are told to end."""
 LEVELS = ("read_uncommitted", "read_committed")
@@ -48,7 +51,9 @@ class Story:
     plants: list[str] = field(default_factory=list)
     """Names of what was planted, in order."""
     free: list[Place] = field(default_factory=list)
-    """Partitions in which nothing was planted yet."""
+    """Partitions in which nothing was planted yet; those of outputs are never among them."""
+    tapped: bool = False
+    """Whether anything was planted in what applications did that read, write and commit."""
 
     def add(self, table: str, **values: Any) -> Row:
         """Add a row; what is not given is empty. Times are nanoseconds here."""
@@ -72,6 +77,11 @@ class Story:
     def expect(self, check: str, severity: str, *key: Any) -> None:
         """A check must find this row."""
         self.expected.add(Planted(check, severity, key))
+
+    def isolation(self, member: tuple[str, int]) -> str:
+        """The isolation level that a process reads at."""
+        (row,) = self.all("incarnations", probe=member[0], incarnation=member[1])
+        return str(row["isolation"])
 
     def killed(self) -> set[tuple[str, int]]:
         """The processes without an end marker."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from analysis.history import History, Row
 from truth.generate import MOST
-from truth.story import TOPICS, Story
+from truth.story import INTO, LEVELS, TOPICS, Story
 from truth.told import Rows
 
 from chaosk.rundir import RunDir
@@ -22,8 +22,9 @@ PROCESSES = 32
 """Incarnations that a probe has in one story."""
 SHARED = ("phases", "clocks", "faults")
 """Tables that a run has once."""
+_TRANSACTIONS = ("txn", "transactional_id")
 _PARTITIONS = ("partition", "other_partition")
-_INCARNATIONS = ("incarnation", "producer_incarnation")
+_INCARNATIONS = ("incarnation", "producer_incarnation", "other_incarnation")
 
 
 class Run(History):
@@ -36,10 +37,21 @@ class Run(History):
         self.rows = {name: rows if name in SHARED else [] for name, rows in self.rows.items()}
         for number, story in enumerate(stories):
             for name, rows in story.rows.items():
-                self.rows[name].extend(_moved(row, number) for row in rows)
+                self.rows[name].extend(_named(_moved(row, number), number) for row in rows)
+        self._without_outputs()
         self.add("host_clocks", host="node1", at=0, offset=0, error=1_000_000)
         self.record["probes"] = []
         self.probes = {row["probe"]: _probe(row) for row in self.rows["incarnations"]}
+
+    def _without_outputs(self) -> None:
+        """What is outside of all stories was audited, too: the outputs' topic is whole if it is in each of them."""
+        known = {row["partition"] for row in self.rows["audit_ranges"] if row["topic"] == INTO}
+        for partition in {*range(MOST * len(self.stories))} - known if known else ():
+            for isolation in LEVELS:
+                self.add(
+                    "audit_ranges", isolation=isolation, topic=INTO, partition=partition, log_start=0, end=0,
+                    complete=True,
+                )  # fmt: skip
 
     def plan(self) -> Row:
         """The document of ``plan.json``."""
@@ -65,27 +77,33 @@ def evidence(rundir: RunDir, count: int, checks: Collection[str]) -> list[Rows]:
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         for line in lines:
             row: Row = json.loads(line)
-            place = row.get("partition")
-            number = place // MOST if place is not None else row["incarnation"] // PROCESSES
-            found[number][check].append(_moved(row, -number))
+            process: int = row["incarnation"] if "incarnation" in row else row.get("producer_incarnation", 0)
+            number = row["partition"] // MOST if row.get("partition") is not None else process // PROCESSES
+            found[number][check].append(_named(_moved(row, -number), None))
     return found
 
 
 def _moved(row: Row, number: int) -> Row:
-    """The row in the block of story ``number``."""
+    """The row so many blocks on."""
     moved = dict(row)
     for names, block in ((_PARTITIONS, MOST), (_INCARNATIONS, PROCESSES)):
         for name in names:
             if row.get(name) is not None:
                 moved[name] = row[name] + block * number
-    if number >= 0 and row.get("txn") is not None:
-        moved["txn"] = f"{row['txn']}@{number}"
-        if "transactional_id" in row:
-            moved["transactional_id"] = f"{row['transactional_id']}@{number}"
     return moved
+
+
+def _named(row: Row, number: int | None) -> Row:
+    """The row with the transactions of story ``number``, or (None) with their own names again."""
+    for name in _TRANSACTIONS:
+        if row.get(name) is not None:
+            row[name] = row[name].rpartition("@")[0] if number is None else f"{row[name]}@{number}"
+    return row
 
 
 def _probe(row: Row) -> Row:
     if row["kind"] == "produce":
         return {"produce": {"topic": "orders", "rate": "5/s"}}
+    if row["kind"] == "transform":
+        return {"transform": {"topic": "orders", "to": INTO, "group": row["group"]}}
     return {"consume": {"topic": "orders", **({"group": row["group"]} if row["group"] else {})}}

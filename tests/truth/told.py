@@ -24,6 +24,24 @@ KEYS: dict[str, tuple[str, ...]] = {
     "unseen": ("group", *VALUE),
     "commit_skip": (*OWNED, "offset"),
     "redelivery": (*OWNED, "offset"),
+    "aborted_read": VALUE,
+    "precommitted_read": (*MEMBER, *PLACE, "offset", *VALUE),
+    "torn_transaction": ("txn",),
+    "zombie_write": ("kind", *VALUE),
+    "fenced_late": ("txn",),
+    "eos": (*OWNED, "offset", "kind"),
+    "abort_rewind": ("kind", *MEMBER, *PLACE, "assignment", "txn"),
+    "commit_regression": ("kind", *MEMBER, *OWNED, "assignment", "offset"),
+    "commit_ahead": (*MEMBER, *PLACE, "offset"),
+    "reset_jump": ("kind", *MEMBER, *PLACE, "assignment"),
+    "double_ownership": (*OWNED, *MEMBER, "assignment", "other", "other_incarnation", "other_assignment"),
+    "consume_while_unassigned": (*MEMBER, *PLACE, "poll"),
+    "lost_write": VALUE,
+    "unknown_value": (*PLACE, "offset", *VALUE),
+    "stale_append": VALUE,
+    "leader_epoch_regression": (*PLACE, "offset"),
+    "end_offset_regression": (*PLACE, "leader", "leader_epoch"),
+    "truncation_after_ack": (*PLACE, "leader", "leader_epoch"),
 }
 """By check, what tells its rows apart: what a plant foretells."""
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -38,6 +56,28 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "unseen": ("group", *VALUE, *PLACE, "offset", "reached"),
     "commit_skip": (*OWNED, "offset", *VALUE, "committed"),
     "redelivery": (*OWNED, "offset", "deliveries", "committed"),
+    "aborted_read": ("kind", *VALUE, *PLACE, "offset", "error", "txn"),
+    "precommitted_read": (*MEMBER, "group", *PLACE, "offset", *VALUE, "txn", "at", "ending", "outcome"),
+    "torn_transaction": ("txn", *VALUE, "outcome", "visible", "missing", *PLACE, "offset"),
+    "zombie_write": ("kind", *VALUE, *PLACE, "offset", "outcome", "txn", "transactional_id", "succeeded"),
+    "fenced_late": (
+        "txn", "transactional_id", *VALUE[:2], "producer_epoch", "ending", "ended", "succeeded", "records",
+    ),
+    "eos": ("kind", *OWNED, "offset", "outputs", "attempts", "committed", "into"),
+    "abort_rewind": (*KEYS["abort_rewind"], "outcome", "first", "last", "next", "expected"),
+    "commit_regression": (*KEYS["commit_regression"], "committed"),
+    "commit_ahead": (*KEYS["commit_ahead"], "group", "assignment", "position", "skipped"),
+    "reset_jump": (*KEYS["reset_jump"], "group", "committed", "offset", "skipped"),
+    "double_ownership": (*KEYS["double_ownership"], "how", "records", "other_records", "seconds"),
+    "consume_while_unassigned": (
+        *KEYS["consume_while_unassigned"], "group", "assignment", "offset", "records", "given", "taken",
+    ),
+    "lost_write": (*VALUE, *PLACE, "offset", "acks"),
+    "unknown_value": (*KEYS["unknown_value"], "kind", "sightings"),
+    "stale_append": (*VALUE, *PLACE, "offset", "reached", "acks"),
+    "leader_epoch_regression": (*PLACE, "offset", "before", "before_epoch", "leader_epoch"),
+    "end_offset_regression": (*KEYS["end_offset_regression"], "offset", "high_watermark", "samples"),
+    "truncation_after_ack": (*KEYS["truncation_after_ack"], "offset", "log_end", "samples"),
 }  # fmt: skip
 """By check, what of its rows the reference computes too."""
 TELLING = ("violation", "allowed", "unproven")

@@ -11,7 +11,8 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.values import values
-from chaosk.analysis.glances.rows import Numbers, Rows
+from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.transacted import shown_committed
 
 
 class AbortedRead(Check):
@@ -38,7 +39,7 @@ class AbortedRead(Check):
         ends, ended = rows.columns("transactions", "outcome", "txn")
         aborted = sent[np.isin(txn, ended[ends == rows.code("outcome", "aborted")])]
         seen = np.concatenate([rows.values("reads"), rows.values("audit")])
-        return bool(np.isin(failed, seen).any() or (aborted.size and np.isin(aborted, _careful(rows)).any()))
+        return bool(np.isin(failed, seen).any() or (aborted.size and np.isin(aborted, shown_committed(rows)).any()))
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of values that were shown and must not be."""
@@ -62,11 +63,3 @@ class AbortedRead(Check):
             .withColumns(during("invoked", "read_at"))
             .select(*MEANING, "kind", *VALUE, *PLACE, "offset", "error", "txn")
         )
-
-
-def _careful(rows: Rows) -> Numbers:
-    """The values that were shown at read_committed."""
-    level = rows.code("isolation", "read_committed")
-    members = rows.processes("incarnations")[rows.column("incarnations", "isolation") == level]
-    read = rows.values("reads")[np.isin(rows.processes("reads"), members)]
-    return np.concatenate([read, rows.values("audit")[rows.column("audit", "isolation") == level]])

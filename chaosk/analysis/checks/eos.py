@@ -12,6 +12,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.transacted import shown_committed
 
 _INPUT = ("group", *PLACE, "offset")
 
@@ -43,8 +44,7 @@ class Eos(Check):
         if not rows.count("outputs"):
             return False
         who = rows.processes("outputs")
-        seen = rows.column("audit", "isolation") == rows.code("isolation", "read_committed")
-        there = np.isin((who << 32) | rows.column("outputs", "seq"), rows.values("audit")[seen])
+        there = np.isin((who << 32) | rows.column("outputs", "seq"), shown_committed(rows))
         places, offsets = rows.places("outputs"), rows.column("outputs", "offset")
         processes, groups = rows.processes("incarnations"), rows.column("incarnations", "group")
         order = np.argsort(processes)

@@ -13,6 +13,7 @@ from chaosk.analysis.frames.epochs import sent_in_transactions
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.transacted import shown_committed
 
 
 class TornTransaction(Check):
@@ -43,10 +44,7 @@ class TornTransaction(Check):
         mine = np.flatnonzero((txns != EMPTY) & (outcomes == rows.code("outcome", "ok")) & ~np.isin(txns, aborted))
         if mine.size == 0:
             return False
-        visible = rows.column("audit", "isolation") == rows.code("isolation", "read_committed")
-        seen = np.isin(
-            rows.values("sends")[mine], np.concatenate([rows.values("audit")[visible], rows.values("reads")])
-        )
+        seen = np.isin(rows.values("sends")[mine], shown_committed(rows))
         return bool(np.intersect1d(txns[mine][seen], txns[mine][~seen]).size)
 
     def violations(self, events: Events) -> DataFrame | None:

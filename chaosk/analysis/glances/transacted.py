@@ -61,3 +61,11 @@ def index_of(known: Numbers, wanted: Numbers) -> Numbers:
 def _keys(rows: Rows, table: str) -> Numbers:
     epochs = rows.column(table, "producer_epoch")
     return np.where(epochs == EMPTY, EMPTY, (rows.processes(table) << _EPOCHS) | epochs)
+
+
+def shown_committed(rows: Rows) -> Numbers:
+    """The values that anyone was given at read_committed, the tail audit included."""
+    level = rows.code("isolation", "read_committed")
+    members = rows.processes("incarnations")[rows.column("incarnations", "isolation") == level]
+    read = rows.values("reads")[np.isin(rows.processes("reads"), members)]
+    return np.concatenate([read, rows.values("audit")[rows.column("audit", "isolation") == level]])

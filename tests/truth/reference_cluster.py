@@ -1,0 +1,203 @@
+"""The rules about whole logs and their leaders (A3, A10, A11, A13, A14, A15) in plain Python, from the definitions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from analysis.history import Row
+from truth.logs import Place, Value
+from truth.reference_log import inconsistent_offset, unclean
+from truth.reference_reading import steps
+from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
+from truth.story import Story, place_of, value_of
+
+CELL = 250_000_000
+"""To this many nanoseconds it is known what a log had reached."""
+DEPOSED = 5_000_000_000
+"""Nanoseconds before anyone names a later leader, from when on the one before it is not held to what it does not know.
+"""
+
+
+def lost_write(story: Story) -> Iterator[Row]:
+    """A3: a reader passed an acknowledged record that nobody ever had, where no audit is complete."""
+    sends, known, cover = attempts(story), in_log(story), covers(story)
+    starts: dict[Place, int] = defaultdict(int)
+    for row in (*(r for r in story.rows["offsets"] if r["leader"]), *story.rows["audit_ranges"]):
+        starts[place_of(row)] = max(starts[place_of(row)], row["log_start"] or 0)
+    jumps = list(steps(story))
+    for value in written(story):
+        row = sends[value]
+        place, audited = place_of(row), cover.get(place_of(row))
+        if value in known or not acknowledged(row) or (audited and audited.complete) or place[0] == "compacted":
+            continue
+        passed = any(
+            place_of(to) == place and since["offset"] < row["offset"] < to["offset"] and to["at"] >= row["completed"]
+            for since, to in jumps
+        )
+        if passed and row["offset"] >= starts[place]:
+            acks = settings(story).get(value[:2], {}).get("acks")
+            firm = not unclean(place[0]) and acks in {None, -1}
+            yield {"severity": "violation" if firm else "allowed", **_named(value), **_at(spot_of(row)), "acks": acks}
+
+
+def unknown_value(story: Story) -> Iterator[Row]:
+    """A10: a whole record of a process that never ran, or none where one of ours is known to be."""
+    started, sightings, ours = set(settings(story)), Counter[tuple[Spot, Value | None]](), set[Spot]()
+    for table in ("reads", "audit"):
+        for row in story.rows[table]:
+            value = value_of(row)
+            sightings[spot_of(row), value] += value is None or value[:2] not in started
+            ours |= {spot_of(row)} if value else set()
+    process = settings(story)
+    for value, row in attempts(story).items():
+        if acknowledged(row) and process.get(value[:2], {}).get("acks") == -1:
+            ours.add(spot_of(row))
+    for (spot, value), count in sightings.items():
+        kind = "unknown" if value else "corrupt" if spot in ours else "foreign"
+        severity = {"unknown": "violation", "foreign": "information"}.get(kind)
+        if count:
+            yield {
+                "severity": severity or ("allowed" if unclean(spot[0]) else "violation"), "kind": kind, **_at(spot),
+                **(_named(value) if value else _NOBODY), "sightings": count,
+            }  # fmt: skip
+
+
+_NOBODY: Row = {"producer": None, "producer_incarnation": None, "seq": None}
+
+
+def shown(story: Story, *, firm: bool) -> dict[Place, list[tuple[int, int]]]:
+    """By partition the highest offset known, each time that rose, by cell; ``firm``: not by a leader alone."""
+    found: dict[Place, list[tuple[int, int]]] = defaultdict(list)
+    process = settings(story)
+    for value, row in attempts(story).items():
+        certain = process.get(value[:2], {}).get("acks") == -1
+        if acknowledged(row) and row["completed"] is not None and (certain or not firm):
+            found[place_of(row)].append((row["completed"], row["offset"]))
+    for row in story.rows["reads"]:
+        found[place_of(row)].append((row["at"], row["offset"]))
+    return {place: _rising(known) for place, known in found.items()}
+
+
+def _rising(known: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    highest, found = -1, []
+    for at, offset in sorted(known):
+        if offset > highest:
+            highest = offset
+            found.append((at // CELL, offset))
+    return found
+
+
+def reached(known: list[tuple[int, int]], at: int) -> int:
+    """The highest offset that was known before the cell of a moment; -1 for none."""
+    before = bisect_left(known, (at // CELL, -1))
+    return known[before - 1][1] if before else -1
+
+
+def stale_append(story: Story) -> Iterator[Row]:
+    """A11: acknowledged at an offset that the log was known to have before the record was sent."""
+    told, firm, process = shown(story, firm=False), shown(story, firm=True), settings(story)
+    crowded = {spot_of(row) for row in inconsistent_offset(story)}
+    for value, row in attempts(story).items():
+        if not acknowledged(row) or spot_of(row) in crowded:
+            continue
+        highest, surely = (reached(each.get(place_of(row), []), row["invoked"]) for each in (told, firm))
+        acks = process.get(value[:2], {}).get("acks")
+        if row["offset"] <= highest:
+            proven = row["offset"] <= surely
+            violated = acks == -1 and proven and not unclean(row["topic"])
+            yield {
+                "severity": "violation" if violated else "allowed", **_named(value), **_at(spot_of(row)),
+                "reached": surely if proven else highest, "acks": acks,
+            }  # fmt: skip
+
+
+def leader_epoch_regression(story: Story) -> Iterator[Row]:
+    """A13: in the order of the offsets, a record of an earlier leader behind one of a later leader."""
+    epochs: dict[Place, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for table in ("reads", "audit"):
+        for row in story.rows[table]:
+            if row["leader_epoch"] is not None and row["leader_epoch"] >= 0:
+                epochs[place_of(row)][row["offset"]].add(row["leader_epoch"])
+    for place, seen in epochs.items():
+        for before, offset in pairwise(sorted(seen)):
+            if min(seen[offset]) < max(seen[before]):
+                yield {
+                    "severity": "allowed" if unclean(place[0]) else "violation", **_at((*place, offset)),
+                    "before": before, "before_epoch": max(seen[before]), "leader_epoch": min(seen[offset]),
+                }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a leader said of its log, and what was known of it by then."""
+
+    place: Place
+    leader: int
+    epoch: int
+    log_end: int | None
+    high_watermark: int | None
+    reached: int
+
+
+def answers(story: Story) -> Iterator[Answer]:
+    """The answers of brokers that held themselves to be leaders, as they said right before."""
+    firm = shown(story, firm=True)
+    views: dict[Place, list[Row]] = defaultdict(list)
+    for row in story.rows["partitions"]:
+        views[place_of(row)].append(row)
+    for row in story.rows["offsets"]:
+        mine = [view for view in views[place_of(row)] if view["leader_epoch"] is not None]
+        said = [v for v in views[place_of(row)] if v["asked"] == row["asked"] and v["at"] <= row["at"]]
+        view = max(said, key=lambda each: int(each["at"]), default=None)
+        if not row["leader"] or view is None or view["leader_epoch"] is None or view["leader"] != row["asked"]:
+            continue
+        later = [
+            v["at"] - DEPOSED
+            for v in mine
+            if v["leader_epoch"] > view["leader_epoch"] and v["leader"] != view["leader"]
+        ]
+        known = reached(firm.get(place_of(row), []), min([view["at"], *later]))
+        yield Answer(
+            place_of(row), row["asked"], view["leader_epoch"], row["log_end"], row["high_watermark"], known
+        )  # fmt: skip
+
+
+def end_offset_regression(story: Story) -> Iterator[Row]:
+    """A14: the end that consumers are told lies at or before what was shown, and the log itself still has it."""
+    wrong: dict[tuple[Place, int, int], list[Answer]] = defaultdict(list)
+    for each in answers(story):
+        held = each.log_end is None or each.log_end > each.reached
+        if each.high_watermark is not None and each.high_watermark <= each.reached and held:
+            wrong[each.place, each.leader, each.epoch].append(each)
+    for term, several in wrong.items():
+        yield _ends(term, several) | {"high_watermark": min(each.high_watermark or 0 for each in several)}
+
+
+def truncation_after_ack(story: Story) -> Iterator[Row]:
+    """A15: a leader's own log ends at or before what was shown."""
+    wrong: dict[tuple[Place, int, int], list[Answer]] = defaultdict(list)
+    for each in answers(story):
+        if each.log_end is not None and each.log_end <= each.reached:
+            wrong[each.place, each.leader, each.epoch].append(each)
+    for term, several in wrong.items():
+        yield _ends(term, several) | {"log_end": min(each.log_end or 0 for each in several)}
+
+
+def _ends(term: tuple[Place, int, int], several: list[Answer]) -> Row:
+    place, leader, epoch = term
+    return {
+        "severity": "allowed" if unclean(place[0]) else "violation", "leader": leader, "leader_epoch": epoch,
+        **_at((*place, max(each.reached for each in several))), "samples": len(several),
+    }  # fmt: skip
+
+
+def _named(value: Value) -> Row:
+    return {"producer": value[0], "producer_incarnation": value[1], "seq": value[2]}
+
+
+def _at(spot: Spot) -> Row:
+    return {"topic": spot[0], "partition": spot[1], "offset": spot[2]}

@@ -1,0 +1,73 @@
+"""The rules about applications that read, write and commit in transactions (C4, B11), from the definitions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from analysis.history import Row
+from truth.logs import Value
+from truth.reference_reading import Owned, owned, proven
+from truth.reference_txn import ended
+from truth.sightings import covers, settings, shown_to_careful
+from truth.story import INTO, Story, member_of, place_of
+
+
+def eos(story: Story) -> Iterator[Row]:
+    """C4: an input with several visible outputs, none though the group is past it, or one though it is not."""
+    process, careful = settings(story), shown_to_careful(story)
+    inputs: dict[tuple[Owned, int], list[Value]] = defaultdict(list)
+    for row in story.rows["outputs"]:
+        group = process[member_of(row)]["group"]
+        inputs[(group, *place_of(row)), row["offset"]].append((*member_of(row), row["seq"]))
+    ends = {owned(row): row["offset"] for row in story.rows["groups"]}
+    made = {value for values in inputs.values() for value in values}
+    pipes = {who[0] for who, row in process.items() if row["kind"] == "transform"}
+    strange = any(value not in made for value in careful if value and value[0] in pipes)
+    for (key, offset), values in inputs.items():
+        visible, committed = sum(value in careful for value in values), ends.get(key)
+        if visible > 1:
+            kind = "repeated"
+        elif committed is not None and (visible == 0) == (offset < committed):
+            kind = "uncommitted" if visible else "missing"
+        else:
+            continue
+        yield {
+            "severity": "unproven" if not visible and (strange or not _whole(story)) else "violation", "kind": kind,
+            "group": key[0], "topic": key[1], "partition": key[2], "offset": offset, "outputs": visible,
+            "attempts": len(values), "committed": committed, "into": INTO,
+        }  # fmt: skip
+
+
+def _whole(story: Story) -> bool:
+    """Whether all outputs that there are were audited, and none may have been deleted."""
+    cover = covers(story)
+    cut = any(row["log_start"] > 0 for row in story.rows["audit_ranges"] if row["topic"] == INTO)
+    return not cut and all(place in cover and cover[place].complete for place in story.logs if place[0] == INTO)
+
+
+def abort_rewind(story: Story) -> Iterator[Row]:
+    """B11: what is delivered after a transaction that was not committed is not what it began with."""
+    ends, shown = ended(story), proven(story)
+    streams: dict[Any, list[Row]] = defaultdict(list)
+    for row in sorted(story.rows["reads"], key=lambda each: int(each["n"])):
+        if row["txn"] is not None:
+            streams[*member_of(row), *place_of(row), row["assignment"]].append(row)
+    for (probe, incarnation, topic, partition, assignment), stream in streams.items():
+        for txn in {row["txn"] for row in stream}:
+            mine = [number for number, row in enumerate(stream) if row["txn"] == txn]
+            outcome = ends.get(txn, {}).get("outcome", "committed")
+            if outcome == "committed" or mine[-1] + 1 == len(stream):
+                continue
+            first, last, following = (stream[n]["offset"] for n in (mine[0], mine[-1], mine[-1] + 1))
+            later = [o for o in shown["read_committed", topic, partition] if o > last]
+            expected = min(later, default=None) if outcome == "info" else None
+            onward = outcome == "info" and following > last and (expected is None or following <= expected)
+            if following != first and not onward:
+                yield {
+                    "severity": "violation", "kind": "further" if following < first else "advance", "probe": probe,
+                    "incarnation": incarnation, "topic": topic, "partition": partition, "assignment": assignment,
+                    "txn": txn, "outcome": outcome, "first": first, "last": last, "next": following,
+                    "expected": expected,
+                }  # fmt: skip

@@ -6,6 +6,7 @@ import inspect
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -59,7 +60,7 @@ class Warm:
     def fails(self, item: pytest.Item) -> str:
         """Run one test; why it failed, ``time`` if it took longer than the limit, empty if it passed.
 
-        Raises RuntimeError if it was skipped: then it would show nothing of any mutant.
+        Raises RuntimeError if it was skipped or could not be set up: then it would show nothing of any mutant.
         """
         late: list[bool] = []
         timer = Timer(self.limit, _stop_jobs, [late])
@@ -72,8 +73,9 @@ class Warm:
         finally:
             timer.cancel()
             _clean()
-        if any(report.skipped for report in reports):
-            raise RuntimeError(f"{item.nodeid} was skipped: {reports[0].longrepr}")
+        for report in reports:
+            if report.skipped or (report.failed and report.when != "call"):
+                raise RuntimeError(f"{item.nodeid}: {report.when} {report.outcome}: {report.longrepr}")
         failed = [report for report in reports if report.failed]
         if not failed:
             return ""
@@ -113,8 +115,9 @@ def run(work: Callable[[Warm], None], limit: float = 120.0) -> None:
     warm = Warm(work, limit)
     said = io.StringIO()
     try:
-        with redirect_stdout(said), redirect_stderr(said):
-            code = pytest.main(list(ARGUMENTS), plugins=[warm])
+        # a folder of its own: the one that all sessions share is cleared by any that begins meanwhile
+        with tempfile.TemporaryDirectory() as base, redirect_stdout(said), redirect_stderr(said):
+            code = pytest.main([*ARGUMENTS, "--basetemp", f"{base}/tests"], plugins=[warm])
     finally:
         os.chdir(folder)
         sys.path[:] = path

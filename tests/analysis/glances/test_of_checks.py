@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from analysis.asking import another, passed_on, reads_of
-from analysis.history import History
+from analysis.history import History, Row
 from analysis.transactional import piped, successor, transactional
 
 from chaosk.analysis.checks._contract import Check
@@ -57,7 +57,7 @@ def piped_from_two() -> History:
     history.add("groups", group="pipes", partition=2, offset=105)
     for number in range(5):
         history.flow(60 + number, 19.9 + number / 1000, offset=100 + number, partition=2)
-        who = {"probe": "pipe", "partition": 2, "offset": 100 + number}
+        who: Row = {"probe": "pipe", "partition": 2, "offset": 100 + number}
         history.add("outputs", **who, incarnation=0, seq=90 + number, topic="orders", at=20.1)
         history.read(at=20.1, **who, group="pipes", txn="p-9", poll=300 + number, seq=60 + number)
         history.send(90 + number, 20.11, probe="pipe", partition=1, txn="p-9", producer_epoch=0, offset=50 + number)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis.asking import glances
 from analysis.history import History
 from analysis.ways import finding, told
 
 from chaosk.verdict import Outcome
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from analysis.conftest import Judge
 
 pytestmark = pytest.mark.spark
@@ -70,3 +73,15 @@ def test_read_uncommitted_may_show_what_was_aborted(judge: Judge) -> None:
     history.change("incarnations", {"probe": "reader"}, isolation="read_uncommitted")
     history.drop("audit", offset=20, isolation="read_committed")
     assert "aborted_read" not in told(judge(history))
+
+
+def test_what_may_be_shown_is_not_looked_at_twice(tmp_path: Path) -> None:
+    """The glance spares what only the careless saw; one aborted record of two that the careful audit found is seen."""
+    history = in_transaction("aborted")
+    history.change("sends", {"seq": 22}, txn="t-1")
+    history.change("incarnations", {"probe": "reader"}, isolation="read_uncommitted")
+    for offset in (20, 22):
+        history.drop("audit", offset=offset, isolation="read_committed")
+    assert not glances(tmp_path / "1", "aborted_read", history)
+    history.add("audit", offset=20, seq=20, isolation="read_committed")
+    assert glances(tmp_path / "2", "aborted_read", history)

@@ -47,6 +47,13 @@ def test_what_did_not_happen_and_what_was_given_is_none(asked: Asked, values: di
     assert asked(committed(**({"offset": 25} | values))) == []
 
 
+def test_all_that_one_poll_gave_counts(asked: Asked) -> None:
+    """Near miss of B5: 18 and 19 were given by one poll, so one past the higher one may be committed."""
+    history = committed(20)
+    history.change("reads", {"offset": 19}, poll=18)
+    assert asked(history) == []
+
+
 def test_offsets_that_hold_no_record_may_be_passed(asked: Asked) -> None:
     """Near miss of B5: nobody ever saw a record at 20 to 24; they hold control records, or aborted ones."""
     history = committed(25)

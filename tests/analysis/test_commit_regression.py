@@ -98,6 +98,7 @@ def test_where_members_seek_and_one_was_killed_it_is_open(asked: Asked) -> None:
     """B6a without the evidence: the killed process may have sought back, and committed what it did not write down."""
     history = lost({"offset": 22, "at": 5.6})
     history.add("seeks", offset=20, at=5.9)
+    assert [row["severity"] for row in asked(history)] == ["violation"]
     history.drop("ends", probe="reader", incarnation=0)
     assert [row["severity"] for row in asked(history)] == ["unproven"]
 

@@ -73,6 +73,15 @@ def test_an_output_that_only_a_reader_had_is_looked_at(tmp_path: Path) -> None:
     assert Eos().glance(Rows(read_case(history.write(tmp_path / "run"))))
 
 
+def test_what_another_partition_begins_with_follows_no_abort(tmp_path: Path) -> None:
+    """The last transaction of a partition was aborted; the next one that the application read is of another."""
+    history = piped()
+    history.change("transactions", {"txn": "p-4"}, outcome="aborted")
+    history.read(45, 20.1, probe="pipe", group="pipes", partition=1, txn="p-5")
+    rows = Rows(read_case(history.write(tmp_path / "run")))
+    assert not AbortRewind().glance(rows)
+
+
 @pytest.mark.proves("eos", "fires")
 @pytest.mark.spark
 def test_an_input_that_was_done_twice(judge: Judge) -> None:
@@ -138,10 +147,15 @@ def test_what_is_not_proven_to_be_missing(judge: Judge, how: str) -> None:
 
 @pytest.mark.proves("abort_rewind", "fires")
 @pytest.mark.spark
-@pytest.mark.parametrize(("to", "kind"), [(25, "advance"), (15, "further")])
-def test_it_reads_on_elsewhere_after_an_abort(judge: Judge, to: int, kind: str) -> None:
-    """B11: it goes on in the middle of what was aborted, or goes back beyond it; B1 and B2 do not judge a seek."""
-    history = aborted()
+@pytest.mark.parametrize(
+    ("to", "kind", "outcome"), [(25, "advance", "aborted"), (15, "further", "aborted"), (29, "advance", "info")]
+)
+def test_it_reads_on_elsewhere_after_an_abort(judge: Judge, to: int, kind: str, outcome: str) -> None:
+    """B11: it goes on in the middle of what was aborted, or goes back beyond it; B1 and B2 do not judge a seek.
+
+    After a transaction of unknown fate its last input is neither its begin nor what follows it.
+    """
+    history = aborted(outcome)
     rows = sorted(history.drop("reads", txn="p-2b"), key=lambda row: int(row["n"]))
     kept = [row for row in rows if row["offset"] >= to]
     before = [] if to >= 20 else [rows[0] | {"offset": to, "seq": to}]

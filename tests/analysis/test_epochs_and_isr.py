@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis.asking import asking, glances
 from analysis.history import History, Row, ns
 from analysis.ways import finding, told
 
 from chaosk.verdict import Outcome
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -90,3 +94,18 @@ def test_acks_1_asks_for_no_replica(judge: Judge) -> None:
     """Near miss of A16: only acks=all is refused when too few replicas are in sync."""
     history = thin(History(records=50, acks=1, idempotent=False))
     assert "ack_below_min_isr" not in told(judge(history), "information")
+
+
+def test_the_samples_at_both_ends_belong_to_the_stretch(spark: SparkSession, tmp_path: Path) -> None:
+    """A16: a record sent at the first sample that names too few, and one acknowledged at the last, are inside."""
+    history = thin(History(records=50))
+    history.change("sends", {"seq": 33}, completed=ns(12))
+    (row,) = asking(spark, tmp_path, "ack_below_min_isr")(history)
+    assert {"acknowledged": 8, "first": 26, "last": 33, "samples": 21}.items() <= row.items()
+
+
+def test_a_topic_that_nobody_wrote_to_is_not_glanced_at(tmp_path: Path) -> None:
+    """Near miss of A16: the replicas of a topic that the scenario does not name may be as few as they like."""
+    history = History(records=50)
+    history.add("partitions", at=3, asked=0, topic="others", leader=1, leader_epoch=3, replicas=[1], isr=[1])
+    assert not glances(tmp_path, "ack_below_min_isr", history)

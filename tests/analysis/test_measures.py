@@ -97,6 +97,8 @@ def test_records_that_wait_to_be_read_are_unavailability_of_the_reader(judge: Ju
     assert measure(verdict, "unavailability", "writer") == 0
     assert measure(verdict, "unavailability", "reader") == pytest.approx(2.5, abs=0.11)
     assert measure(verdict, "unavailable_total", "reader") == measure(verdict, "unavailability", "reader")
+    outage = finding(verdict, "consume_unavailability").evidence[0]
+    assert outage["seconds"] == pytest.approx(measure(verdict, "unavailability", "reader"))
 
 
 @pytest.mark.proves("produce_unavailability", "near miss")

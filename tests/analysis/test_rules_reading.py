@@ -296,13 +296,13 @@ def test_a_record_that_the_group_committed_past_is_lost_to_it(judge: Judge) -> N
 
 @pytest.mark.proves("commit_skip", "near miss")
 def test_what_lies_above_the_committed_offset_is_not_skipped(judge: Judge) -> None:
-    """Near miss of B3: the group has not committed so far."""
+    """Near miss of B3: the group has not committed so far; the offset that is committed is the next to be read."""
     history = History(records=50)
     history.drop("sends", seq=21)
     history.drop("reads", offset=21)
     restarted(history, 6.0, found=22)
     hand_over(history, 22)
-    history.commit(20, 5.5)
+    history.commit(21, 5.5)
     assert told(judge(history)) == {}
 
 

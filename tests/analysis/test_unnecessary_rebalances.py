@@ -38,11 +38,13 @@ def turned(at: float, *, how: str = "revoke", given: int = 1) -> History:
     return history
 
 
+@pytest.mark.proves("rebalances", "fires")
 def test_the_same_members_as_before_make_it_unnecessary(spark: SparkSession, tmp_path: Path) -> None:
     """Nobody started, ended or was killed, and each got a partition again."""
     assert counts(spark, tmp_path, turned(12.0)) == (1, 1)
 
 
+@pytest.mark.proves("rebalances", "near miss")
 @pytest.mark.parametrize("change", ["started", "ended", "killed", "lost", "more partitions"])
 def test_a_change_is_a_reason(spark: SparkSession, tmp_path: Path, change: str) -> None:
     """A member came, went, was killed some time before, or had been expelled; or there was more to give."""

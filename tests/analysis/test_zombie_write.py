@@ -79,10 +79,11 @@ def test_an_attempt_of_a_zombie_that_got_nowhere_is_right(judge: Judge, outcome:
 
 
 @pytest.mark.spark
-def test_a_record_behind_the_successors_is_a_zombies_even_if_it_was_sent_before(judge: Judge) -> None:
+@pytest.mark.parametrize("before", [0.1, 0.0])
+def test_a_record_behind_the_successors_is_a_zombies_even_if_it_was_sent_before(judge: Judge, before: float) -> None:
     """C1: what the older client left open was aborted before the newer one began, so it cannot stand behind it."""
     history = taken_over()
-    zombie(history, "info", audited=True, at=AFTER - 0.6)
+    zombie(history, "info", audited=True, at=AFTER - 0.5 - before)
     verdict = judge(history)
     assert told(verdict) == {"zombie_write": 1}
     assert finding(verdict, "zombie_write").evidence[0]["kind"] == "overtaken"
@@ -112,6 +113,16 @@ def test_a_commit_after_the_successor_began_is_one_too_many(judge: Judge) -> Non
     assert told(verdict) == {"fenced_late": 1}
     row = finding(verdict, "fenced_late").evidence[0]
     assert (row["txn"], row["producer"], row["records"]) == ("t-4", "writer", 10)
+
+
+@pytest.mark.proves("fenced_late", "near miss")
+@pytest.mark.spark
+def test_a_commit_that_was_asked_for_as_the_successor_began_is_in_time(judge: Judge) -> None:
+    """Near miss of C5: at the same nanosecond, not after it."""
+    history = taken_over()
+    history.change("transactions", {"txn": "t-4"}, ending=ns(AFTER - 0.5), ended=ns(AFTER - 0.4))
+    history.each("reads", lambda row: row | ({"at": ns(AFTER + 0.5)} if row["offset"] >= 40 else {}))
+    assert told(judge(history)) == {}
 
 
 @pytest.mark.proves("fenced_late", "no evidence")

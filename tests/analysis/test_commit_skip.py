@@ -1,0 +1,25 @@
+"""B3: from which position on a group is owed what it commits past."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysis.asking import asking
+from analysis.history import History
+from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.proves("commit_skip", "near miss")
+def test_the_record_at_the_position_it_began_at_is_owed(spark: SparkSession, tmp_path: Path) -> None:
+    """Offset 0 was never given: that is no skip of a group that began at 1, and one of a group that found 0."""
+    asked = asking(spark, tmp_path, "commit_skip")
+    history = History(records=50)
+    history.drop("reads", offset=0)
+    history.commit(50, 20.4)
+    assert asked(history) == []
+    history.rows["fetched"].clear()
+    history.add("fetched", offset=0, invoked=-5.85, completed=-5.8)
+    assert [(row["offset"], row["severity"]) for row in asked(history)] == [(0, "violation")]

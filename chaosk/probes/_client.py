@@ -7,7 +7,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,17 +152,6 @@ def closed(client: Consumer, within: float) -> bool:
     closing.start()
     closing.join(within)
     return not closing.is_alive()
-
-
-def heard_by(*those: Callable[[str], None] | None) -> Callable[[str], None]:
-    """A ``stats_cb`` for all of them: a client has one."""
-
-    def heard(statistics: str) -> None:
-        for each in those:
-            if each is not None:
-                each(statistics)
-
-    return heard
 
 
 def client_logger(place: Workplace) -> logging.Logger:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
@@ -14,11 +14,9 @@ from chaosk.cluster.live import ProbeState
 from chaosk.probes import _client
 from chaosk.probes._assignments import Assignments
 from chaosk.probes._commits import Commits
-from chaosk.probes._connections import Watch
 from chaosk.probes._contract import Workplace
 from chaosk.probes._fetching import Fetching
 from chaosk.probes._hands import Hands
-from chaosk.probes._joins import EVERY_MS
 from chaosk.probes._lag import lag, reached
 from chaosk.probes._offset_store import stored_commits
 from chaosk.probes._own_producer import own_producer
@@ -26,6 +24,7 @@ from chaosk.probes._ownership import Ownership, Place
 from chaosk.probes._pace import paced
 from chaosk.probes._reads import Reads
 from chaosk.probes._starts import Starts
+from chaosk.probes._statistics import heard
 from chaosk.probes._tally import Tallies
 
 if TYPE_CHECKING:
@@ -67,8 +66,7 @@ class Consuming:
         if self._own:
             self._producer = self._own.facts
         stored = stored_commits(probe, place, self._held, self._own, self._errors)
-        automatic = probe.committing() == "automatic"
-        self._commits = stored or Commits(self._log, who, self._held, automatic=automatic)
+        self._commits = stored or Commits(self._log, who, self._held, automatic=probe.committing() == "automatic")
         self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held, self._tally)
         self._positions: dict[Place, int] = {}
         self._hands = Hands(place, probe, self._reads, self._positions)
@@ -78,17 +76,10 @@ class Consuming:
         self._polls = 0
         self._assignments = Assignments(self._log, self._who, probe.group, self._held, self._positions)
         self._joins = self._assignments.joins
-        self._client = Consumer(self._client_settings())
+        own = {"on_commit": self._commits.answered, **heard(probe, place, self._joins)}
+        self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **own})
         self._starts = Starts(self._client, probe, place, stored.restored if stored else None)
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
-
-    def _client_settings(self) -> dict[str, Any]:
-        settings = _client.settings(self._place, self._probe.settings(), self._errors)
-        watching = Watch(self._place, "consumer", on=self._probe.connections).settings(self._probe.settings())
-        if self._probe.assign is None:
-            heard = _client.heard_by(self._joins.heard, watching.get("stats_cb"))
-            settings = {"statistics.interval.ms": EVERY_MS, **settings, **watching, "stats_cb": heard}
-        return {**watching, **settings, "on_commit": self._commits.answered}
 
     def run(self) -> None:
         """Read until told to end, then commit, leave the group and write the end marker."""
@@ -167,8 +158,7 @@ class Consuming:
     # --- partitions -----------------------------------------------------------------------------------------------
 
     def _take_partitions(self) -> None:
-        wanted = self._starts.wanted()
-        places = [(self._probe.topic, partition) for partition in wanted]
+        places = [(self._probe.topic, partition) for partition in self._starts.wanted()]
         self._assignments.chosen(places)
         self._client.assign(self._begin(places))
 

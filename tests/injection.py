@@ -63,6 +63,10 @@ def scenario() -> dict[str, Any]:
     document["allow"] = dict.fromkeys(Allow.model_fields, "it is a test")
     document["topics"]["orders"]["config"]["cleanup.policy"] = "delete"
     document["probes"]["free"] = {"consume": {"topic": "orders", "assign": "all", "config": {"client.rack": "a"}}}
+    document["topics"]["letters"] = {"partitions": 1}
+    failing = {"every": 2, "handling": "dead_letter", "topic": "letters"}
+    writing = {"failing": failing, "producer_config": {"client.rack": "b"}}
+    document["probes"]["failing"] = {"consume": {"topic": "orders", "group": "failing", **writing}}
     fields = {str(kind.model_fields): kind for kind in steps().values()}  # of those with the same fields one will do
     more = [yaml.safe_load(kind.example) for kind in fields.values()]
     more += [

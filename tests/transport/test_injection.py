@@ -121,7 +121,7 @@ def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -
         "client.sasl.password.env", "client.ssl.ca.location.file", "name", "hypothesis", "covers[N]", "tags[N]",
         "topics.orders.config.min.insync.replicas", "topics.orders.config.cleanup.policy",
         "allow.zookeeper_majority", "allow.all_brokers", "allow.foreign_under_min_isr",
-        "probes.free.consume.config.client.rack",
+        "probes.free.consume.config.client.rack", "probes.failing.consume.producer_config.client.rack",
     }  # fmt: skip
 
 

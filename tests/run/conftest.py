@@ -40,7 +40,7 @@ class Started:
                 pytest.fail(f"never printed {text!r}:\n" + "".join(self.lines))
             time.sleep(0.05)
 
-    def finish(self, within: float = 240.0) -> int:
+    def finish(self, within: float = 600.0) -> int:
         """Its exit code, once it ended."""
         return self.process.wait(within)
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 HEAD = """\
 name: x
 hypothesis: y
-topics: {orders: {partitions: 6}}
+topics: {orders: {partitions: 6}, invoices: {partitions: 6}}
 probes:
   writer: {produce: {topic: orders}}
   reader: {consume: {topic: orders, group: readers}}

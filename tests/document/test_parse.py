@@ -121,7 +121,7 @@ def test_bombs_go_out_at_once(text: str) -> None:
     """However much there is in a file of a mebibyte: reading stops after what a person could have written."""
     began = time.process_time()
     root, found = parse(text.encode())
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 6, "to parse all of it takes eleven; a stolen processor counts as ours"
     assert len(found) <= MOST_FOUND + 2
     assert root is None or len(list(scalars(root))) <= MOST_VALUES
     assert found or text.startswith("xxx")

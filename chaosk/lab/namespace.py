@@ -26,14 +26,22 @@ _DIRECTORY = Path("/run/netns")
 def make(file: Path) -> None:
     """A new network namespace under the name of ``file``, as ``ip netns`` would know it; raises LabError."""
     runner.directory(file.parent)
-    if file.exists():
-        raise LabError(
-            f"the network namespace {file.name} exists and is not this lab's; do: ip netns delete {file.name}"
-        )
+    check_free(file)
     file.touch(mode=0o444)
     # Not `ip netns add`: that mounts /run/netns on itself and leaves the mount behind.
     runner.run(["unshare", f"--net={file}", "true"])
     check(file)
+
+
+def check_free(file: Path) -> None:
+    """Raise LabError if there is a network namespace under the name of ``file``.
+
+    A plain file is none: where /run outlives a reboot, that is all it leaves of one.
+    """
+    if os.path.ismount(file):  # not Path.is_mount: to that, only folders are
+        raise LabError(
+            f"the network namespace {file.name} exists and is not this lab's; do: ip netns delete {file.name}"
+        )
 
 
 def check(file: Path) -> None:

@@ -29,7 +29,11 @@ class NamespaceHosts(HostKind):
 
     @override
     def check(self) -> None:
-        """Raise LabError if the kernel lacks overlayfs or namespaces, or if mounts would show outside a chroot."""
+        """Raise LabError if the kernel lacks overlayfs or namespaces, or if mounts would show outside a chroot.
+
+        The same if the network's name is taken: later, ``lab down`` would take it for this lab's.
+        """
+        namespace.check_free(self._state.namespace_file)
         if "overlay" not in Path("/proc/filesystems").read_text(encoding="ascii"):
             loaded = runner.attempt(["modprobe", "overlay"]) if Path("/sbin/modprobe").exists() else None
             if loaded is None or loaded.returncode != 0:

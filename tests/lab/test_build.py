@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import time
@@ -222,17 +223,18 @@ def test_a_lab_of_another_shape_is_not_touched(whole: LabLayout) -> None:
 
 
 def test_a_namespace_of_that_name_is_not_taken_over(own_state: Path) -> None:
-    """A network namespace that somebody else made is left alone, with a message that names it."""
+    """A network namespace that somebody else made is left alone, with a message that names it; by ``down`` as well."""
     layout = LabLayout(name=f"{own_state.stat().st_ino % 1000}x".rjust(5, "t"), brokers=1, zookeepers=1)
     file = state.of(layout.name).namespace_file
     namespace.make(file)
     try:
         with pytest.raises(LabError, match=f"{file.name} exists and is not this lab's"):
             lab.up(layout, print)
-        assert file.exists()
+        lab.down(layout.name, print)
+        assert os.path.ismount(file)
+        assert not state.of(layout.name).directory.exists()
     finally:
         namespace.remove(file)
-        lab.down(layout.name, print)
 
 
 def test_status_as_json_is_the_same(whole: LabLayout) -> None:

@@ -121,6 +121,19 @@ def test_a_name_that_is_taken(made: Path) -> None:
 
 
 @pytest.mark.lab
+def test_the_name_of_a_namespace_that_is_no_more() -> None:
+    """Where /run outlives a reboot there is a plain file under the name; it is used again."""
+    runner.directory(FILE.parent)
+    FILE.touch(mode=0o444)
+    try:
+        namespace.make(FILE)
+        assert os.path.ismount(FILE)
+    finally:
+        namespace.remove(FILE)
+    assert not FILE.exists()
+
+
+@pytest.mark.lab
 def test_without_root_and_without_sudo(made: Path) -> None:
     """A user that sudo refuses gets one sentence, not a traceback and not a prompt."""
     script = (

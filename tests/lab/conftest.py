@@ -20,7 +20,7 @@ TAG = f"t{os.getpid() % 1_000_000}"
 """Begins the name of every lab of these tests: runs side by side do not meet."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def own_state() -> Iterator[Path]:
     """A state directory of the tests' own, with the machine's jars in it; every lab left in it is taken down.
 
@@ -39,7 +39,7 @@ def own_state() -> Iterator[Path]:
     shutil.rmtree(root)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def small(own_state: Path) -> LabLayout:
     """A lab of one host with one broker and one ZooKeeper node, up."""
     layout = LabLayout(name=f"{TAG}s", brokers=1, zookeepers=1)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from chaosk.firewall import commands
@@ -73,6 +76,18 @@ class Machine:
         """Run a program on the machine, as sshd on port 2222 would."""
         env = {"PATH": self.path, "LC_ALL": "C", "SSH_CONNECTION": f"{client} 40000 198.18.0.11 2222"}
         return subprocess.run([*self.enter, *argv], input=stdin, env=env, capture_output=True, text=True, check=False)
+
+    @contextmanager
+    def serving(self, port: int) -> Iterator[None]:
+        """An HTTP server on the loopback interface, which answers before this begins and has ended after it."""
+        words = [*self.enter, sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(port)]
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+            try:
+                ready = f"timeout 60 bash -c 'until echo >/dev/tcp/127.0.0.1/{port}; do sleep 0.1; done' 2>/dev/null"
+                assert self.sh(ready).returncode == 0
+                yield
+            finally:
+                server.terminate()
 
     def here(self, command: Command) -> tuple[str, ...]:
         """The command's words if this machine's inventory named its kind of packet filter."""

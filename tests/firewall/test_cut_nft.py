@@ -121,16 +121,16 @@ def test_names_are_resolved_by_the_host(machine: Machine) -> None:
 def test_what_others_accept_is_stopped_all_the_same(machine: Machine) -> None:
     """A rule of the user's own before it, in nft and in iptables, and a connection that is there already."""
     machine.sh("iptables -I INPUT 1 -i lo -j ACCEPT; nft insert rule inet ops input iifname lo accept")
-    machine.sh("timeout 30 python3 -m http.server 9092 >/dev/null 2>&1 & sleep 1")
-    talk = "exec 3<>/dev/tcp/127.0.0.1/9092 && {} && echo 'GET / HTTP/1.0\n' >&3 && timeout 2 head -c 4 <&3"
+    talk = "exec 3<>/dev/tcp/127.0.0.1/9092 && {} && echo 'GET / HTTP/1.0\n' >&3 && timeout {} head -c 4 <&3"
     rules = (Rule("I", loopback=True, port=("own", 9092)),)
     command = install(rules=rules)
     Path(machine.path.split(":", maxsplit=1)[0], "cut").write_text(command.argv[2])
-    assert machine.run("bash", "-c", talk.format("true")).stdout == "HTTP"
     words = f"printf '%s\\n' '{(command.stdin or '').strip()}' | sh {machine.path.split(':')[0]}/cut "
     words += " ".join(machine.here(command)[4:])
-    assert machine.run("bash", "-c", talk.format(words)).stdout == ""
-    machine.do(standing(rules=rules))
+    with machine.serving(9092):
+        assert machine.run("bash", "-c", talk.format("true", 60)).stdout == "HTTP"
+        assert machine.run("bash", "-c", talk.format(words, 2)).stdout == ""
+        machine.do(standing(rules=rules))
 
 
 DAMAGE = {

@@ -194,18 +194,18 @@ def test_no_rules_are_no_cut(machine: Machine) -> None:
 @pytest.mark.parametrize("action", ["drop", "reject"])
 def test_packets_are_really_stopped_and_counted(machine: Machine, action: Action) -> None:
     """A connection over the loopback interface that worked does not any more, and works again afterwards."""
-    connect = "timeout 1 bash -c 'echo x >/dev/tcp/127.0.0.1/9092'"
-    machine.sh("timeout 30 python3 -m http.server 9092 >/dev/null 2>&1 & sleep 1")
+    connect = "timeout {} bash -c 'echo x >/dev/tcp/127.0.0.1/9092'"
     rules = (Rule("I", loopback=True, port=("own", 9092)),)
-    assert machine.sh(connect).returncode == 0
-    machine.do(install(rules=rules, action=action))
-    assert machine.sh(connect).returncode == (124 if action == "drop" else 1)
-    said = machine.do(standing(rules=rules, action=action))
-    stopped = re.search(r" (\d+) packets stopped", said)
-    assert stopped is not None
-    assert int(stopped[1]) > 0
-    machine.do(remove())
-    assert machine.sh(connect).returncode == 0
+    with machine.serving(9092):
+        assert machine.sh(connect.format(60)).returncode == 0
+        machine.do(install(rules=rules, action=action))
+        assert machine.sh(connect.format(1)).returncode == (124 if action == "drop" else 1)
+        said = machine.do(standing(rules=rules, action=action))
+        stopped = re.search(r" (\d+) packets stopped", said)
+        assert stopped is not None
+        assert int(stopped[1]) > 0
+        machine.do(remove())
+        assert machine.sh(connect.format(60)).returncode == 0
 
 
 def test_without_an_ssh_session_nothing_is_cut(machine: Machine) -> None:

@@ -20,7 +20,7 @@ PREDICTED_BY = {
     ),
     "duplicate_records": ("duplicate_in_log",),
     "reordered_records": ("send_order",),
-    "redelivered_records": ("redelivery",),
+    "redelivered_records": ("redelivery", "commit_regression", "reset_jump"),
     "unseen_records": ("unseen", "poll_skip", "commit_skip"),
     "skipped_records": ("commit_skip", "unseen", "poll_skip"),
     "swallowed_records": ("swallowed",),
@@ -29,8 +29,9 @@ PREDICTED_BY = {
 }  # fmt: skip
 """Metrics that count what went wrong, and the checks whose findings a bound from below on them predicts.
 
-A log that was cut back ends too early and gives its offsets again, and who is not given a record was skipped: those
-findings have the same root as the predicted one.
+A log that was cut back ends too early and gives its offsets again, who is not given a record was skipped, and who is
+given records again although they were committed began at an offset that had gone back: those findings have the same
+root as the predicted one.
 """
 
 

@@ -56,6 +56,7 @@ class Columns(NamedTuple):
     producers: str | list[str | None]
     incarnations: int | list[int | None]
     seqs: NDArray[np.int64] | list[int | None]
+    scheduled: NDArray[np.int64] | list[int | None]
     intact: bool | list[bool]
 
 
@@ -64,6 +65,7 @@ def _columns(found: Sequence[Payload | None]) -> Columns:
         [each and each.producer for each in found],
         [None if each is None else each.incarnation for each in found],
         [None if each is None else each.seq for each in found],
+        [None if each is None else each.scheduled for each in found],
         [each is not None for each in found],
     )
 
@@ -181,8 +183,8 @@ class Decoder:
         rows = np.frombuffer(b"".join(values), np.uint8).reshape(len(values), size)  # type: ignore[arg-type]
         if (rows[:, :body_at] != rows[0, :body_at]).any() or set(map(crc32, values)) != {_RESIDUE}:  # type: ignore[arg-type]
             return None
-        seqs = np.ascontiguousarray(rows[:, body_at : body_at + 8]).view("<i8").reshape(-1)
-        return Columns(first.producer, first.incarnation, seqs, intact=True)
+        seqs, scheduled = np.ascontiguousarray(rows[:, body_at : body_at + BODY.size]).view("<i8").T
+        return Columns(first.producer, first.incarnation, seqs, scheduled, intact=True)
 
     def _name(self, raw: bytes) -> str:
         name = self._names.get(raw)

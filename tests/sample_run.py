@@ -92,7 +92,8 @@ def reads(shape: Shape, written: Columns) -> Columns:
         "probe": shape.reader, "incarnation": 0, "group": "readers", "assignment": 0, "poll": np.arange(count) // 50,
         "n": np.arange(count), "topic": shape.topic, "partition": written["partition"][ok],
         "offset": [int(o) for o in np.array(written["offset"], dtype=object)[ok]], "producer": shape.writer,
-        "producer_incarnation": 0, "seq": written["seq"][ok], "intact": True, "leader_epoch": 4, "at": at,
+        "producer_incarnation": 0, "seq": written["seq"][ok],
+        "scheduled": written["scheduled"][ok], "intact": True, "leader_epoch": 4, "at": at,
     }  # fmt: skip
 
 

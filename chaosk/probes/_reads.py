@@ -80,6 +80,7 @@ class Reads:
             "producer": found.producers,
             "producer_incarnation": found.incarnations,
             "seq": found.seqs,
+            "scheduled": found.scheduled,
             "intact": found.intact,
             "leader_epoch": [message.leader_epoch() for message in messages],
             "at": np.repeat([poll.at for poll in polls], counts),

@@ -29,6 +29,7 @@ PHASES = (
     ("audit", 21, 22),
 )  # fmt: skip
 VALUE = ("producer", "producer_incarnation", "seq")
+SENDER = ("probe", "incarnation", "seq")
 
 
 def ns(seconds: float) -> int:
@@ -238,8 +239,11 @@ class History:
             counting = {row["probe"] for row in self.rows["incarnations"] if row["kind"] != "health_check"}
             ended = [(row["probe"], row["incarnation"]) for row in self.rows["ends"] if row["probe"] in counting]
             yield from tallies(self.rows, ended, ns(21))
+        due = {tuple(row[key] for key in SENDER): row["scheduled"] for row in self.rows["sends"]}
         for row in self.rows[name]:
-            if name == "ends" and row["rows"] < 0:
+            if name == "reads" and row["intact"] and row["scheduled"] is None:
+                yield row | {"scheduled": due.get(tuple(row[key] for key in VALUE))}
+            elif name == "ends" and row["rows"] < 0:
                 yield row | {"rows": self._written(row["probe"], row["incarnation"])}
             elif name == "audit_ranges" and row["end"] < 0:
                 offsets = [r["offset"] for r in self.rows["audit"] if r["partition"] == row["partition"]]

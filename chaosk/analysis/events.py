@@ -99,6 +99,8 @@ class Events:
         with self._lock:
             if make not in self._frames:
                 self._frames[make] = self.gathered(make(self)).persist(StorageLevel.MEMORY_AND_DISK)
+                if not self.small:
+                    self._frames[make].count()  # from then on Spark knows how large it is, and plans for that
             return self._frames[make]
 
     def once(self, make: Callable[[Events], T]) -> T:

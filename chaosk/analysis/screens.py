@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.deliveries import deliveries
+from chaosk.analysis.frames.deliveries import steps
 from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.values import given_to, times_given, values
 from chaosk.analysis.glances.screens import glanced
@@ -36,7 +36,7 @@ def screened(events: Events) -> dict[str, int]:
     if events.glances:
         return glanced(events.rows)
     rows = _counts(events.frame(values), _of_values(events))
-    rows = rows.unionByName(_counts(deliveries(events), _of_deliveries()))
+    rows = rows.unionByName(_counts(events.frame(steps), _of_steps()))
     rows = rows.unionByName(_counts(events.frame(crowded), {"crowded": F.lit(True)}))
     found = {str(row["name"]): int(row["count"]) for row in events.gathered(rows).collect()}
     if events.case.foreign:
@@ -66,7 +66,7 @@ def _of_values(events: Events) -> dict[str, Column]:
     }
 
 
-def _of_deliveries() -> dict[str, Column]:
+def _of_steps() -> dict[str, Column]:
     return {"jumped": F.col("offset") > F.col("before") + 1, "backward": F.col("offset") <= F.col("before")}
 
 

@@ -14,6 +14,8 @@ from chaosk.analysis.frames.visible import visible
 from chaosk.analysis.glances.rows import EMPTY, Rows
 
 _TERM = (*MEMBER, *PLACE, "assignment")
+_NEAR = 1 << 16
+"""How far, in offsets, the next record is looked for; nothing hangs on it but that ``expected`` is shown."""
 
 
 class AbortRewind(Check):
@@ -26,7 +28,7 @@ class AbortRewind(Check):
 
     Columns: kind, probe, incarnation, topic, partition, assignment, txn, outcome (of the transaction), first and last
     (offsets of its inputs), next (the offset that was delivered after it), expected (the next one that holds a record
-    a reader can see; empty for a transaction that was aborted).
+    a reader can see; empty for a transaction that was aborted, and where there is none near).
     """
 
     rule = "B11"
@@ -75,7 +77,10 @@ class AbortRewind(Check):
             .filter((F.col("next") >= 0) & (F.col("next") != F.col("first")))
             .join(events.near(ended), on="txn", how="inner")
         )  # fmt: skip
-        shown = visible(events).filter(F.col("isolation") == "read_committed")
+        undecided = after.filter(F.col("outcome") == "info")
+        far = F.greatest("last", "next") + _NEAR
+        spans = undecided.select(*PLACE, F.col("last").alias("low"), far.alias("high"))
+        shown = visible(events, spans).filter(F.col("isolation") == "read_committed")
         following = shown.select(*PLACE, F.col("offset").alias("last"), F.col("following").alias("expected"))
         wrong = after.join(following, on=[*PLACE, "last"], how="left").withColumn(
             "expected", F.when(F.col("outcome") == "info", F.col("expected"))

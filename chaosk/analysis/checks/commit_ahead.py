@@ -11,6 +11,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
 from chaosk.analysis.frames.holdings import OWNED
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.visible import visible
 from chaosk.analysis.glances.before import highest, members
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
@@ -68,7 +69,8 @@ class CommitAhead(Check):
         here = [F.col(f"row.{name}") == F.col(f"seen.{name}") for name in ("isolation", *PLACE)]
         here.append((F.col("seen.offset") >= F.col("row.position")) & (F.col("seen.offset") < F.col("row.offset")))
         columns = (*MEMBER, *OWNED, "assignment", "offset", "position", "invoked", "completed")
-        known = visible(events).select("isolation", *PLACE, "offset").alias("seen")
+        spans = ahead.select(*PLACE, F.col("position").alias("low"), F.col("offset").alias("high"))
+        known = visible(events, spans).select("isolation", *PLACE, "offset").alias("seen")
         unended = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
         cut_short = F.concat_ws(" ", *MEMBER).isin(unended)
         return (
@@ -90,9 +92,9 @@ class CommitAhead(Check):
 def beyond(events: Events) -> DataFrame:
     """Acknowledged commits beyond the position of their member, with that ``position``."""
     read = (
-        events.table("reads")
+        events.frame(polled)
         .groupBy(*MEMBER, *PLACE, "poll")
-        .agg(F.min("at").alias("time"), (F.max("offset") + 1).alias("position"))
+        .agg(F.min("at").alias("time"), (F.max("high") + 1).alias("position"))
         .select(*MEMBER, *PLACE, "time", "position")
     )
     found = events.table("fetched").select(

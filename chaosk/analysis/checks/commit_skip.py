@@ -12,8 +12,8 @@ from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
+from chaosk.analysis.frames.suspects import suspected_audit, suspected_reads
 from chaosk.verdict import Measure
 
 
@@ -40,12 +40,12 @@ class CommitSkip(Check):
         """Rows of visible records below a group's committed offset that the group lacks."""
         done = events.frame(holdings)
         below = (
-            events.table("audit")
+            suspected_audit(events)
             .filter(F.col("isolation") == "read_committed")
             .join(events.near(done), on=list(PLACE), how="inner")
             .filter((F.col("offset") >= F.col("start")) & (F.col("offset") < F.col("committed")))
         )
-        had = reads(events).select(*OWNED, "offset")
+        had = suspected_reads(events).select(*OWNED, "offset")
         lacking = below.join(had, on=[*OWNED, "offset"], how="left_anti").select(
             *OWNED, "offset", *VALUE, "committed", "sought", "automatic"
         )

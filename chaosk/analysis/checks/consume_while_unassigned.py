@@ -10,6 +10,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.terms import TERM, terms
 from chaosk.analysis.glances.before import coded
 from chaosk.analysis.glances.rows import Rows
@@ -53,19 +54,19 @@ class ConsumeWhileUnassigned(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of polls whose records lie outside of an assignment."""
-        polled = (
-            events.table("reads")
+        polls = (
+            events.frame(polled)
             .groupBy(*TERM, "group", "poll")
             .agg(
-                F.min("at").alias("at"), F.max("at").alias("until"), F.min("offset").alias("offset"),
-                F.count("*").alias("records"),
+                F.min("at").alias("at"), F.max("at").alias("until"), F.min("low").alias("offset"),
+                F.sum("records").alias("records"),
             )
         )  # fmt: skip
         held = terms(events).select(*TERM, "given", "taken")
         cut_short = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
         unwritten = F.col("given").isNull() & (F.col("assignment") >= 0) & F.concat_ws(" ", *MEMBER).isin(cut_short)
         return (
-            polled.join(events.near(held), on=list(TERM), how="left")
+            polls.join(events.near(held), on=list(TERM), how="left")
             .filter(F.col("given").isNull() | (F.col("at") < F.col("given")) | (F.col("until") > F.col("taken")))
             .withColumns(
                 meaning(

@@ -10,6 +10,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.terms import TERM, by_hand, terms
 from chaosk.analysis.glances.before import passed_on
 from chaosk.analysis.glances.rows import Rows
@@ -78,7 +79,7 @@ def overlaps(events: Events) -> DataFrame:
 
     A term that nobody wrote an end of lasts until the last delivery in it.
     """
-    reached = events.table("reads").groupBy(*TERM).agg(F.max("at").alias("last"))
+    reached = events.frame(polled).groupBy(*TERM).agg(F.max("at").alias("last"))
     held = (
         terms(events)
         .filter(F.col("group").isNotNull() & ~among(F.col("probe"), by_hand(events.case)))
@@ -106,11 +107,11 @@ def _turn(*names: str) -> Column:
 
 def _with_records(events: Events, pairs: DataFrame, member: dict[str, str], name: str) -> DataFrame:
     """The pairs of which one member was given records meanwhile, and how many."""
-    polled = events.table("reads").groupBy(*TERM, "at").agg(F.count("*").alias("some"))
+    polls = events.frame(polled).groupBy(*TERM, "at").agg(F.sum("records").alias("some"))
     same = [F.col(f"pair.{member[key]}") == F.col(f"poll.{key}") for key in (*MEMBER, *PLACE, "assignment")]
     same.append((F.col("poll.at") > F.col("pair.began")) & (F.col("poll.at") <= F.col("pair.ended")))
     return (
-        polled.alias("poll")
+        polls.alias("poll")
         .join(events.near(pairs).alias("pair"), on=same, how="inner")
         .groupBy(*(F.col(f"pair.{column}") for column in pairs.columns))
         .agg(F.sum("some").alias(name))

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.deliveries import deliveries, without_seek
+from chaosk.analysis.frames.deliveries import steps, without_seek
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained, starts
 from chaosk.analysis.frames.sends import with_settings
@@ -87,7 +87,7 @@ def _passed(events: Events, owed: DataFrame) -> DataFrame:
 
     Of the jumps that begin before an offset, the one that reaches furthest passes it, if any does.
     """
-    jumps = without_seek(events, events.frame(deliveries).filter(F.col("offset") > F.col("before") + 1))
+    jumps = without_seek(events, events.frame(steps).filter(F.col("offset") > F.col("before") + 1))
     jump = F.struct(F.col("offset").alias("next"), F.col("at").alias("passed_at"), "before").alias("jump")
     along = Window.partitionBy(*PLACE).orderBy("place", F.col("jump").isNotNull())
     return (

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import MEMBER, deliveries, without_seek
+from chaosk.analysis.frames.deliveries import MEMBER, steps, without_seek
 
 
 class PollOrder(Check):
@@ -30,7 +30,7 @@ class PollOrder(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of deliveries that do not lie after the one before."""
-        back = events.frame(deliveries).filter(F.col("offset") <= F.col("before"))
+        back = events.frame(steps).filter(F.col("offset") <= F.col("before"))
         return (
             without_seek(events, back)
             .withColumns(meaning(otherwise=("violation", None)))

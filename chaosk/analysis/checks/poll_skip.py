@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import MEMBER, deliveries, with_isolation, without_seek
+from chaosk.analysis.frames.deliveries import MEMBER, steps, with_isolation, without_seek
 from chaosk.analysis.frames.visible import visible
 
 
@@ -35,12 +35,13 @@ class PollSkip(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of deliveries beyond the next visible record."""
-        steps = events.frame(deliveries).filter(F.col("offset") > F.col("before") + 1)
-        known = visible(events).select(
+        ahead = events.frame(steps).filter(F.col("offset") > F.col("before") + 1)
+        spans = ahead.select(*PLACE, F.col("before").alias("low"), F.col("offset").alias("high"))
+        known = visible(events, spans).select(
             "isolation", *PLACE, F.col("offset").alias("before"), F.col("following").alias("skipped")
         )
         jumps = (
-            events.near(with_isolation(events, steps))
+            events.near(with_isolation(events, ahead))
             .join(known, on=["isolation", *PLACE, "before"], how="inner")
             .filter(F.col("skipped") < F.col("offset"))
         )

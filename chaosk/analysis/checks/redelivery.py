@@ -11,8 +11,9 @@ from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
-from chaosk.analysis.frames.deliveries import MEMBER, reads
+from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings
+from chaosk.analysis.frames.suspects import suspected_reads
 from chaosk.verdict import Measure
 
 
@@ -36,7 +37,7 @@ class Redelivery(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of offsets with more than one delivery to a group."""
-        rows = reads(events).filter(F.col("group").isNotNull())
+        rows = suspected_reads(events).filter(F.col("group").isNotNull())
         again = (
             rows.groupBy(*OWNED, "offset")
             .agg(

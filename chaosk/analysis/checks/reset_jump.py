@@ -13,6 +13,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
 from chaosk.analysis.frames.holdings import OWNED
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.terms import TERM, elsewhere, terms
 from chaosk.analysis.frames.visible import visible
@@ -115,9 +116,10 @@ def _later(events: Events, rows: DataFrame) -> DataFrame:
     beyond = events.near(with_isolation(events, rows.filter(F.col("offset") > F.col("found"))))
     here = [F.col(f"row.{name}") == F.col(f"seen.{name}") for name in ("isolation", *PLACE)]
     here.append((F.col("seen.offset") >= F.col("row.found")) & (F.col("seen.offset") < F.col("row.offset")))
+    spans = beyond.select(*PLACE, F.col("found").alias("low"), F.col("offset").alias("high"))
     return (
         beyond.alias("row")
-        .join(visible(events).select("isolation", *PLACE, "offset").alias("seen"), on=here, how="inner")
+        .join(visible(events, spans).select("isolation", *PLACE, "offset").alias("seen"), on=here, how="inner")
         .groupBy(*(F.col(f"row.{name}") for name in rows.columns))
         .agg(F.min("seen.offset").alias("skipped"))
         .withColumn("kind", F.lit("later"))
@@ -128,7 +130,7 @@ def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:
     """The terms that found no committed offset although their group had been given records before."""
     done = events.table("commits").filter((F.col("kind") == "topic") & (F.col("outcome") == "ok"))
     stored = done.groupBy(*OWNED).agg(F.min("completed").alias("stored"))
-    before = events.table("reads").groupBy(*OWNED).agg(F.min("at").alias("since"))
+    before = events.frame(polled).groupBy(*OWNED).agg(F.min("at").alias("since"))
     return (
         rows.filter(F.col("found").isNull())
         .join(events.near(before), on=list(OWNED), how="inner")

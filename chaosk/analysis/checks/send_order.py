@@ -14,7 +14,8 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of
-from chaosk.analysis.frames.sends import with_settings
+from chaosk.analysis.frames.sends import sends, with_settings
+from chaosk.analysis.frames.suspects import settled
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.screens import turned
@@ -48,17 +49,7 @@ class SendOrder(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of values whose place is not after that of the value sent before."""
-        place = F.coalesce("first", F.when(_beyond_audit(events.case), F.col("acked")))
-        sent = Window.partitionBy("producer", "producer_incarnation", *PLACE).orderBy("seq")
-        turned = (
-            events.frame(values)
-            .withColumn("offset", offset_of(place))
-            .filter(F.col("offset").isNotNull())
-            .withColumn("earlier_seq", F.lag("seq").over(sent))
-            .withColumn("earlier_offset", F.lag("offset").over(sent))
-            .withColumn("earlier_outcome", F.lag(F.coalesce("outcome", F.lit("unknown"))).over(sent))
-            .filter(F.col("offset") <= F.col("earlier_offset"))
-        )
+        turned = _turned(events)
         overtaking = "enable.idempotence is off and several requests were in flight: a retry may overtake"
         return (
             with_settings(events, turned)
@@ -81,6 +72,34 @@ class SendOrder(Check):
         """``reordered_records`` of each topic, allowed or not."""
         wrong = found.where(("violation", "allowed"))
         return counted(events.case, wrong, "reordered_records", "topic", tuple(events.case.topics))
+
+
+def _turned(events: Events) -> DataFrame:
+    """The values that do not stand behind the one sent before to the same log, with what that was: ``earlier_...``.
+
+    Logs of a process are told apart by a hash of 64 bits, because longs are sorted quicker than names.
+    """
+    sent = Window.partitionBy("log").orderBy("seq")
+    before = {"earlier_seq": F.col("seq"), "earlier_offset": F.col("offset")}
+    before["earlier_outcome"] = F.coalesce("outcome", F.lit("unknown"))
+    return (
+        _placed(events)
+        .withColumn("log", F.xxhash64("producer", "producer_incarnation", *PLACE))
+        .withColumns({name: F.lag(value).over(sent) for name, value in before.items()})
+        .filter(F.col("offset") <= F.col("earlier_offset"))
+        .drop("log")
+    )
+
+
+def _placed(events: Events) -> DataFrame:
+    """One row per value of known place, with its offset."""
+    columns = (*VALUE, *PLACE, "offset", "outcome", "invoked", "completed")
+    place = F.coalesce("first", F.when(_beyond_audit(events.case), F.col("acked")))
+    looked_at = events.frame(values).withColumn("offset", offset_of(place)).filter(F.col("offset").isNotNull())
+    if events.small:
+        return looked_at.select(*columns)
+    acked = sends(events).filter((F.col("outcome") == "ok") & F.col("offset").isNotNull())
+    return settled(events, acked).select(*columns).unionByName(looked_at.select(*columns))
 
 
 def _beyond_audit(case: Case) -> Column:

@@ -10,8 +10,10 @@ from chaosk.analysis.case import Case, Span
 from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.deliveries import MEMBER, reads, with_isolation
+from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.frames.suspects import suspected, suspected_audit
 from chaosk.analysis.frames.terms import elsewhere, terms
 from chaosk.analysis.frames.values import given_to, values
 from chaosk.analysis.glances.rows import EMPTY, Rows
@@ -102,7 +104,9 @@ def _held(events: Events) -> DataFrame:
     nobody knows).
     """
     delivered = (
-        reads(events).groupBy("reader", *PLACE).agg(F.max("offset").alias("reached"), F.max("at").alias("stopped"))
+        events.frame(polled)
+        .groupBy("reader", *PLACE)
+        .agg(F.max("high").alias("reached"), F.max("at").alias("stopped"))
     )  # fmt: skip
     killed = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
     kept = terms(events).filter(
@@ -126,11 +130,8 @@ def _waiting(events: Events) -> DataFrame:
     """
     held = events.near(_held(events))
     complete = events.frame(retained).filter("complete").select(*PLACE)
-    audited = (
-        events.table("audit")
-        .filter("intact")
-        .select("isolation", *PLACE, *VALUE, F.col("offset").alias("seen"), F.lit(True).alias("known"))
-    )
+    known = (F.col("offset").alias("seen"), F.lit(True).alias("known"))
+    audited = suspected_audit(events).filter("intact").select("isolation", *PLACE, *VALUE, *known)
     columns = (*_HELD, "given", "stopped", "reached", "beginning")
     there = audited.join(held, on=["isolation", *PLACE], how="inner").select(*columns, *VALUE, "seen", "known")
     owed = events.frame(values).join(_dues(events), on=list(VALUE), how="left")
@@ -153,11 +154,5 @@ def _dues(events: Events) -> DataFrame:
     """By value when it was there for a careful reader: acknowledged, or when its transaction ended (None: unknown)."""
     ends = events.table("transactions").select("txn", "ended")
     due = F.when(F.col("txn").isNull(), F.col("completed")).otherwise(F.col("ended"))
-    return (
-        events.table("sends")
-        .join(events.near(ends), on="txn", how="left")
-        .select(
-            F.col("probe").alias("producer"), F.col("incarnation").alias("producer_incarnation"), "seq",
-            due.alias("due"),
-        )
-    )  # fmt: skip
+    sent = events.table("sends").withColumnsRenamed({"probe": "producer", "incarnation": "producer_incarnation"})
+    return suspected(events, sent).join(events.near(ends), on="txn", how="left").select(*VALUE, due.alias("due"))

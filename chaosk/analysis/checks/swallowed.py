@@ -14,7 +14,7 @@ from chaosk.analysis.events import SMALL, Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
-from chaosk.analysis.frames.values import values
+from chaosk.analysis.frames.values import values_of
 from chaosk.analysis.glances.rows import Rows
 from chaosk.verdict import Measure
 
@@ -105,10 +105,10 @@ def _with_letters(events: Events, failed: DataFrame) -> DataFrame:
     named = {"probe": "producer", "incarnation": "producer_incarnation"}
     about = events.table("outputs").filter(among(F.col("probe"), into)).withColumnsRenamed(named)
     groups = events.table("incarnations").withColumnsRenamed(named).select("producer", "producer_incarnation", "group")
-    fates = events.frame(values).select(*VALUE, "audited", "written", "outcome")
     half = [probe for probe, topic in into.items() if not events.case.whole(topic)]
     kept = F.coalesce(F.col("audited") | (F.col("written") & heard), F.lit(False))
     open_ended = (F.col("outcome").isNull() | (F.col("outcome") != "fail")) & among(F.col("producer"), half)
+    fates = values_of(events, about).select(*VALUE, "audited", "written", "outcome")
     letters = (
         about.join(events.near(groups), on=["producer", "producer_incarnation"], how="inner")
         .join(fates, on=list(VALUE), how="left")

@@ -7,9 +7,10 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import VALUE
-from chaosk.analysis.frames.deliveries import MEMBER
+from chaosk.analysis.frames.deliveries import MEMBER, reads
 from chaosk.analysis.frames.sends import sends
-from chaosk.analysis.frames.values import firsts, values
+from chaosk.analysis.frames.suspects import settled, suspected_reads
+from chaosk.analysis.screens import screened
 from chaosk.analysis.windows import masks_of
 from chaosk.buckets import BITS
 
@@ -73,11 +74,17 @@ def checked(events: Events) -> DataFrame:
 def first_deliveries(events: Events) -> DataFrame:
     """One row per reader and value, its first delivery: ``reader``, ``probe`` (that got it), ``at``, ``scheduled``.
 
-    Values whose send nobody wrote down (its probe was killed) are left out: nobody knows when they were due.
+    When a record was due it says itself; what is not of this run says nothing, and is left out.
     """
-    due = events.frame(values).filter(F.col("scheduled").isNotNull())
-    first = due.withColumn("first", F.explode(firsts(events.case))).filter(F.col("first.at").isNotNull())
-    return first.select(*VALUE, "first.reader", "first.probe", "first.at", "scheduled", "completed")
+    rows = reads(events).filter(F.col("scheduled").isNotNull())
+    columns = ("reader", "probe", "at", "scheduled")
+    if events.glances and not events.once(screened)["repeated"]:
+        return rows.select(*columns)
+    first = F.min(F.struct("at", "probe")).alias("first")
+    again = suspected_reads(events).filter(F.col("scheduled").isNotNull())
+    again = again.groupBy("reader", *VALUE, "scheduled").agg(first)
+    again = again.select("reader", "first.probe", "first.at", "scheduled")
+    return settled(events, rows).select(*columns).unionByName(again)
 
 
 def bucket(value: Column) -> Column:

@@ -8,11 +8,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import VALUE
-from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.figures import first_deliveries
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
-from chaosk.analysis.frames.values import values
 
 CELL = 250_000_000
 """Nanoseconds of one cell."""
@@ -41,9 +39,9 @@ def prompt_deliveries(events: Events, within: Mapping[str, int]) -> DataFrame:
 
     ``wanted``: the written ones of the topics it reads. ``prompt``: those it was given ``within`` so many nanoseconds.
     """
-    streams = reads(events).select(F.col("reader").alias("stream"), "topic").distinct()
+    streams = events.frame(polled).select(F.col("reader").alias("stream"), "topic").distinct()
     wanted = (
-        events.frame(values)
+        sends(events)
         .filter("written")
         .join(events.near(streams), on="topic", how="inner")
         .groupBy("stream", cell("scheduled").alias("cell"))
@@ -53,7 +51,6 @@ def prompt_deliveries(events: Events, within: Mapping[str, int]) -> DataFrame:
         first_deliveries(events)
         .withColumn("stream", F.col("reader"))
         .filter(F.col("at") - F.col("scheduled") <= _bound("stream", within))
-        .select("stream", *VALUE, "scheduled")
         .groupBy("stream", cell("scheduled").alias("cell"))
         .agg(F.count("*").alias("prompt"))
     )

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, reads
+from chaosk.analysis.frames.polled import polled
 
 OWNED = ("group", *PLACE)
 """Columns that name a partition of a group."""
@@ -23,10 +24,10 @@ def holdings(events: Events) -> DataFrame:
     one that was killed may not have said that it did.
     """
     read = (
-        reads(events)
+        events.frame(polled)
         .filter(F.col("group").isNotNull())
         .groupBy(*OWNED)
-        .agg(F.min("offset").alias("lowest"), F.max("offset").alias("reached"), F.min("at").alias("first_at"))
+        .agg(F.min("low").alias("lowest"), F.max("high").alias("reached"), F.min("at").alias("first_at"))
     )
     held = _given(events).join(events.near(read), on=list(OWNED), how="left")
     for part in (_found(events), _sought(events), _committed(events)):

@@ -9,6 +9,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.figures import bucket
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.terms import TERM, terms
 from chaosk.analysis.windows import masks_of
 
@@ -54,9 +55,9 @@ def _asked(events: Events) -> DataFrame:
 def _positions(events: Events) -> DataFrame:
     """Where members stood from when on: ``TERM``, time, position (the next offset)."""
     read = (
-        events.table("reads")
+        events.frame(polled)
         .groupBy(*TERM, "poll")
-        .agg(F.max("at").alias("time"), (F.max("offset") + 1).alias("position"))
+        .agg(F.max("at").alias("time"), (F.max("high") + 1).alias("position"))
         .select(*TERM, "time", "position")
     )
     found = terms(events).filter(F.col("found").isNotNull())
@@ -67,14 +68,12 @@ def _positions(events: Events) -> DataFrame:
 def _since(events: Events) -> DataFrame:
     """The positions with ``since``: when a record there or beyond was first proven, ``NEVER`` if that never was."""
     acked = events.table("sends").filter((F.col("outcome") == "ok") & (F.col("offset") >= 0))
-    shown = acked.select(*PLACE, "offset", F.col("completed").alias("proof")).unionByName(
-        events.table("reads").select(*PLACE, "offset", F.col("at").alias("proof"))
-    )
-    first = shown.groupBy(*PLACE, "offset").agg(F.min("proof").alias("proof"))
+    read = events.frame(polled).select(*PLACE, F.col("high").alias("offset"), F.col("at").alias("proof"))
+    shown = acked.select(*PLACE, "offset", F.col("completed").alias("proof")).unionByName(read)
     asked = _positions(events).withColumnRenamed("position", "offset")
     downward = Window.partitionBy(*PLACE).orderBy(F.desc("offset")).rangeBetween(Window.unboundedPreceding, 0)
     return (
-        events.gathered(first.unionByName(asked, allowMissingColumns=True))
+        events.gathered(shown.unionByName(asked, allowMissingColumns=True))
         .withColumn("since", F.coalesce(F.min("proof").over(downward), F.lit(NEVER)))
         .filter(F.col("time").isNotNull())
         .select(*TERM, "time", "since")

@@ -9,6 +9,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.gaps import SHORTEST, gaps
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.values import given_to, values
 
@@ -105,7 +106,7 @@ def consume_outages(events: Events) -> DataFrame:
     acknowledged, or with the last delivery if that was later.
     """
     rows = reads(events)
-    due = events.frame(values).filter("written").select(*VALUE, "completed")
+    due = sends(events).filter("written").select(*VALUE, "completed")
     closing = rows.select(*_READER, F.col("at").alias("closed"), *VALUE)
     ended = events.near(gaps(rows, _READER, "at")).join(closing, on=[*_READER, "closed"], how="inner")
     closed = (
@@ -126,9 +127,9 @@ def consume_outages(events: Events) -> DataFrame:
 def _starving(events: Events) -> DataFrame:
     """Per reader and partition the stretch after its last delivery, if records are in the log that it never got."""
     reached = (
-        reads(events)
+        events.frame(polled)
         .groupBy(*_READER)
-        .agg(F.max("offset").alias("reached"), F.max("at").alias("opened"))
+        .agg(F.max("high").alias("reached"), F.max("at").alias("opened"))
     )  # fmt: skip
     waiting = events.frame(values).filter(F.col("written") & F.col("audited"))
     last = max((span.ended for span in events.case.phases if span.name == "drain"), default=events.case.run.ended)

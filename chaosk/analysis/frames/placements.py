@@ -9,6 +9,7 @@ from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of, packed, partition_of, topic_of
 from chaosk.analysis.frames.sends import sends
+from chaosk.analysis.frames.suspects import doubtful, suspected_audit, suspected_reads, suspected_sends
 from chaosk.analysis.frames.values import values
 
 _SEEN = (*VALUE, *PLACE, "offset")
@@ -22,9 +23,14 @@ def placements(events: Events) -> DataFrame:
     Uncertain sends that name an offset count where the log shows their value. Records whose payload is not of this
     run (leftovers of an earlier one, foreign writers) have no value and are left out.
     """
-    read = events.table("reads").filter("intact").select(*_SEEN, F.lit(True).alias("seen"))
-    audited = events.table("audit").filter("intact").select(*_SEEN, F.lit(True).alias("seen"))
-    attempts = sends(events).filter(F.col("offset").isNotNull())
+    return _placed(events, sends(events), events.table("reads"), events.table("audit"))
+
+
+def _placed(events: Events, sent: DataFrame, given: DataFrame, found: DataFrame) -> DataFrame:
+    """The same of some rows of the three tables."""
+    read = given.filter("intact").select(*_SEEN, F.lit(True).alias("seen"))
+    audited = found.filter("intact").select(*_SEEN, F.lit(True).alias("seen"))
+    attempts = sent.filter(F.col("offset").isNotNull())
     acknowledged = attempts.filter(F.col("outcome") == "ok").select(*_SEEN, F.lit(False).alias("seen"))
     seen = read.unionByName(audited).unionByName(acknowledged)
     if events.case.uncertain_with_offset:
@@ -40,7 +46,8 @@ def crowded(events: Events) -> DataFrame:
 
     Values are told apart by a hash of 64 bits, and places are packed, because longs aggregate without sorting.
     """
-    seen = placements(events).select(
+    mine = _placed(events, suspected_sends(events), suspected_reads(events), suspected_audit(events))
+    seen = doubtful(events, mine).select(
         packed(events.case, F.col("offset")).alias("place"), F.xxhash64(*VALUE).alias("value")
     )
     return (

@@ -9,10 +9,13 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.health import CELL, cell
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends, with_settings
 
 _AFTER = 60_000_000_000
 """Nanoseconds after the run's end up to which the frame goes on."""
+_FEW = 1_000_000
+"""Rows of the frame that every worker can hold."""
 
 
 def proven(events: Events) -> DataFrame:
@@ -45,7 +48,10 @@ def by_then(events: Events, rows: DataFrame, time: str) -> DataFrame:
 
     Rows of times before any proof are left out.
     """
-    known = events.frame(proven).withColumnRenamed("cell", "at_cell").hint("shuffle_hash")
+    known = events.frame(proven).withColumnRenamed("cell", "at_cell")
+    record, partitions = events.case.record, sum(shape.partitions for shape in events.case.topics.values())
+    few = partitions * (record.ended - record.began + _AFTER) // CELL <= _FEW
+    known = events.near(known) if events.small or few else known
     return rows.withColumn("at_cell", cell(time)).join(known, on=[*PLACE, "at_cell"], how="inner").drop("at_cell")
 
 
@@ -54,7 +60,7 @@ def _shown(events: Events) -> DataFrame:
     acknowledged = with_settings(
         events, sends(events).filter((F.col("outcome") == "ok") & F.col("offset").isNotNull())
     ).select(*PLACE, "offset", F.col("completed").alias("at"), (F.coalesce("acks", F.lit(1)) == -1).alias("firm"))
-    read = events.table("reads").select(*PLACE, "offset", "at", F.lit(True).alias("firm"))
+    read = events.frame(polled).select(*PLACE, F.col("high").alias("offset"), "at", F.lit(True).alias("firm"))
     return acknowledged.unionByName(read).filter(F.col("at").isNotNull())
 
 

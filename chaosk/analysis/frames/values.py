@@ -1,4 +1,4 @@
-"""Every value that anyone spoke of: sent, read or found by the tail audit, one row each."""
+"""The values that anyone spoke of: sent, read or found by the tail audit, one row each."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pyspark.sql import functions as F
 from chaosk.analysis.case import Case
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import VALUE
+from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.packed import offset_of, packed, partition_of, topic_of
 from chaosk.analysis.frames.sends import sends
+from chaosk.analysis.frames.suspects import suspected_audit, suspected_reads, suspected_sends
 
 _OUTCOMES = ("ok", "fail", "info")
 
@@ -19,14 +21,30 @@ _OUTCOMES = ("ok", "fail", "info")
 def values(events: Events) -> DataFrame:
     """One row per value: what its producer knew, where it was seen, and who was given it.
 
+    Of a run that is not small only the values that are not settled (``frames.suspects``): the others were acknowledged,
+    found by the audit at that place, and given to every reader of their topic once.
+
     From its send: ``scheduled``, ``invoked``, ``completed``, ``outcome`` (None where a killed probe left no row),
     ``written``, ``acked`` (the place the acknowledgement named). From the log: ``first`` and ``last`` (lowest and
     highest place it was seen at, None if never), ``audited``, ``read``, ``read_place`` (the highest a reader got it
     at), ``read_at`` (when first). Places are packed (``frames.packed``). ``topic``, ``partition`` and ``offset``: its
     place, the log's word first. ``at_<n>`` and ``times_<n>``: when consumer ``n`` (by name) was first given it, and how
-    often; ask ``given_to``, ``times_given`` and ``firsts`` for them.
+    often; ask ``given_to`` and ``times_given`` for them.
     """
-    merged = _sent(events).unionByName(_seen(events), allowMissingColumns=True)
+    return _values(events, suspected_sends(events), suspected_reads(events), suspected_audit(events))
+
+
+def values_of(events: Events, rows: DataFrame) -> DataFrame:
+    """The same of the values that some few ``rows`` name, settled or not."""
+    if events.small:
+        return events.frame(values)
+    named = F.broadcast(rows.select(*VALUE).distinct())
+    tables = (sends(events), reads(events), events.table("audit"))
+    return _values(events, *(each.join(named, on=list(VALUE), how="left_semi") for each in tables))
+
+
+def _values(events: Events, sent: DataFrame, given: DataFrame, found: DataFrame) -> DataFrame:
+    merged = _sent(events.case, sent).unionByName(_seen(events.case, given, found), allowMissingColumns=True)
     read = F.col("consumer").isNotNull()
     consumers = events.case.consumers
     per_value = events.gathered(merged).groupBy(*VALUE).agg(
@@ -60,23 +78,7 @@ def times_given(case: Case, reader: str) -> Column:
     return sum(mine, F.lit(0).cast("long"))
 
 
-def firsts(case: Case) -> Column:
-    """An array with reader, probe and ``at`` of each consumer: ``at`` is None unless it was the reader's first."""
-    kind = "array<struct<reader:string,probe:string,at:bigint>>"
-    each = []
-    for number, (probe, reader) in enumerate(case.consumers):
-        mine, first = F.col(f"at_{number}"), F.lit(True)
-        for other, (_, name) in enumerate(case.consumers):
-            if other != number and name == reader:
-                its = F.col(f"at_{other}")
-                first = first & (its.isNull() | (its > mine) | ((its == mine) & F.lit(other > number)))
-        at = F.when(first, mine)
-        each.append(F.struct(F.lit(reader).alias("reader"), F.lit(probe).alias("probe"), at.alias("at")))
-    return F.array(*each).cast(kind)
-
-
-def _sent(events: Events) -> DataFrame:
-    rows, case = sends(events), events.case
+def _sent(case: Case, rows: DataFrame) -> DataFrame:
     acked = F.when((F.col("outcome") == "ok") & F.col("offset").isNotNull(), packed(case, F.col("offset")))
     verdict = F.lit(None).cast("int")
     for code, outcome in enumerate(_OUTCOMES):
@@ -88,11 +90,10 @@ def _sent(events: Events) -> DataFrame:
     )  # fmt: skip
 
 
-def _seen(events: Events) -> DataFrame:
+def _seen(case: Case, given: DataFrame, found: DataFrame) -> DataFrame:
     """Sightings in the log. Records whose payload is not of this run have no value, and are no sightings of one."""
-    place = packed(events.case, F.col("offset")).alias("place")
-    read = events.table("reads").filter("intact")
-    audited = events.table("audit").filter("intact")
+    place = packed(case, F.col("offset")).alias("place")
+    read, audited = given.filter("intact"), found.filter("intact")
     return read.select(
         *VALUE, place, "at", F.col("probe").alias("consumer"), F.lit(False).alias("audited")
     ).unionByName(audited.select(*VALUE, place, F.lit(True).alias("audited")), allowMissingColumns=True)

@@ -13,9 +13,16 @@ from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
 
+_BITS = 10
+"""Spans are looked up by blocks of 2**10 offsets."""
+_SCHEMA = "isolation string, topic string, partition int, offset long, following long"
 
-def visible(events: Events) -> DataFrame:
+
+def visible(events: Events, spans: DataFrame) -> DataFrame:
     """Per isolation level and partition the offsets that hold a record, each with ``following``, the next one.
+
+    Of ``spans`` alone (topic, partition, ``low``, ``high``): the offsets from ``low`` up to ``high``, and some others.
+    So ``following`` is right for an offset of a span whose next one lies in the span, too.
 
     Proven by any reader of that level and by the tail audit; what read_committed shows, read_uncommitted shows too.
     An acknowledgement adds only that a record which somebody saw counts as written, so that read_committed shows it,
@@ -23,21 +30,64 @@ def visible(events: Events) -> DataFrame:
     compacted records leave holes. What lies below the log start follows nothing: it may have been deleted before a
     consumer came by; but what follows it is known.
     """
-    seen = with_isolation(events, reads(events)).select("isolation", *PLACE, "offset")
-    audited = events.table("audit").select("isolation", *PLACE, "offset")
-    shown = seen.unionByName(audited).unionByName(_acknowledged(events))
-    wider = shown.filter(F.col("isolation") == "read_committed").withColumn("isolation", F.lit("read_uncommitted"))
-    offsets = shown.unionByName(wider).distinct()
+    if not events.small and spans.isEmpty():
+        return events.spark.createDataFrame([], _SCHEMA)
     in_order = Window.partitionBy("isolation", *PLACE).orderBy("offset")
-    all_of_it = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    kept = F.when(F.col("log_start").isNull() | (F.col("offset") >= F.col("log_start")), F.col("offset"))
-    later = F.greatest("next", "first")
+    offsets = _wider(_within(events, _shown(events), spans)).distinct()
+    shown = offsets.withColumn("following", F.lead("offset").over(in_order))
+    if not events.once(_cut):
+        return shown
+    known = F.col("log_start").isNull() | F.col("first").isNotNull()
+    later = F.when(known & F.col("following").isNotNull(), F.greatest("following", "first"))
+    firsts = events.near(_firsts(events))
     return (
-        offsets.join(events.near(events.frame(retained)), on=list(PLACE), how="left")
-        .withColumns({"next": F.lead("offset").over(in_order), "first": F.min(kept).over(all_of_it)})
-        .withColumn("following", F.when(F.col("next").isNotNull() & F.col("first").isNotNull(), later))
+        shown.join(firsts, on=["isolation", *PLACE], how="left")
+        .withColumn("following", later)
         .select("isolation", *PLACE, "offset", "following")
     )
+
+
+def _shown(events: Events) -> DataFrame:
+    seen = with_isolation(events, reads(events)).select("isolation", *PLACE, "offset")
+    audited = events.table("audit").select("isolation", *PLACE, "offset")
+    return seen.unionByName(audited).unionByName(_acknowledged(events))
+
+
+def _wider(shown: DataFrame) -> DataFrame:
+    careful = shown.filter(F.col("isolation") == "read_committed")
+    return shown.unionByName(careful.withColumn("isolation", F.lit("read_uncommitted")))
+
+
+def _within(events: Events, shown: DataFrame, spans: DataFrame) -> DataFrame:
+    """What lies in the spans, and beside them: all of a small run."""
+    if events.small:
+        return shown
+    numbers = F.explode(F.sequence(F.shiftright("low", _BITS), F.shiftright("high", _BITS)))
+    blocks = spans.filter(F.col("low") <= F.col("high")).select(*PLACE, numbers.alias("number"))
+    wanted = blocks.select(F.xxhash64(*PLACE, "number").alias("block")).distinct()
+    within = shown.withColumn("block", F.xxhash64(*PLACE, F.shiftright("offset", _BITS)))
+    return within.join(F.broadcast(wanted), on="block", how="left_semi").drop("block")
+
+
+def _cut(events: Events) -> bool:
+    """Whether any log does not begin at 0."""
+    return not events.frame(retained).filter(F.col("log_start") > 0).isEmpty()
+
+
+def _firsts(events: Events) -> DataFrame:
+    """Of partitions whose log does not begin at 0: ``log_start``, and by isolation level ``first``, at or after it.
+
+    ``first`` is the lowest offset that is proven to hold a record; None if there is none.
+    """
+    cut = events.frame(retained).filter(F.col("log_start") > 0).select(*PLACE, "log_start")
+    levels = F.explode(F.array(F.lit("read_committed"), F.lit("read_uncommitted")))
+    kept = (
+        _wider(_shown(events).join(events.near(cut), on=list(PLACE), how="inner"))
+        .filter(F.col("offset") >= F.col("log_start"))
+        .groupBy("isolation", *PLACE)
+        .agg(F.min("offset").alias("first"))
+    )
+    return cut.withColumn("isolation", levels).join(events.near(kept), on=["isolation", *PLACE], how="left")
 
 
 def _acknowledged(events: Events) -> DataFrame:

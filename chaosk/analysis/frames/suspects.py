@@ -1,0 +1,174 @@
+"""Which records a check has to look at closely: those of which not everybody says the same.
+
+A run of any length is mostly records that were acknowledged, read by every group and found by the audit, all at one
+place. Seen sixty-four at a time, a few numbers tell: how often each *source* (the acknowledgements, each level of the
+audit, each reader) spoke of the block, of which records, and an exclusive or of hashes of where each of them was. Where
+all sources agree in these, and each spoke of each record once, every record of the block is *settled*: nothing is
+missing, doubled, lacking or repeated. The others are *suspected*, and looked at one by one.
+
+Hashes of 64 bits can agree by accident once in 10^19 blocks that differ; the probes' own tallies, which the analysis is
+held against, use others.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.deliveries import reads
+from chaosk.analysis.frames.polled import polled
+from chaosk.analysis.frames.sends import sends
+
+_BITS = 6
+"""A block has 2**6 records: as many as a long has bits."""
+_NAMED = {"probe": "producer", "incarnation": "producer_incarnation"}
+_EVERYTHING = "isolation = 'read_uncommitted'"
+"""Of the rows of the audit, those of the level at which it shows everything."""
+_SENDS, _UNCOMMITTED, _COMMITTED, _READERS = range(4)
+
+
+def suspects(events: Events) -> DataFrame:
+    """The blocks that are not settled: ``block``."""
+    rows = _sent(events).unionByName(_audited(events)).unionByName(_read(events))
+    of_source = rows.groupBy("block", "source").agg(
+        F.count("*").alias("rows"), F.bit_or("bit").alias("bits"), F.bit_xor("mix").alias("mix"),
+        F.min("topic").alias("low"), F.max("topic").alias("high"),
+    )  # fmt: skip
+    figures = ("rows", "bits", "mix")
+    of_block = of_source.groupBy("block").agg(
+        F.count("*").alias("sources"), F.min("low").alias("low"), F.max("high").alias("high"),
+        *(F.min(name).alias(f"least_{name}") for name in figures),
+        *(F.max(name).alias(f"most_{name}") for name in figures),
+    )  # fmt: skip
+    settled = (F.col("low") == F.col("high")) & (F.col("sources") == _sources(events))
+    settled = settled & (F.bit_count("most_bits") == F.col("most_rows"))
+    for name in figures:
+        settled = settled & (F.col(f"least_{name}") == F.col(f"most_{name}"))
+    return of_block.filter(~F.coalesce(settled, F.lit(False))).select("block")
+
+
+def suspected(events: Events, rows: DataFrame) -> DataFrame:
+    """Those of ``rows``, which name a value, that may be more than settled records; all of them in a small run."""
+    return rows if events.small else _by_block(events, rows, "left_semi")
+
+
+def settled(events: Events, rows: DataFrame) -> DataFrame:
+    """The other ones of ``rows``: each is spoken of once by each source, at one place; none in a small run."""
+    return rows.limit(0) if events.small else _by_block(events, rows, "left_anti")
+
+
+def suspected_reads(events: Events) -> DataFrame:
+    """The suspected deliveries, with ``reader``; kept, as all that is asked about values is asked of them."""
+    return reads(events) if events.small else events.frame(_suspected_reads)
+
+
+def suspected_audit(events: Events) -> DataFrame:
+    """The suspected records that the tail audit found; kept."""
+    return events.table("audit") if events.small else events.frame(_suspected_audit)
+
+
+def suspected_sends(events: Events) -> DataFrame:
+    """The suspected attempts, as ``frames.sends`` tells them; kept."""
+    return sends(events) if events.small else events.frame(_suspected_sends)
+
+
+def _suspected_reads(events: Events) -> DataFrame:
+    return suspected(events, reads(events))
+
+
+def _suspected_audit(events: Events) -> DataFrame:
+    return suspected(events, events.table("audit"))
+
+
+def _suspected_sends(events: Events) -> DataFrame:
+    return suspected(events, sends(events))
+
+
+def doubtful(events: Events, mine: DataFrame) -> DataFrame:
+    """Sightings (see ``frames.placements``) of those values that may share their place with another one.
+
+    ``mine`` are all of those that are suspected. Added are, near to where these were seen or where the audit has an
+    offset twice, all that the audit has: what is settled is in the audit where it is at all.
+    """
+    if events.small:
+        return mine
+    there = (
+        events.table("audit").filter("intact").filter(_EVERYTHING).withColumn("seen", F.lit(True)).select(*mine.columns)
+    )
+    twice = (
+        there.groupBy(_near())
+        .agg(F.count("*").alias("rows"), F.bit_or(_bit("offset")).alias("bits"))
+        .filter(F.bit_count("bits") != F.col("rows"))
+        .select("near")
+    )
+    spots = F.broadcast(mine.select(_near()).unionByName(twice).distinct())
+    return mine.unionByName(there.select("*", _near()).join(spots, on="near", how="left_semi").drop("near"))
+
+
+def _near() -> Column:
+    return F.xxhash64(*PLACE, F.shiftright("offset", _BITS)).alias("near")
+
+
+def _bit(name: str) -> Column:
+    """The bit that a number has in its block."""
+    return F.call_function("shiftleft", F.lit(1).cast("long"), F.col(name).bitwiseAND(63).cast("int"))
+
+
+def _by_block(events: Events, rows: DataFrame, how: str) -> DataFrame:
+    blocks = F.broadcast(events.frame(suspects))
+    return rows.withColumn("block", _block()).join(blocks, on="block", how=how).drop("block")
+
+
+def _block() -> Column:
+    """A number for the block of a value; whatever has no value is in one block, which is never settled."""
+    return F.xxhash64("producer", "producer_incarnation", F.shiftright("seq", _BITS))
+
+
+def _sent(events: Events) -> DataFrame:
+    """Acknowledgements that name a place, but those in transactions that are known to be aborted."""
+    rows = events.table("sends").filter((F.col("outcome") == "ok") & (F.col("offset") >= 0))
+    if events.case.transactional:
+        aborted = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn").distinct()
+        rows = rows.join(F.broadcast(aborted), on="txn", how="left_anti")
+    return _marked(events, rows.withColumnsRenamed(_NAMED), _SENDS)
+
+
+def _audited(events: Events) -> DataFrame:
+    level = F.when(F.col("isolation") == "read_committed", _COMMITTED).otherwise(_UNCOMMITTED)
+    return _marked(events, events.table("audit"), level)
+
+
+def _read(events: Events) -> DataFrame:
+    reader, source = F.coalesce("group", "probe"), F.lit(None).cast("int")
+    for number, name in enumerate(_readers(events)):
+        source = F.when(reader == name, _READERS + number).otherwise(source)
+    return _marked(events, events.table("reads"), source)
+
+
+def _marked(events: Events, rows: DataFrame, source: Column | int) -> DataFrame:
+    topic = F.lit(-1)
+    for number, name in enumerate(sorted(events.case.topics)):
+        topic = F.when(F.col("topic") == name, number).otherwise(topic)
+    return rows.select(
+        _block().alias("block"), (source if isinstance(source, Column) else F.lit(source)).alias("source"),
+        _bit("seq").alias("bit"),
+        F.xxhash64(*PLACE, "offset", "seq").alias("mix"), topic.alias("topic"),
+    )  # fmt: skip
+
+
+def _readers(events: Events) -> list[str]:
+    return sorted({reader for _, reader in events.case.consumers})
+
+
+def _sources(events: Events) -> Column:
+    """How many sources have to speak of a block of a topic: the acknowledgements, two audits, all that read it."""
+    pairs = {(reader, topic) for reader, topics in events.case.held.items() for topic in topics}
+    rows = events.frame(polled).select("reader", "topic").distinct().collect()
+    pairs |= {(row["reader"], row["topic"]) for row in rows}
+    wanted = F.lit(-1)
+    for number, topic in enumerate(sorted(events.case.topics)):
+        readers = sum((reader, topic) in pairs for reader in _readers(events))
+        wanted = F.when(F.col("low") == number, _READERS + readers).otherwise(wanted)
+    return wanted

@@ -21,6 +21,8 @@ SECOND = 1_000_000_000
 LENGTH = 60 * SECOND
 PRODUCERS, PARTITIONS, CONSUMERS = 4, 12, 3
 PLANTED = {"lost": 20, "duplicate_in_log": 15, "send_order": 10, "unseen": 5}
+POLLED = 100
+"""Records that a poll returns, all at one time."""
 AT_ONCE = 1_000_000
 """Rows that are counted at once."""
 Longs = NDArray[np.int64]
@@ -75,7 +77,7 @@ def generate(root: Path, records: int) -> RunDir:
     seen = {name: column.copy() for name, column in all_of.items()}
     for one in turned:  # the next record of the same producer and partition takes its place, and the other way round
         other = one + PRODUCERS * PARTITIONS
-        for name in ("seq",):
+        for name in ("seq", "due"):
             seen[name][one], seen[name][other] = seen[name][other], seen[name][one]
     acked = all_of["offset"].copy()
     acked[turned], acked[turned + 48] = acked[turned + 48], acked[turned]
@@ -90,11 +92,12 @@ def generate(root: Path, records: int) -> RunDir:
     order = np.argsort(consumer, kind="stable")
     rank = np.empty_like(consumer)
     rank[order] = np.arange(len(consumer))
+    returned = np.maximum.reduceat(seen["done"][delivered][order], np.arange(0, len(order), POLLED)) + 3_000_000
     write(rundir, "reads", int(delivered.sum()), {
         **value, "probe": names("reader", consumer), "incarnation": 0, "group": "readers", "assignment": 0,
-        "poll": rank // 100, "n": rank, "partition": seen["partition"][delivered],
+        "poll": rank // POLLED, "n": rank, "partition": seen["partition"][delivered],
         "offset": seen["offset"][delivered], "producer": names("writer", seen["producer"][delivered]),
-        "seq": seen["seq"][delivered], "at": seen["done"][delivered] + 3_000_000,
+        "seq": seen["seq"][delivered], "scheduled": seen["due"][delivered], "at": returned[rank // POLLED],
     })  # fmt: skip
     audit(
         rundir, {name: np.concatenate([column[kept], column[doubled]]) for name, column in seen.items()}, len(doubled)

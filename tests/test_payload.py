@@ -180,6 +180,7 @@ def agree(values: list[bytes | None]) -> list[int | None]:
     assert every(found.producers) == [each and each.producer for each in one_by_one]
     assert every(found.incarnations) == [None if each is None else each.incarnation for each in one_by_one]
     assert every(found.seqs) == [None if each is None else each.seq for each in one_by_one]
+    assert every(found.scheduled) == [None if each is None else each.scheduled for each in one_by_one]
     assert every(found.intact) == [each is not None for each in one_by_one]
     return [None if each is None else each.seq for each in one_by_one]
 

@@ -37,7 +37,7 @@ class Bench:
 
 def record(partition: int, offset: int, seq: int, producer: str = "writer") -> Message:
     """A record of this run."""
-    value = encode("run", Payload(producer, 0, seq, 0))
+    value = encode("run", Payload(producer, 0, seq, 100 + seq))
     return Message(topic="orders", partition=partition, offset=offset, value=value, leader_epoch=4)
 
 
@@ -47,8 +47,8 @@ def test_a_delivery(tmp_path: Path) -> None:
     assert bench.reads.take([record(1, 7, 42)], 3, 1000) == {("orders", 1): 8}
     assert bench.rows() == [{
         "probe": "reader", "incarnation": 1, "group": "readers", "assignment": 0, "poll": 3, "n": 0, "topic": "orders",
-        "partition": 1, "offset": 7, "producer": "writer", "producer_incarnation": 0, "seq": 42, "intact": True,
-        "leader_epoch": 4, "at": 1000, "txn": None,
+        "partition": 1, "offset": 7, "producer": "writer", "producer_incarnation": 0, "seq": 42,
+        "scheduled": 142, "intact": True, "leader_epoch": 4, "at": 1000, "txn": None,
     }]  # fmt: skip
 
 
@@ -117,10 +117,11 @@ def test_what_was_delivered_is_what_is_written(
             following[partition] += 1
             foreign = Message(topic="orders", partition=partition, offset=offset, value=b"not ours")
             messages.append(record(partition, offset, who[1], who[0]) if who else foreign)
-            expected.append((number, partition, offset, *(who or (None, None)), who is not None))
+            due = 100 + who[1] if who else None
+            expected.append((number, partition, offset, *(who or (None, None)), due, who is not None))
         positions = bench.reads.take(messages, number, number)
         assert positions == {("orders", partition): following[partition] for partition in {each[0] for each in poll}}
-    columns = ("poll", "partition", "offset", "producer", "seq", "intact")
+    columns = ("poll", "partition", "offset", "producer", "seq", "scheduled", "intact")
     rows = bench.rows()
     assert [tuple(row[column] for column in columns) for row in rows] == expected
     assert [row["n"] for row in rows] == list(range(len(rows)))

@@ -28,6 +28,7 @@ _PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"),
 
 def read_case(rundir: RunDir) -> Case:
     """Read a run directory's documents and small tables; raises AnalysisError where they cannot be read."""
+    rows = {name: _rows(rundir, name) for name in SCHEMAS}
     tables = {name: _table(rundir, name) for name in ("faults", "phases", "incarnations", "ends", "audit_ranges")}
     clocks = sorted((row["monotonic"], row["wall"]) for row in _table(rundir, "clocks"))
     workers = [Worker(**{name: row[name] for name in Worker.__slots__}) for row in tables["incarnations"]]
@@ -50,7 +51,7 @@ def read_case(rundir: RunDir) -> Case:
         tallies=last_tallies(_arrow(rundir, "tallies")),
         ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
         clocks=tuple(clocks),
-        rows={name: _rows(rundir, name) for name in SCHEMAS},
+        rows=rows,
         held=_held(rundir),
         foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
         fenced=_fenced(rundir),
@@ -100,9 +101,16 @@ def _arrow(rundir: RunDir, name: str) -> pa.Table:
 
 def _rows(rundir: RunDir, name: str) -> int:
     try:
-        return int(pq.read_metadata(rundir.events / f"{name}.parquet").num_rows)
+        metadata = pq.read_metadata(rundir.events / f"{name}.parquet")
+        columns = set(metadata.schema.to_arrow_schema().names)
     except (OSError, pa.ArrowException) as error:
         raise unreadable(rundir, name, error) from error
+    if lacking := [column for column in SCHEMAS[name].names if column not in columns]:
+        raise AnalysisError(
+            f"{rundir.events / name}.parquet: the event table has no column {', '.join(lacking)}: another version of "
+            "chaosk recorded this run; judge it with that version, which plan.json names under versions"
+        )
+    return int(metadata.num_rows)
 
 
 def _held(rundir: RunDir) -> dict[str, frozenset[str]]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pyspark
 import pytest
 from analysis.history import History, small_run
@@ -201,6 +202,19 @@ def test_a_missing_table_is_one_clear_error(spark: SparkSession, tmp_path: Path,
     (rundir.events / f"{table}.parquet").unlink()
     with pytest.raises(AnalysisError, match=rf"{table}.parquet: the event table is missing"):
         analyze(spark, rundir)
+
+
+@pytest.mark.parametrize(("table", "column"), [("reads", "scheduled"), ("faults", "took")])
+def test_a_table_of_another_version_is_one_clear_error(
+    spark: SparkSession, tmp_path: Path, table: str, column: str
+) -> None:
+    """Which column it lacks, of a large table and of a small one: Spark would take it for empty and say nothing."""
+    rundir = small_run(tmp_path / "run")
+    path = rundir.events / f"{table}.parquet"
+    pq.write_table(pq.read_table(path).drop_columns([column]), path)
+    with pytest.raises(AnalysisError, match=rf"{table}.parquet: the event table has no column {column}: another ver"):
+        analyze(spark, rundir)
+    assert not rundir.verdict.exists()
 
 
 def test_the_command_prints_the_verdict_and_exits_with_its_code(tmp_path: Path) -> None:

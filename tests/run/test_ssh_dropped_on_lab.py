@@ -28,13 +28,15 @@ PHASES = {"node1": "arm", "node2": "under", "node3": "standing", "node4": "undoi
 REST = 12.0
 """Seconds that SSH is away while a fault is undone."""
 DROPS = "iptables {} INPUT -p tcp --dport 22 -j {}; iptables {} OUTPUT -p tcp --sport 22 -j {}"
+LISTENS = "timeout 25 sh -c 'until ss -Hltn sport = :22 | grep -q .; do sleep 0.1; done'"
+"""sshd goes into the background first and listens then."""
 WAYS = {
     "reset": (
         DROPS.format("-A", *["REJECT --reject-with tcp-reset", "-A", "ACCEPT"]),
         "iptables -F INPUT; iptables -F OUTPUT",
     ),
     "black hole": (DROPS.format("-A", "DROP", "-A", "DROP"), "iptables -F INPUT; iptables -F OUTPUT"),
-    "sshd killed": ("pkill -KILL sshd", "/usr/sbin/sshd -E /var/log/sshd.log"),
+    "sshd killed": ("pkill -KILL sshd", f"/usr/sbin/sshd -E /var/log/sshd.log; {LISTENS}"),
 }
 """By name how SSH breaks on a host, and how it comes back."""
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ TAG = f"t{os.getpid() % 1_000_000}"
 """Begins the name of every lab of these tests: runs side by side do not meet."""
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def own_state() -> Iterator[Path]:
     """A state directory of the tests' own, with the machine's jars in it; every lab left in it is taken down.
 
@@ -31,19 +32,37 @@ def own_state() -> Iterator[Path]:
     root = Path(tempfile.mkdtemp(prefix="chaosk-tests-"))
     root.chmod(0o755)
     (root / "kafka").symlink_to(cached.parent)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CHAOSK_STATE", str(root))
-        yield root
+    yield root
+    with within(root):
         for name in state.names():
             lab.down(name, print, force=True)
     shutil.rmtree(root)
 
 
-@pytest.fixture(scope="package")
+@contextmanager
+def within(root: Path) -> Iterator[None]:
+    """With this state directory: never for longer, or tests of other folders would look for their labs there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHAOSK_STATE", str(root))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def in_own_state(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whoever asks for the tests' own state directory works in it."""
+    if "own_state" not in request.fixturenames:
+        yield
+        return
+    with within(request.getfixturevalue("own_state")):
+        yield
+
+
+@pytest.fixture(scope="session")
 def small(own_state: Path) -> LabLayout:
     """A lab of one host with one broker and one ZooKeeper node, up."""
     layout = LabLayout(name=f"{TAG}s", brokers=1, zookeepers=1)
-    lab.up(layout, print)
+    with within(own_state):
+        lab.up(layout, print)
     return layout
 
 

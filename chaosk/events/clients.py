@@ -32,9 +32,9 @@ READS = table(
     *PLACE,
     ("offset", "long", "offset"),
     *VALUE,
-    ("scheduled", "long", "when the record was due, as it says itself; empty where the payload is not ours", True),
     ("leader_epoch", "int", "leader epoch the record came with", True),
     ("at", "long", "when it was delivered"),
+    ("scheduled", "long", "when the record was due, as it says itself; empty where the payload is not ours", True),
     ("txn", "string", "transaction the poll took place in", True),
 )
 POLLS = table(

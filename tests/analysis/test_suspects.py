@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis import events
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.suspects import doubtful, settled, suspected
+from chaosk.analysis.frames.placements import crowded
+from chaosk.analysis.frames.suspects import settled, suspected
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 
@@ -47,7 +48,7 @@ def test_what_all_say_the_same_of_is_settled(asked: Callable[..., Events]) -> No
     for table in ("reads", "audit"):
         assert suspected(found, found.table(table)).count() == 0
         assert settled(found, found.table(table)).count() == found.case.rows[table]
-        assert doubtful(found, found.table(table)).count() == 0
+    assert crowds(found) == set()
 
 
 def _exchanged(history: History) -> None:
@@ -125,19 +126,23 @@ def test_an_aborted_record_that_was_shown_is_suspected(asked: Callable[..., Even
     assert numbers(suspected(found, found.table("reads"))) == numbers(found.table("reads"))
 
 
-def test_places_near_a_suspected_value_are_doubtful(asked: Callable[..., Events]) -> None:
-    """That of an acknowledgement which names the place of another record, with all that stands there."""
+def crowds(found: Events) -> set[int]:
+    """The offsets at which more than one value was seen."""
+    return {int(row["offset"]) for row in crowded(found).collect()}
+
+
+def test_a_place_that_a_suspected_value_shares_is_found(asked: Callable[..., Events]) -> None:
+    """The acknowledgement names the place of a record that is settled."""
     history = History(records=RECORDS)
     history.change("sends", {"seq": ODD}, offset=150)
-    found = asked(history)
-    assert {130, 150} <= numbers(doubtful(found, found.table("audit")))
-    assert 10 not in numbers(doubtful(found, found.table("audit")))
+    assert crowds(asked(history)) == {150}
 
 
-def test_an_offset_that_the_audit_has_twice_is_doubtful(asked: Callable[..., Events]) -> None:
-    """Whatever stands there; elsewhere nothing is."""
+def test_a_place_that_settled_values_share_is_found(asked: Callable[..., Events]) -> None:
+    """All say the same of each of two records, and that they stand at one offset."""
     history = History(records=RECORDS)
-    for level in ("read_uncommitted", "read_committed"):
-        history.add("audit", offset=ODD, seq=ODD, isolation=level)
+    for table in ("sends", "reads", "audit"):
+        history.change(table, {"seq": ODD + 1}, offset=ODD)
     found = asked(history)
-    assert numbers(doubtful(found, found.table("audit"))) == SECOND
+    assert suspected(found, found.table("audit")).count() == 0
+    assert crowds(found) == {ODD}

@@ -75,12 +75,7 @@ JOINS = table(
     ("rebalance", "int", "which rebalance of this incarnation, from 0, as in assignments"),
     ("partitions", "int", "how many it was given"),
     ("began", "long", "when it subscribed, or lost the partitions it had; empty if it had and lost none", True),
-    (
-        "coordinator",
-        "long",
-        "since when it is connected to the coordinator; empty if no statistics said so in time",
-        True,
-    ),
+    ("coordinator", "long", "since when it is connected to the coordinator; empty if no statistics told in time", True),
     ("assigned", "long", "when it was given the partitions: joining and syncing are over"),
     ("fetched", "long", "when it knew the committed offsets of them; empty if it got no answer", True),
     ("first", "long", "when a poll returned the first records after that; empty if none did", True),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from analysis.history import History
 from analysis.transactional import transactional
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from chaosk.analysis import events
 from chaosk.analysis.events import Events
@@ -36,9 +36,9 @@ def asked(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     tune(spark, small=True)
 
 
-def numbers(frame: object) -> set[int]:
+def numbers(frame: DataFrame) -> set[int]:
     """The sequence numbers of rows."""
-    return {int(row["seq"]) for row in frame.select("seq").collect()}  # type: ignore[attr-defined]
+    return {int(row["seq"]) for row in frame.select("seq").collect()}
 
 
 def test_what_all_say_the_same_of_is_settled(asked: Callable[..., Events]) -> None:

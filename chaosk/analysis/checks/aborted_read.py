@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import Rows
@@ -43,9 +43,7 @@ class AbortedRead(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of values that were shown and must not be."""
-        attempts = events.table("sends").withColumnsRenamed(
-            {"probe": "producer", "incarnation": "producer_incarnation"}
-        )
+        attempts = events.table("sends").withColumnsRenamed(OF_PRODUCER)
         tried = attempts.select(*VALUE, "txn", "error", "outcome")
         failed = tried.filter(F.col("outcome") == "fail").withColumn("kind", F.lit("failed"))
         over = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn").distinct()

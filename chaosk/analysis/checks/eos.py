@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.glances.transacted import shown_committed
@@ -93,10 +93,9 @@ def _into(events: Events) -> dict[str, str]:
 def _tried(events: Events) -> DataFrame:
     """A row for each output that was made of an input, with the group that read it."""
     workers = events.table("incarnations").select("probe", "incarnation", "group")
-    named = {"probe": "producer", "incarnation": "producer_incarnation"}
     made = events.table("outputs").filter(among(F.col("probe"), _into(events)))
     joined = made.join(events.near(workers), on=["probe", "incarnation"], how="inner")
-    return joined.withColumnsRenamed(named)
+    return joined.withColumnsRenamed(OF_PRODUCER)
 
 
 def _counted(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFrame:

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
+from chaosk.analysis.frames import OF_PRODUCER
 from chaosk.analysis.frames.epochs import CLIENT, epochs
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.transacted import clients, index_of
@@ -49,7 +50,7 @@ class FencedLate(Check):
         return (
             events.table("transactions")
             .filter(F.col("outcome") == "committed")
-            .withColumnsRenamed({"probe": "producer", "incarnation": "producer_incarnation"})
+            .withColumnsRenamed(OF_PRODUCER)
             .select("txn", *CLIENT, "ending", "ended")
             .join(events.near(epochs(events).drop("initialized")), on=list(CLIENT), how="inner")
             .filter(F.col("ending") > F.col("succeeded"))

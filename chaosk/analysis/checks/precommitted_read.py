@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.glances.transacted import index_of
@@ -64,7 +64,7 @@ class PrecommittedRead(Check):
         sent = (
             events.table("sends")
             .filter(F.col("txn").isNotNull())
-            .withColumnsRenamed({"probe": "producer", "incarnation": "producer_incarnation"})
+            .withColumnsRenamed(OF_PRODUCER)
             .select(*VALUE, "txn", "invoked")
             .join(events.near(ended), on="txn", how="inner")
         )

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.case import Case, Span
 from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.retained import retained
@@ -154,5 +154,5 @@ def _dues(events: Events) -> DataFrame:
     """By value when it was there for a careful reader: acknowledged, or when its transaction ended (None: unknown)."""
     ends = events.table("transactions").select("txn", "ended")
     due = F.when(F.col("txn").isNull(), F.col("completed")).otherwise(F.col("ended"))
-    sent = events.table("sends").withColumnsRenamed({"probe": "producer", "incarnation": "producer_incarnation"})
+    sent = events.table("sends").withColumnsRenamed(OF_PRODUCER)
     return suspected(events, sent).join(events.near(ends), on="txn", how="left").select(*VALUE, due.alias("due"))

@@ -12,7 +12,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, among, during, mean
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import SMALL, Events
 from chaosk.analysis.found import Found
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 from chaosk.analysis.frames.values import values_of
 from chaosk.analysis.glances.rows import Rows
@@ -102,9 +102,10 @@ def _with_letters(events: Events, failed: DataFrame) -> DataFrame:
     workers = {(w.probe, w.incarnation): w for w in events.case.workers}
     deaf = [f"{probe}/{number}" for (probe, number), worker in sorted(workers.items()) if worker.acks == 0]
     heard = ~F.concat_ws("/", "producer", "producer_incarnation").isin(deaf)
-    named = {"probe": "producer", "incarnation": "producer_incarnation"}
-    about = events.table("outputs").filter(among(F.col("probe"), into)).withColumnsRenamed(named)
-    groups = events.table("incarnations").withColumnsRenamed(named).select("producer", "producer_incarnation", "group")
+    about = events.table("outputs").filter(among(F.col("probe"), into)).withColumnsRenamed(OF_PRODUCER)
+    groups = (
+        events.table("incarnations").withColumnsRenamed(OF_PRODUCER).select("producer", "producer_incarnation", "group")
+    )
     half = [probe for probe, topic in into.items() if not events.case.whole(topic)]
     kept = F.coalesce(F.col("audited") | (F.col("written") & heard), F.lit(False))
     open_ended = (F.col("outcome").isNull() | (F.col("outcome") != "fail")) & among(F.col("producer"), half)

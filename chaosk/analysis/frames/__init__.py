@@ -10,3 +10,5 @@ PLACE = ("topic", "partition")
 """Columns that name a partition."""
 VALUE = ("producer", "producer_incarnation", "seq")
 """Columns that name a record."""
+OF_PRODUCER = {"probe": "producer", "incarnation": "producer_incarnation"}
+"""What the columns of a row that a producer wrote of itself are called as part of a value."""

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events, planned_once
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 
 CLIENT = ("producer", "producer_incarnation", "producer_epoch")
 """Columns that name one client of a ``transactional.id``."""
@@ -22,7 +22,7 @@ def epochs(events: Events) -> DataFrame:
     in_turn = Window.partitionBy("transactional_id").orderBy("initialized", *CLIENT)
     return (
         events.table("transactions")
-        .withColumnsRenamed({"probe": "producer", "incarnation": "producer_incarnation"})
+        .withColumnsRenamed(OF_PRODUCER)
         .groupBy("transactional_id", *CLIENT)
         .agg(F.min("initialized").alias("initialized"))
         .withColumn("rank", F.row_number().over(in_turn))
@@ -36,7 +36,7 @@ def sent_in_transactions(events: Events) -> DataFrame:
     return (
         events.table("sends")
         .filter(F.col("txn").isNotNull())
-        .withColumnsRenamed({"probe": "producer", "incarnation": "producer_incarnation"})
+        .withColumnsRenamed(OF_PRODUCER)
         .select(
             *VALUE, *PLACE, F.when(F.col("offset") >= 0, F.col("offset")).alias("offset"), "invoked", "completed",
             "outcome", "txn", "producer_epoch",

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events, planned_once
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 
 SETTINGS = ("acks", "idempotent", "max_in_flight")
 
@@ -18,7 +18,7 @@ def sends(events: Events) -> DataFrame:
     ``written`` is "W": acknowledged, and outside of a transaction or in one that committed, or that a reader at
     read_committed was given a record of, which proves that it did.
     """
-    attempts = events.table("sends").withColumnsRenamed({"probe": "producer", "incarnation": "producer_incarnation"})
+    attempts = events.table("sends").withColumnsRenamed(OF_PRODUCER)
     return _with_fate(events, attempts).select(
         *VALUE, *PLACE, "scheduled", "invoked", "completed", "outcome", "error",
         F.when(F.col("offset") >= 0, F.col("offset")).alias("offset"),

@@ -16,14 +16,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE
 from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
 
 _BITS = 6
 """A block has 2**6 records: as many as a long has bits."""
-_NAMED = {"probe": "producer", "incarnation": "producer_incarnation"}
 _EVERYTHING = "isolation = 'read_uncommitted'"
 """Of the rows of the audit, those of the level at which it shows everything."""
 _SENDS, _UNCOMMITTED, _COMMITTED, _READERS = range(4)
@@ -132,7 +131,7 @@ def _sent(events: Events) -> DataFrame:
     if events.case.transactional:
         aborted = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn").distinct()
         rows = rows.join(F.broadcast(aborted), on="txn", how="left_anti")
-    return _marked(events, rows.withColumnsRenamed(_NAMED), _SENDS)
+    return _marked(events, rows.withColumnsRenamed(OF_PRODUCER), _SENDS)
 
 
 def _audited(events: Events) -> DataFrame:

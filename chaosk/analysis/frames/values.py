@@ -35,7 +35,7 @@ def values(events: Events) -> DataFrame:
 
 
 def values_of(events: Events, rows: DataFrame) -> DataFrame:
-    """The same of the values that some few ``rows`` name, settled or not."""
+    """The same of the values that some few ``rows`` name, settled or not; of a small run all of them."""
     if events.small:
         return events.frame(values)
     named = F.broadcast(rows.select(*VALUE).distinct())

@@ -7,7 +7,7 @@ from typing import Any
 from kafka.protocol.admin import ElectLeadersRequest
 
 from chaosk.cluster import codes
-from chaosk.cluster.asking import WITHIN, ask_controller
+from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
 from chaosk.errors import StepError
 from chaosk.model import Model
@@ -15,6 +15,8 @@ from chaosk.steps._contract import Elect
 
 _TYPES = {"preferred": 0, "unclean": 1}
 _FINE = {codes.NONE, codes.ELECTION_NOT_NEEDED}
+_PATIENCE = 5_000
+"""Milliseconds the controller may wait until it has seen the leaders it elected."""
 
 
 class Election(Model):
@@ -39,10 +41,14 @@ def elect(brokers: Brokers, deed: Elect) -> tuple[Election, ...]:
     def request() -> ElectLeadersRequest:
         asked = ElectLeadersRequest.TopicPartitions(topic=deed.topic, partitions=list(numbers))
         return ElectLeadersRequest(
-            election_type=_TYPES[deed.election], topic_partitions=[asked], timeout_ms=int(WITHIN * 500), version=2
+            election_type=_TYPES[deed.election], topic_partitions=[asked], timeout_ms=_PATIENCE, version=2
         )
 
     answer = ask_controller(brokers, request, _errors)
+    if codes.REQUEST_TIMED_OUT in _errors(answer):
+        # A controller was seen (Kafka 3.9, with ZooKeeper) to elect within a second and to miss that the new leaders
+        # were announced: it answers when the request runs out. Asked again, it says that no election is needed.
+        answer = ask_controller(brokers, request, _errors)
     results = _results(answer)
     failed = [one for one in results if one.error_code not in _FINE]
     if failed or answer.error_code:

@@ -203,6 +203,24 @@ def test_an_election_that_is_not_needed_is_none() -> None:
     assert cluster.asked[0][1].election_type == 0
 
 
+@pytest.mark.parametrize(("again", "elected"), [(codes.ELECTION_NOT_NEEDED, False), (codes.NONE, True)])
+def test_an_election_whose_announcement_was_missed_is_asked_about(again: int, *, elected: bool) -> None:
+    """A controller that elected and did not notice answers that time ran out; the second answer counts."""
+    answers = [_elected((0, codes.REQUEST_TIMED_OUT)), _elected((0, again))]
+    cluster = Moving([0], lambda *_: answers.pop(0))
+    outcome = elect.elect(cluster.as_brokers(), Elect(topic="orders", partitions=(0,), election="preferred"))
+    assert [one.elected for one in outcome] == [elected]
+    assert len(cluster.asked) == 2
+
+
+def test_an_election_that_times_out_twice_failed() -> None:
+    """And is not asked for a third time."""
+    cluster = Moving([0], lambda *_: _elected((0, codes.REQUEST_TIMED_OUT)))
+    with pytest.raises(StepError, match="the preferred election failed: orders-0: REQUEST_TIMED_OUT"):
+        elect.elect(cluster.as_brokers(), Elect(topic="orders", partitions=(0,), election="preferred"))
+    assert len(cluster.asked) == 2
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

@@ -62,12 +62,18 @@ def agree(cluster: Cluster, processes: dict[str, ProbeProcess], holds: Callable[
 
 
 def leads_again(cluster: Cluster, topic: str, partition: int) -> None:
-    """Have the preferred leader of a partition lead it again: until then nobody needs to connect to that broker."""
+    """Have the preferred leader of a partition lead it again: until then nobody needs to connect to that broker.
+
+    The controller may elect and answer only when the request runs out: see `chaosk.cluster.elect`.
+    """
     end = time.monotonic() + 60
     while cluster.leaders(topic)[partition] != partition:
         assert time.monotonic() < end, cluster.leaders(topic)
         with suppress(KafkaException):
-            cluster.admin.elect_leaders(ElectionType.PREFERRED, [TopicPartition(topic, partition)]).result(20)
+            wanted = [TopicPartition(topic, partition)]
+            cluster.admin.elect_leaders(ElectionType.PREFERRED, wanted, operation_timeout=2, request_timeout=5).result(
+                9
+            )
         time.sleep(0.5)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -18,6 +19,9 @@ settings.register_profile("untimed", settings(), deadline=None)  # how long an e
 settings.load_profile("untimed")
 
 TIERS = ("pure", "spark", "packaging", "lab")
+IDLE_NICENESS = 10
+"""Of a third process and on: it may have what processor the tests of the labs leave, and delays none of them."""
+_FOLDER = pytest.StashKey[ExitStack]()
 TOOLS = {
     "spark": ("java",),
     "lab": ("java", "mvn", "ip", "iptables", "unshare", "nsenter", "sshd", "sudo"),
@@ -61,16 +65,51 @@ def folder_of(nodeid: str) -> str:
     return "/".join(parts[: 2 if len(parts) > 2 and parts[1].startswith("on_lab") else 1])
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """A third process gets out of the way of the first two, which run the tests of the labs."""
+    if _helps(getattr(config, "workerinput", {}).get("workerid", "")):
+        os.nice(IDLE_NICENESS)
+
+
+def _helps(worker: str) -> bool:
+    return worker not in {"", "gw0", "gw1"}
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a folder in one process: they share a lab, or the Spark session."""
+    """Keep the tests of a folder in one process: they share a lab, or the Spark session.
+
+    Two processes begin with the labs' tests, which mostly wait; others with those that need a processor.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFolder(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return folder_of(nodeid)
 
+        def _assign_work_unit(self, node: Any) -> None:
+            if _helps(node.gateway.id):
+                self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+            super()._assign_work_unit(node)
+
     return ByFolder(config, log)
+
+
+@pytest.fixture(scope="session")
+def while_folder_runs(pytestconfig: pytest.Config) -> Iterator[ExitStack]:
+    """What is entered here is left after the last test of the folder: a fixture of the session's stays to its end."""
+    with ExitStack() as stack:
+        pytestconfig.stash[_FOLDER] = stack
+        yield stack
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """After the last test of a folder: leave what was entered for it, above all its lab."""
+    result = yield
+    if nextitem is not None and folder_of(nextitem.nodeid) != folder_of(item.nodeid) and _FOLDER in item.config.stash:
+        item.config.stash[_FOLDER].close()
+    return result
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 from pathlib import Path
 
@@ -101,6 +102,43 @@ def test_a_folder_stays_in_one_process(inner: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines_random(["*scheduling tests via ByFolder*"])
     for folder in ("one", "two", "three"):
         assert len(set((inner.path / f"{folder}.log").read_text("utf-8").split())) == 1, folder
+
+
+def test_a_third_process_begins_at_the_other_end_and_gives_way(inner: pytest.Pytester) -> None:
+    """Two begin with the folders of the labs; the third has the last folder, and a lower priority than they."""
+    inner.makeini(MARKERS + "addopts = --import-mode=importlib -p no:cacheprovider\n")
+    log = inner.path / "log"
+    said = "f'{os.environ[\"PYTEST_XDIST_WORKER\"]} {os.nice(0)} {__file__}\\n'"
+    for folder, tier in (("a", "packaging"), ("b", "packaging"), ("c", "pure")):
+        path = inner.path / "tests" / folder / "test_it.py"
+        path.parent.mkdir(parents=True)
+        test = f"def test_{{n}}():\n    time.sleep(0.1)\n    pathlib.Path('{log}').open('a').write({said})\n"
+        tests = "".join(test.replace("{n}", str(n)) for n in range(4))
+        path.write_text(f"import os, pathlib, pytest, time\npytestmark = pytest.mark.{tier}\n{tests}", "utf-8")
+    inner.runpytest_subprocess("-n", "3", "--no-loadscope-reorder").assert_outcomes(passed=12)
+    lines = [line.split() for line in log.read_text("utf-8").splitlines()]
+    ran = {Path(file).parent.name: (worker, int(nice)) for worker, nice, file in lines}
+    usual = os.nice(0)
+    assert ran == {"a": ("gw0", usual), "b": ("gw1", usual), "c": ("gw2", min(usual + 10, 19))}
+
+
+def test_what_a_folder_needs_is_gone_after_its_last_test(inner: pytest.Pytester) -> None:
+    """Its lab is up for all its tests, of every file, and down before the next folder's tests begin."""
+    log = inner.path / "log"
+    for folder in ("one", "two"):
+        tests = f"def test_{{n}}(lab):\n    open('{log}', 'a').write('{folder} ')\n"
+        for part in ("a", "b"):
+            path = inner.path / "tests" / folder / f"test_{folder}_{part}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(tests.replace("{n}", str(n)) for n in range(2)), "utf-8")
+        path.with_name("conftest.py").write_text(
+            "import pytest\n\n@pytest.fixture(scope='session')\ndef lab(while_folder_runs):\n"
+            f"    open('{log}', 'a').write('up ')\n"
+            f"    while_folder_runs.callback(lambda: open('{log}', 'a').write('down '))\n",
+            "utf-8",
+        )
+    inner.runpytest_subprocess("--import-mode=importlib").assert_outcomes(passed=8)
+    assert log.read_text("utf-8").split() == ["up", *["one"] * 4, "down", "up", *["two"] * 4, "down"]
 
 
 @pytest.mark.parametrize(

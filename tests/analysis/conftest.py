@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from analysis.history import History
+from lasting_spark import lasting_session
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.findings import checks
-from chaosk.analysis.spark import session
 from chaosk.verdict import Verdict
 
 Judge = Callable[..., Verdict]
@@ -23,7 +23,7 @@ MEASURING = {"recovery", "election", "rebalances", "produce_unavailability", "co
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one session, on this machine."""
-    started = session("local[2]")
+    started = lasting_session()
     yield started
     started.stop()
 

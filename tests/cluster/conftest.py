@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,13 +103,13 @@ class Cluster:
 
 
 @pytest.fixture(scope="session")
-def lab_inventory() -> Iterator[Inventory]:
+def lab_inventory(while_folder_runs: ExitStack) -> Inventory:
     """The inventory of the lab, which is up for all tests of this folder."""
     lines: list[str] = []
+    while_folder_runs.callback(lab.down, LAB, lines.append)
     loaded = load_inventory(lab.up(LabLayout(name=LAB), lines.append))
     assert isinstance(loaded, Inventory)
-    yield loaded
-    lab.down(LAB, lines.append)
+    return loaded
 
 
 @pytest.fixture

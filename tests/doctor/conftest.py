@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -109,11 +109,12 @@ class Ward:
 
 
 @pytest.fixture(scope="session")
-def ward() -> Iterator[Ward]:
+def ward(while_folder_runs: ExitStack) -> Ward:
     """A lab of three brokers and three ZooKeeper nodes, up for all tests of this folder."""
     lines: list[str] = []
+    # the analysis of a run that was killed may still be about to end
+    while_folder_runs.callback(lab.down, LAB, lines.append, force=True)
     path = lab.up(LabLayout(name=LAB), lines.append)
     inventory = load_inventory(path)
     assert isinstance(inventory, Inventory)
-    yield Ward(path, inventory)
-    lab.down(LAB, lines.append, force=True)  # the analysis of a run that was killed may still be about to end
+    return Ward(path, inventory)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ TAG = f"t{os.getpid() % 1_000_000}"
 
 
 @pytest.fixture(scope="session")
-def own_state() -> Iterator[Path]:
+def own_state(while_folder_runs: ExitStack) -> Path:
     """A state directory of the tests' own, with the machine's jars in it; every lab left in it is taken down.
 
     Not below pytest's own: that is closed to other users, and one of the tests is somebody else.
@@ -32,7 +32,11 @@ def own_state() -> Iterator[Path]:
     root = Path(tempfile.mkdtemp(prefix="chaosk-tests-"))
     root.chmod(0o755)
     (root / "kafka").symlink_to(cached.parent)
-    yield root
+    while_folder_runs.callback(_emptied, root)
+    return root
+
+
+def _emptied(root: Path) -> None:
     with within(root):
         for name in state.names():
             lab.down(name, print, force=True)

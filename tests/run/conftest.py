@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,11 @@ class Started:
 
 
 @pytest.fixture(scope="session")
-def lab_inventory() -> Iterator[Path]:
+def lab_inventory(while_folder_runs: ExitStack) -> Path:
     """The inventory of a lab with three brokers and three ZooKeeper nodes, up for all runs of these tests."""
     lines: list[str] = []
-    inventory = lab.up(LabLayout(name=LAB), lines.append)
-    yield inventory
-    lab.down(LAB, lines.append)
+    while_folder_runs.callback(lab.down, LAB, lines.append)
+    return lab.up(LabLayout(name=LAB), lines.append)
 
 
 @pytest.fixture

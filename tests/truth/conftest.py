@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from lasting_spark import lasting_session
 from pyspark.sql import SparkSession
-
-from chaosk.analysis.spark import session
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one session, on this machine."""
-    started = session("local[2]")
+    started = lasting_session()
     yield started
     started.stop()

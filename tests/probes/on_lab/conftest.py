@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -187,13 +187,13 @@ def until(process: ProbeProcess, reached: Callable[[ProbeState], bool], within: 
 
 
 @pytest.fixture(scope="session")
-def lab_inventory() -> Iterator[Inventory]:
+def lab_inventory(while_folder_runs: ExitStack) -> Inventory:
     """The inventory of the lab, which is up for all tests of this folder."""
     lines: list[str] = []
+    while_folder_runs.callback(lab.down, LAB, lines.append)
     loaded = load_inventory(lab.up(LabLayout(name=LAB, brokers=3, zookeepers=1), lines.append))
     assert isinstance(loaded, Inventory)
-    yield loaded
-    lab.down(LAB, lines.append)
+    return loaded
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,8 @@ LAB = "run-losses"
 
 
 @pytest.fixture(scope="session")
-def lab_inventory() -> Iterator[Path]:
+def lab_inventory(while_folder_runs: ExitStack) -> Path:
     """The inventory of a lab with three brokers and three ZooKeeper nodes, up for all runs of these tests."""
     lines: list[str] = []
-    yield lab.up(LabLayout(name=LAB), lines.append)
-    lab.down(LAB, lines.append)
+    while_folder_runs.callback(lab.down, LAB, lines.append)
+    return lab.up(LabLayout(name=LAB), lines.append)

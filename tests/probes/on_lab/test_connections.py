@@ -10,10 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from confluent_kafka import ElectionType, KafkaException, TopicPartition
 
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.elect import elect
+from chaosk.cluster.settings import client_settings
+from chaosk.errors import ChaoskError
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
+from chaosk.steps._contract import Elect
 from chaosk.worker.process import ProbeProcess
 
 from .conftest import Cluster, until
@@ -62,19 +66,14 @@ def agree(cluster: Cluster, processes: dict[str, ProbeProcess], holds: Callable[
 
 
 def leads_again(cluster: Cluster, topic: str, partition: int) -> None:
-    """Have the preferred leader of a partition lead it again: until then nobody needs to connect to that broker.
-
-    The controller may elect and answer only when the request runs out: see `chaosk.cluster.elect`.
-    """
+    """Have the preferred leader of a partition lead it again: until then nobody needs to connect to that broker."""
     end = time.monotonic() + 60
-    while cluster.leaders(topic)[partition] != partition:
-        assert time.monotonic() < end, cluster.leaders(topic)
-        with suppress(KafkaException):
-            wanted = [TopicPartition(topic, partition)]
-            cluster.admin.elect_leaders(ElectionType.PREFERRED, wanted, operation_timeout=2, request_timeout=5).result(
-                9
-            )
-        time.sleep(0.5)
+    with Brokers(cluster.inventory, client_settings(cluster.inventory)) as brokers:
+        while cluster.leaders(topic)[partition] != partition:
+            assert time.monotonic() < end, cluster.leaders(topic)
+            with suppress(ChaoskError):
+                elect(brokers, Elect(topic=topic, partitions=(partition,), election="preferred"))
+            time.sleep(0.5)
 
 
 def test_the_table_is_what_the_kernel_lists(cluster: Cluster) -> None:

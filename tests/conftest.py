@@ -21,6 +21,9 @@ settings.load_profile("untimed")
 TIERS = ("pure", "spark", "packaging", "lab")
 IDLE_NICENESS = 10
 """Of a third process and on: it may have what processor the tests of the labs leave, and delays none of them."""
+SPREAD = ("analysis", "truth")
+"""Folders whose tests share a session of Spark alone, which each process can have: their files go wherever there is
+time."""
 _FOLDER = pytest.StashKey[ExitStack]()
 TOOLS = {
     "spark": ("java",),
@@ -60,9 +63,13 @@ def _lateness(item: pytest.Item) -> list[bool]:
 
 
 def folder_of(nodeid: str) -> str:
-    """The first folder below ``tests`` that a test is in, or its file; a folder ``on_lab...`` has a lab of its own."""
+    """The first folder below ``tests`` that a test is in, or its file; a folder ``on_lab...`` has a lab of its own.
+
+    Of folders that are ``SPREAD`` the file or folder below.
+    """
     parts = nodeid.partition("::")[0].removeprefix("tests/").split("/")
-    return "/".join(parts[: 2 if len(parts) > 2 and parts[1].startswith("on_lab") else 1])
+    below = parts[0] in SPREAD or (len(parts) > 2 and parts[1].startswith("on_lab"))
+    return "/".join(parts[: 2 if below else 1])
 
 
 def pytest_configure(config: pytest.Config) -> None:

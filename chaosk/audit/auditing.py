@@ -31,7 +31,7 @@ def audit(spec: AuditSpec) -> AuditResult:
     with LiveLog(Path(spec.folder)) as log, Brokers(spec.inventory, settings) as brokers:
         todo = ranges(brokers, spec.topics)
         readers = [Reader(settings, isolation, Decoder(spec.run_id), log) for isolation in ISOLATIONS]
-        incomplete = together(lambda reader: reader.read(todo, began + spec.timeout), readers)
+        incomplete = together(lambda reader: reader.read(todo, spec.patience), readers)
         silent = [line for group in spec.groups for line in _write_group(brokers, log, group, todo)]
     lines = (*(line for lines in incomplete for line in lines), *silent)
     return AuditResult(

@@ -24,8 +24,8 @@ class AuditSpec(Model):
     """The consumer groups whose committed offsets are read."""
     folder: str
     """The folder of its event streams; must not hold any."""
-    timeout: float = 60.0
-    """Seconds that reading may take; what was not read by then is incomplete."""
+    patience: float = 60.0
+    """Seconds without a record after which reading ends; what was not read by then is incomplete."""
 
 
 class AuditResult(Model):

@@ -42,7 +42,7 @@ def cluster() -> Iterator[tuple[Producer, Inventory]]:
 def spec(place: Inventory, folder: Path, groups: tuple[str, ...] = ()) -> AuditSpec:
     """An audit of `orders`."""
     return AuditSpec(
-        inventory=place, run_id="run-1", topics=("orders",), groups=groups, folder=str(folder / "audit"), timeout=10.0
+        inventory=place, run_id="run-1", topics=("orders",), groups=groups, folder=str(folder / "audit"), patience=10.0
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +31,7 @@ def read(where: str, folder: Path, *todo: Range, within: float = 10.0) -> tuple[
     """What a reader says is incomplete, and the rows that it wrote."""
     with LiveLog(folder / "audit") as log:
         reader = Reader({"bootstrap.servers": where}, "read_uncommitted", Decoder(RUN), log)
-        incomplete = reader.read(todo, time.monotonic() + within)
+        incomplete = reader.read(todo, within)
     return incomplete, rows(folder, "audit")
 
 
@@ -71,6 +72,26 @@ def test_an_end_that_is_not_reached_is_told(cluster: tuple[Producer, str], tmp_p
     incomplete, found = read(where, tmp_path, Range("orders", 0, 0, 5, 5), within=1.5)
     assert incomplete == ("orders-0 at read_uncommitted: not read to offset 5 in time",)
     assert len(found) == 1
+
+
+def test_a_log_that_takes_long_is_read_to_its_end(cluster: tuple[Producer, str], tmp_path: Path) -> None:
+    """However long it is: time is up only when nothing came for so long."""
+    producer, where = cluster
+    producer.produce("orders", b"x", partition=0)
+    producer.flush(5)
+
+    def later() -> None:
+        for _ in range(8):
+            time.sleep(0.4)
+            producer.produce("orders", b"x", partition=0)
+            producer.flush(5)
+
+    slow = threading.Thread(target=later)
+    slow.start()
+    incomplete, found = read(where, tmp_path, Range("orders", 0, 0, 9, 9), within=2.0)
+    slow.join()
+    assert incomplete == ()
+    assert len(found) == 9
 
 
 def test_a_start_that_is_gone_is_told(cluster: tuple[Producer, str], tmp_path: Path) -> None:

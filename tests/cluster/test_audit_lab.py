@@ -14,11 +14,14 @@ import pytest
 from confluent_kafka import Producer
 
 from chaosk.audit.auditing import audit
+from chaosk.audit.ranges import ranges
+from chaosk.audit.reading import Reader
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.groups import Committed, commit
+from chaosk.cluster.settings import client_settings
 from chaosk.errors import ClusterError
-from chaosk.eventlog import read_live
-from chaosk.payload import Encoder
+from chaosk.eventlog import LiveLog, read_live
+from chaosk.payload import Decoder, Encoder
 from chaosk.scenario import Topic
 
 pytestmark = pytest.mark.lab
@@ -134,7 +137,7 @@ def test_a_partition_without_leader_is_incomplete(cluster: Any, folder: Callable
     writer.flush(10)
     with cluster.killed(1):
         time.sleep(12)  # the cluster has noticed
-        result = audit(spec(cluster, folder("audit"), timeout=15.0))
+        result = audit(spec(cluster, folder("audit"), patience=15.0))
     assert not result.complete
     assert [line.partition(" at ")[0] for line in result.incomplete] == ["orders-1", "orders-1"]
     assert result.records == 40
@@ -147,16 +150,18 @@ def test_a_partition_without_leader_is_incomplete(cluster: Any, folder: Callable
 def test_what_is_not_read_in_time_is_incomplete(cluster: Any, folder: Callable[[str], str]) -> None:
     """A leader that freezes between being asked and being read leaves its partition incomplete, in bounded time."""
     cluster.prepare(orders=SHAPE)
-    writer = producer(cluster, linger_ms=50)
-    for number in range(60_000):
-        writer.produce("orders", b"x" * 1000, partition=number % 3)
-        writer.poll(0)
-    writer.flush(30)
-    began = time.monotonic()
-    result = audit(spec(cluster, folder("audit"), timeout=0.05))
-    assert time.monotonic() - began < 15
-    assert not result.complete
-    assert "not read to offset 20000 in time" in " ".join(result.incomplete)
+    writer = producer(cluster)
+    for number in range(300):
+        writer.produce("orders", b"x", partition=number % 3)
+    assert writer.flush(30) == 0
+    todo = ranges(cluster.brokers, ("orders",))
+    frozen = next(one.leader for one in cluster.brokers.partitions("orders") if one.partition == 1)
+    settings = client_settings(cluster.inventory)
+    with LiveLog(Path(folder("audit"))) as log, cluster.frozen(frozen):
+        began = time.monotonic()
+        incomplete = Reader(settings, "read_uncommitted", Decoder(RUN), log).read(todo, 3.0)
+        assert time.monotonic() - began < 15
+    assert incomplete == ("orders-1 at read_uncommitted: not read to offset 100 in time",)
 
 
 def test_many_records(cluster: Any, folder: Callable[[str], str]) -> None:

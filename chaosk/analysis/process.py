@@ -21,6 +21,8 @@ from chaosk.eventstore import close
 from chaosk.rundir import RunDir, existing
 from chaosk.verdict import Verdict
 
+_LIVE = 14
+"""Bytes of a live stream for each byte of the table that it becomes, about."""
 WARM_UPS = 3
 """Times that a made-up run is judged, as long as nothing better is to do: each makes the JVM a little quicker."""
 
@@ -37,8 +39,9 @@ def judge(root: Path, master: str | None = None) -> Verdict:
 
 
 def size(rundir: RunDir) -> int:
-    """Bytes of all event tables."""
-    return sum(path.stat().st_size for path in rundir.events.glob("*.parquet"))
+    """Bytes of all event tables; of a run that still goes on, about as many as there would be by now."""
+    tables = sum(path.stat().st_size for path in rundir.events.glob("*.parquet"))
+    return tables or sum(path.stat().st_size for path in rundir.live.rglob("*.arrows")) // _LIVE
 
 
 def close_events(rundir: RunDir) -> None:
@@ -56,7 +59,7 @@ def command(root: Path, master: str | None, *, wait: bool) -> None:
     times: dict[str, float] = {}
     rundir = existing(root)
     with timed(times, "session"):
-        spark = session(master, large=not wait and size(rundir) >= LARGE)
+        spark = session(master, large=size(rundir) >= LARGE)
     if wait:
         with timed(times, "warm_up"):
             for _ in range(WARM_UPS):

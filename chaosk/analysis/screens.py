@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.deliveries import steps
 from chaosk.analysis.frames.placements import crowded
+from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.values import given_to, times_given, values
 from chaosk.analysis.glances.screens import glanced
 

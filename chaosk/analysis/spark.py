@@ -22,6 +22,8 @@ from pyspark.sql import SparkSession
 
 from chaosk.errors import AnalysisError, PreflightError
 
+PER_PARTITION = 10_000_000
+"""Rows for which there is one more partition than there are cores: more of them are more tasks to plan and to start."""
 LARGE = 48 << 20
 """Bytes of Parquet from which on a log is worth the optimizing compiler and more memory (about 5 M events)."""
 
@@ -45,7 +47,16 @@ _JVM_SMALL = {
     # The first tier compiles at once: the optimizing one has not paid for itself when a short judgement is over.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m",
 }
-_JVM_LARGE = {"spark.driver.memory": "6g", "spark.sql.files.maxPartitionBytes": "256m"}
+_JVM_LARGE = {
+    "spark.driver.memory": "6g",
+    "spark.sql.files.maxPartitionBytes": "256m",
+    # A judgement is a hundred queries, each compiled to classes of its own. The optimizing compiler took half of all
+    # processor time of ten million events: what it optimizes has to be ten times as busy as the JVM would have it.
+    "spark.driver.extraJavaOptions": (
+        "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+        "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+    ),
+}
 _SMALL = {
     "spark.sql.shuffle.partitions": "1",
     # In one partition a join needs no broadcast, which is a job of its own.
@@ -54,16 +65,17 @@ _SMALL = {
     "spark.sql.adaptive.enabled": "false",
 }
 _NOT_SMALL = {
-    "spark.sql.shuffle.partitions": "8",
     "spark.sql.autoBroadcastJoinThreshold": "10485760",
     "spark.sql.adaptive.enabled": "true",
 }
 
 
-def tune(spark: SparkSession, *, small: bool) -> None:
-    """Set what suits a run of this size, as far as a started session lets it be set and the user has set nothing."""
+def tune(spark: SparkSession, *, small: bool, rows: int = 0) -> None:
+    """Set what suits a run of so many rows, as far as a started session lets it be set and the user has set nothing."""
     users = user_settings()
-    for key, value in (_SMALL if small else _NOT_SMALL).items():
+    partitions = max(spark.sparkContext.defaultParallelism, -(-rows // PER_PARTITION))
+    large = {"spark.sql.shuffle.partitions": str(partitions), **_NOT_SMALL}
+    for key, value in (_SMALL if small else large).items():
         if key not in users:
             spark.conf.set(key, value)
 

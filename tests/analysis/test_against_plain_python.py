@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis import events
 from chaosk.analysis.analyze import analyze
-from chaosk.analysis.frames.health import CELL
+from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.spark import tune
 from chaosk.rundir import RunDir
 

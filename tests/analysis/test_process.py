@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis import evidence
 from chaosk.analysis.analyze import analyze
+from chaosk.analysis.process import size
 from chaosk.cli.analyze import command
 from chaosk.errors import AnalysisError, UsageError
 from chaosk.rundir import RunDir
@@ -234,3 +235,15 @@ def test_what_is_no_run_directory_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert isinstance(result.exception, UsageError)
     assert "not a run directory" in str(result.exception)
+
+
+def test_a_run_that_goes_on_is_judged_by_its_live_streams(tmp_path: Path) -> None:
+    """How large it will be is known before its tables are there, and then by these."""
+    rundir = RunDir(tmp_path)
+    (rundir.live / "writer-0").mkdir(parents=True)
+    with (rundir.live / "writer-0" / "sends.arrows").open("wb") as file:
+        file.truncate(14_000_000)
+    assert size(rundir) == 1_000_000
+    rundir.events.mkdir()
+    (rundir.events / "sends.parquet").write_bytes(bytes(77))
+    assert size(rundir) == 77

@@ -78,6 +78,8 @@ def test_what_the_user_has_set_is_not_tuned(spark: SparkSession, monkeypatch: py
     tune(spark, small=False)
     assert spark.conf.get(key) == "1"
     monkeypatch.delenv("PYSPARK_SUBMIT_ARGS")
-    tune(spark, small=False)
-    assert spark.conf.get(key) == "8"
+    tune(spark, small=False, rows=5)
+    assert spark.conf.get(key) == "2", "one for each core"
+    tune(spark, small=False, rows=95_000_000)
+    assert spark.conf.get(key) == "10", "one for each ten million rows"
     tune(spark, small=True)

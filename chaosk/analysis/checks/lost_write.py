@@ -9,10 +9,11 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.deliveries import steps, without_seek
+from chaosk.analysis.frames.deliveries import without_seek
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained, starts
 from chaosk.analysis.frames.sends import with_settings
+from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import EMPTY, Rows
 

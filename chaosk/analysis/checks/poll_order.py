@@ -8,7 +8,8 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import MEMBER, steps, without_seek
+from chaosk.analysis.frames.deliveries import MEMBER, without_seek
+from chaosk.analysis.frames.steps import steps
 
 
 class PollOrder(Check):

@@ -8,7 +8,8 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import MEMBER, steps, with_isolation, without_seek
+from chaosk.analysis.frames.deliveries import MEMBER, with_isolation, without_seek
+from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.visible import visible
 
 

@@ -10,7 +10,8 @@ from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
-from chaosk.analysis.frames.health import CELL, prompt_deliveries, prompt_sends, under_replicated
+from chaosk.analysis.frames.gaps import CELL
+from chaosk.analysis.frames.health import prompt_deliveries, prompt_sends, under_replicated
 from chaosk.analysis.histograms import Key, histograms
 from chaosk.analysis.recovered import Cells, first_well, grouped
 from chaosk.verdict import Measure

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.deliveries import MEMBER, reads
+from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.suspects import settled, suspected_reads
 from chaosk.analysis.screens import screened
@@ -28,7 +29,7 @@ def figures(events: Events) -> DataFrame:
         (F.col("completed") - F.col("scheduled")).alias("latency"),
     )  # fmt: skip
     called = calls(events).select(F.lit("call").alias("what"), *MEMBER, F.col("invoked").alias("when"), "until")
-    read = events.table("reads").select(F.lit("read").alias("what"), *MEMBER, F.col("at").alias("when"))
+    read = events.frame(polled).select(F.lit("read").alias("what"), *MEMBER, F.col("at").alias("when"), "records")
     received = first_deliveries(events).select(
         F.lit("received").alias("what"), "probe", F.col("scheduled").alias("when"),
         (F.col("at") - F.col("scheduled")).alias("latency"),
@@ -44,7 +45,7 @@ def figures(events: Events) -> DataFrame:
             "what", *MEMBER, *(mask.alias(name) for name, mask in masks.items()),
             bucket(F.col("latency")).alias("bucket"),
         )
-        .agg(F.count("*").alias("count"), F.max("latency").alias("longest"))
+        .agg(F.sum(F.coalesce("records", F.lit(1).cast("long"))).alias("count"), F.max("latency").alias("longest"))
     )  # fmt: skip
 
 
@@ -57,11 +58,11 @@ def calls(events: Events) -> DataFrame:
     """
     unanswered = F.coalesce("completed", F.lit(events.case.record.ended))
     waited = events.table("commits").filter(F.col("kind").isin("sync", "topic"))
-    polled, asked, committed = (
+    heard, asked, committed = (
         rows.select(*MEMBER, "invoked", unanswered.alias("until"))
         for rows in (events.table("polls"), events.table("fetched"), waited)
     )
-    return polled.unionByName(asked).unionByName(committed)
+    return heard.unionByName(asked).unionByName(committed)
 
 
 def checked(events: Events) -> DataFrame:

@@ -9,16 +9,9 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.figures import first_deliveries
+from chaosk.analysis.frames.gaps import cell
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
-
-CELL = 250_000_000
-"""Nanoseconds of one cell."""
-
-
-def cell(time: str) -> Column:
-    """The number of the cell that a time lies in."""
-    return F.floor(F.col(time) / F.lit(CELL))
 
 
 def prompt_sends(events: Events, within: Mapping[str, int]) -> DataFrame:

@@ -7,13 +7,13 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.answered import WRITER, answered
 from chaosk.analysis.frames.deliveries import reads
-from chaosk.analysis.frames.gaps import SHORTEST, gaps
+from chaosk.analysis.frames.gaps import SHORTEST, gaps, gaps_of
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.values import given_to, values
 
-_WRITER = ("producer", "producer_incarnation", *PLACE)
 _READER = ("reader", *PLACE)
 _TIMES_BASELINE = 10
 _SHARE = 0.99
@@ -25,49 +25,48 @@ def produce_outages(events: Events) -> DataFrame:
     Columns: producer, producer_incarnation, topic, partition, began, ended, censored (whether it was still going on at
     the process's last outcome), failed and uncertain (sends with that outcome during it), errors.
     """
-    attempts = sends(events)
-    known = attempts.filter(F.col("partition").isNotNull())
-    ok = known.filter(F.col("outcome") == "ok")
+    known = events.frame(answered).filter(F.col("partition").isNotNull())
     # The first send's due time stands for an acknowledgement, so that a start which takes long is a gap as well.
-    starts = known.groupBy(*_WRITER).agg(F.min("scheduled").alias("completed"))
-    marks = ok.select(*_WRITER, "completed").unionByName(starts)
-    closed = gaps(marks, _WRITER, "completed").withColumn("censored", F.lit(False))
-    candidates = closed.unionByName(_unclosed(events, attempts, marks)).join(
-        events.near(_ordinary(events, ok)), on="producer", how="left"
+    starts = known.groupBy(*WRITER).agg(F.min("due").alias("first"), F.min("due").alias("last"))
+    marks = known.filter(F.col("outcome") == "ok").select(*WRITER, "first", "last").unionByName(starts)
+    closed = gaps_of(marks, WRITER).withColumn("censored", F.lit(False))
+    candidates = closed.unionByName(_unclosed(events, marks)).join(
+        events.near(_ordinary(events)), on="producer", how="left"
     )
-    waiting = _waiting(events, candidates, attempts)
+    waiting = _waiting(events, candidates)
     threshold = F.greatest(F.lit(SHORTEST), F.coalesce("ordinary", F.lit(0)) * _TIMES_BASELINE)
     return waiting.filter(F.col("ended") - F.col("began") >= threshold).select(
-        *_WRITER, "began", "ended", "censored", "failed", "uncertain", "errors"
+        *WRITER, "began", "ended", "censored", "failed", "uncertain", "errors"
     )
 
 
-def _unclosed(events: Events, attempts: DataFrame, marks: DataFrame) -> DataFrame:
+def _unclosed(events: Events, marks: DataFrame) -> DataFrame:
     """Per process and partition the stretch after its last acknowledgement, if sends came to nothing after it."""
-    last = marks.groupBy(*_WRITER).agg(F.max("completed").alias("opened"))
-    bad = attempts.filter(F.col("outcome") != "ok").withColumn("over", F.coalesce("completed", "scheduled"))
+    last = marks.groupBy(*WRITER).agg(F.max("last").alias("opened"))
+    bad = events.frame(answered).filter(F.col("outcome") != "ok")
     # A send that failed before the client chose a partition waited for any of its topic's.
-    same = [F.col(f"last.{name}") == F.col(f"bad.{name}") for name in _WRITER[:3]]
-    here = F.col("bad.partition").isNull() | (F.col("bad.partition") == F.col("last.partition"))
+    same = [F.col(f"mark.{name}") == F.col(f"bad.{name}") for name in WRITER[:3]]
+    here = F.col("bad.partition").isNull() | (F.col("bad.partition") == F.col("mark.partition"))
     return (
         events.near(last)
-        .alias("last")
-        .join(bad.alias("bad"), on=[*same, here, F.col("bad.over") > F.col("last.opened")], how="inner")
-        .groupBy(*(F.col(f"last.{name}") for name in (*_WRITER, "opened")))
-        .agg(F.max("bad.over").alias("closed"))
+        .alias("mark")
+        .join(bad.alias("bad"), on=[*same, here, F.col("bad.last") > F.col("mark.opened")], how="inner")
+        .groupBy(*(F.col(f"mark.{name}") for name in (*WRITER, "opened")))
+        .agg(F.max("bad.last").alias("closed"))
         .filter(F.col("closed") - F.col("opened") >= SHORTEST)
-        .select(*_WRITER, "opened", "closed", F.lit(True).alias("censored"))
+        .select(*WRITER, "opened", "closed", F.lit(True).alias("censored"))
     )
 
 
-def _ordinary(events: Events, ok: DataFrame) -> DataFrame:
+def _ordinary(events: Events) -> DataFrame:
     """By producer the 99th percentile of the gaps between acknowledgements of a partition in the baseline."""
     baseline = events.case.baseline
     low, high = (baseline.began, baseline.ended) if baseline else (0, 0)
-    before = F.lag("completed").over(Window.partitionBy(*_WRITER).orderBy("completed"))
+    before = F.lag("completed").over(Window.partitionBy(*WRITER).orderBy("completed"))
     by_length = Window.partitionBy("producer").orderBy("gap")
     return (
-        ok.filter(F.col("completed").between(low, high))
+        sends(events)
+        .filter((F.col("outcome") == "ok") & F.col("partition").isNotNull() & F.col("completed").between(low, high))
         .withColumn("gap", F.col("completed") - before)
         .filter(F.col("gap").isNotNull())
         .withColumn("share", F.cume_dist().over(by_length))
@@ -77,26 +76,39 @@ def _ordinary(events: Events, ok: DataFrame) -> DataFrame:
     )
 
 
-def _waiting(events: Events, candidates: DataFrame, attempts: DataFrame) -> DataFrame:
-    """Gaps cut down to when the first send that waited in them was due, with what became of the sends meanwhile."""
-    same = [F.col(f"gap.{name}") == F.col(f"send.{name}") for name in _WRITER[:3]]
-    here = F.col("send.partition").isNull() | (F.col("send.partition") == F.col("gap.partition"))
-    over = F.coalesce("send.completed", F.lit(2**62))
-    meanwhile = (over > F.col("gap.opened")) & (F.col("send.scheduled") < F.col("gap.closed"))
-    names = [F.col(f"gap.{name}") for name in (*_WRITER, "opened", "closed", "censored", "ordinary")]
+def _waiting(events: Events, candidates: DataFrame) -> DataFrame:
+    """Gaps cut down to when the first send that waited in them was due, with what became of the sends meanwhile.
+
+    What was acknowledged to a partition at all was so before its gap or after it: of these, cells tell enough.
+    """
+    gap, bounds = events.near(candidates), ("opened", "closed", "censored", "ordinary")
+    later = events.frame(answered).filter((F.col("outcome") == "ok") & F.col("partition").isNotNull())
+    acknowledged = gap.join(
+        later.select(*WRITER, F.col("first").alias("over"), F.col("due").alias("scheduled")),
+        on=list(WRITER),
+        how="inner",
+    )
+    others = sends(events).filter((F.col("outcome") != "ok") | F.col("partition").isNull())
+    over = F.coalesce("completed", F.lit(2**62))
+    others = others.select(
+        *WRITER[:3], F.col("partition").alias("chosen"), over.alias("over"), "scheduled", "outcome", "error"
+    )
+    here = F.col("chosen").isNull() | (F.col("chosen") == F.col("partition"))
+    came_to_nothing = gap.join(others, on=list(WRITER[:3]), how="inner").filter(here).drop("chosen")
+    meanwhile = (F.col("over") > F.col("opened")) & (F.col("scheduled") < F.col("closed"))
     return (
-        events.near(candidates).alias("gap")
-        .join(attempts.alias("send"), on=[*same, here, meanwhile], how="inner")
-        .groupBy(*names)
+        acknowledged.unionByName(came_to_nothing, allowMissingColumns=True)
+        .filter(meanwhile)
+        .groupBy(*WRITER, *bounds)
         .agg(
-            F.min("send.scheduled").alias("due"),
-            F.count_if(F.col("send.outcome") == "fail").alias("failed"),
-            F.count_if(F.col("send.outcome") == "info").alias("uncertain"),
-            F.concat_ws(", ", F.array_sort(F.collect_set("send.error"))).alias("errors"),
+            F.min("scheduled").alias("due"),
+            F.count_if(F.col("outcome") == "fail").alias("failed"),
+            F.count_if(F.col("outcome") == "info").alias("uncertain"),
+            F.concat_ws(", ", F.array_sort(F.collect_set("error"))).alias("errors"),
         )
         .withColumn("began", F.greatest("opened", "due"))
         .withColumn("ended", F.col("closed"))
-    )  # fmt: skip
+    )
 
 
 def consume_outages(events: Events) -> DataFrame:
@@ -108,7 +120,7 @@ def consume_outages(events: Events) -> DataFrame:
     rows = reads(events)
     due = sends(events).filter("written").select(*VALUE, "completed")
     closing = rows.select(*_READER, F.col("at").alias("closed"), *VALUE)
-    ended = events.near(gaps(rows, _READER, "at")).join(closing, on=[*_READER, "closed"], how="inner")
+    ended = events.near(gaps(events.frame(polled), _READER, "at")).join(closing, on=[*_READER, "closed"], how="inner")
     closed = (
         events.near(ended)
         .join(due, on=list(VALUE), how="inner")

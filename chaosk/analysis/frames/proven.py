@@ -8,9 +8,10 @@ from pyspark.sql import functions as F
 from chaosk.analysis.case import Case
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.health import CELL, cell
+from chaosk.analysis.frames.answered import answered
+from chaosk.analysis.frames.gaps import CELL, cell
 from chaosk.analysis.frames.polled import polled
-from chaosk.analysis.frames.sends import sends, with_settings
+from chaosk.analysis.frames.sends import with_settings
 
 _AFTER = 60_000_000_000
 """Nanoseconds after the run's end up to which the frame goes on."""
@@ -57,9 +58,13 @@ def by_then(events: Events, rows: DataFrame, time: str) -> DataFrame:
 
 def _shown(events: Events) -> DataFrame:
     """What named an offset, and when it was known: acknowledgements and deliveries, of records of others, too."""
-    acknowledged = with_settings(
-        events, sends(events).filter((F.col("outcome") == "ok") & F.col("offset").isNotNull())
-    ).select(*PLACE, "offset", F.col("completed").alias("at"), (F.coalesce("acks", F.lit(1)) == -1).alias("firm"))
+    told = events.frame(answered).filter((F.col("outcome") == "ok") & F.col("high").isNotNull())
+    acknowledged = with_settings(events, told).select(
+        *PLACE,
+        F.col("high").alias("offset"),
+        F.col("last").alias("at"),
+        (F.coalesce("acks", F.lit(1)) == -1).alias("firm"),
+    )
     read = events.frame(polled).select(*PLACE, F.col("high").alias("offset"), "at", F.lit(True).alias("firm"))
     return acknowledged.unionByName(read).filter(F.col("at").isNotNull())
 

@@ -1,8 +1,7 @@
 """A run directory judged by chaosk in a process of its own, by every rule or by those of the five questions alone.
 
-``python bench/_judged.py RUN_DIR [--five] [--times N | --parts]``: one line of JSON with the seconds of each judgement,
-the first of which is cold; or, with ``--parts``, what a cold one spends on each of its parts, asked in turn. The
-questions are those that ``bench/_questions.py`` asks DuckDB.
+``python bench/_judged.py RUN_DIR [--five] [--parts]``; with ``--parts`` one line of JSON with what it spends on each of
+its parts, asked in turn. The questions are those that ``bench/_questions.py`` asks DuckDB.
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from analysis import cpu
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.case import Case
-from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.findings import ask, checks
 from chaosk.analysis.histograms import histograms
@@ -40,16 +39,12 @@ def parts(spark: SparkSession, case: Case, names: tuple[str, ...]) -> list[dict[
     beans = java.java.lang.management.ManagementFactory
     pid = java.java.lang.ProcessHandle.current().pid()
 
-    def used() -> float:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / 100
-
     def so_far() -> tuple[float, float, float, float]:
         collected = sum(bean.getCollectionTime() for bean in beans.getGarbageCollectorMXBeans())
-        return time.monotonic(), used(), beans.getCompilationMXBean().getTotalCompilationTime() / 1e3, collected / 1e3
+        return time.monotonic(), cpu(pid), beans.getCompilationMXBean().getTotalCompilationTime() / 1e3, collected / 1e3
 
     events = Events(spark, case)
-    tune(spark, small=events.small, rows=sum(case.rows.values()))
+    tune(spark, small=events.small, rows=events.count)
     todo: dict[str, Callable[[], object]] = {
         "screens": partial(events.once, screened),
         "histograms": partial(events.once, histograms),
@@ -66,18 +61,11 @@ def parts(spark: SparkSession, case: Case, names: tuple[str, ...]) -> list[dict[
     return told
 
 
-def _seconds(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]]) -> float:
-    began = time.monotonic()
-    analyze(spark, rundir, kinds)
-    return round(time.monotonic() - began, 2)
-
-
 def main() -> None:
     """Judge it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("--five", action="store_true")
-    parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--parts", action="store_true")
     chosen = parser.parse_args()
     rundir = RunDir(chosen.run)
@@ -86,7 +74,7 @@ def main() -> None:
     if chosen.parts:
         print(json.dumps(parts(spark, read_case(rundir), tuple(sorted(kinds)))))
     else:
-        print(json.dumps([_seconds(spark, rundir, kinds) for _ in range(chosen.times)]))
+        analyze(spark, rundir, kinds)
     spark.stop()
 
 

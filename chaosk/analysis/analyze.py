@@ -30,7 +30,7 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
     """
     case = read_case(rundir)
     events = Events(spark, case)
-    tune(spark, small=events.small, rows=sum(case.rows.values()))
+    tune(spark, small=events.small, rows=events.count)
     with failures_as(f"{rundir.root}: the events cannot be judged"):
         try:
             answers = ask_all(events, None if kinds is None else dict(kinds))

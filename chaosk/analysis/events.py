@@ -57,10 +57,12 @@ class Events:
     def __init__(self, spark: SparkSession, case: Case) -> None:
         self.spark = spark
         self.case = case
-        self.small = sum(case.rows.values()) <= SMALL
+        self.count = sum(case.rows.values())
+        """Rows of all tables."""
+        self.small = self.count <= SMALL
         self.rows = Rows(case)
         """The same tables for glances, if ``glances``."""
-        self.glances = sum(case.rows.values()) <= GLANCED
+        self.glances = self.count <= GLANCED
         self._tables: dict[str, DataFrame] = {}
         self._plans: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from pyspark.sql import SparkSession
@@ -21,8 +23,6 @@ from chaosk.eventstore import close
 from chaosk.rundir import RunDir, existing
 from chaosk.verdict import Verdict
 
-_LIVE = 14
-"""Bytes of a live stream for each byte of the table that it becomes, about."""
 WARM_UPS = 3
 """Times that a made-up run is judged, as long as nothing better is to do: each makes the JVM a little quicker."""
 
@@ -39,9 +39,8 @@ def judge(root: Path, master: str | None = None) -> Verdict:
 
 
 def size(rundir: RunDir) -> int:
-    """Bytes of all event tables; of a run that still goes on, about as many as there would be by now."""
-    tables = sum(path.stat().st_size for path in rundir.events.glob("*.parquet"))
-    return tables or sum(path.stat().st_size for path in rundir.live.rglob("*.arrows")) // _LIVE
+    """Bytes of all event tables."""
+    return sum(path.stat().st_size for path in rundir.events.glob("*.parquet"))
 
 
 def close_events(rundir: RunDir) -> None:
@@ -58,36 +57,50 @@ def command(root: Path, master: str | None, *, wait: bool) -> None:
     """Judge ROOT, a run directory."""
     times: dict[str, float] = {}
     rundir = existing(root)
-    with timed(times, "session"):
-        spark = session(master, large=size(rundir) >= LARGE)
     if wait:
-        with timed(times, "warm_up"):
-            for _ in range(WARM_UPS):
-                if not _told():
-                    warm_up(spark)
-        _wait(times)
-    verdict = _judge(spark, rundir, times)
+        spark = _warmed_up(master, times)
+        close_events(rundir)
+        if size(rundir) >= LARGE:
+            _again_from_the_start(rundir, master)
+    else:
+        close_events(rundir)
+        with timed(times, "session"):
+            spark = session(master, large=size(rundir) >= LARGE)
+    with timed(times, "judge"):
+        verdict = analyze(spark, rundir)
     click.echo(", ".join(f"{part} {seconds:.1f} s" for part, seconds in times.items()), err=True)
     click.echo(json.dumps({"verdict": str(rundir.verdict), "outcome": verdict.verdict, "seconds": times}))
     sys.stdout.flush()
 
 
-def _told() -> bool:
-    """Whether there is something to read on stdin."""
-    return bool(select.select([sys.stdin], [], [], 0)[0])
-
-
-def _wait(times: dict[str, float]) -> None:
+def _warmed_up(master: str | None, times: dict[str, float]) -> SparkSession:
+    """A session for a small run, as soon as there is something to judge."""
+    with timed(times, "session"):
+        spark = session(master)
+    with timed(times, "warm_up"):
+        for _ in range(WARM_UPS):
+            if not _told():
+                warm_up(spark)
     with timed(times, "waited"):
         told = sys.stdin.readline()
     if not told:
         raise AnalysisError("stdin was closed before there was anything to judge")
+    return spark
 
 
-def _judge(spark: SparkSession, rundir: RunDir, times: dict[str, float]) -> Verdict:
-    with timed(times, "judge"):
-        close_events(rundir)
-        return analyze(spark, rundir)
+def _again_from_the_start(rundir: RunDir, master: str | None) -> NoReturn:
+    """Become the process that judges a large run, under the same id: memory and compiler are set when a JVM starts.
+
+    The JVM that waited ends by itself, as its standard input is closed with this process's files. Its seconds are
+    nothing beside what a large run takes, and nobody knows in advance how large one becomes.
+    """
+    words = ["--master", master] if master else []
+    os.execv(sys.executable, [sys.executable, "-m", "chaosk.analysis", str(rundir.root), *words])  # noqa: S606
+
+
+def _told() -> bool:
+    """Whether there is something to read on stdin."""
+    return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis import evidence
 from chaosk.analysis.analyze import analyze
-from chaosk.analysis.process import size
+from chaosk.analysis.spark import LARGE
 from chaosk.cli.analyze import command
 from chaosk.errors import AnalysisError, UsageError
 from chaosk.rundir import RunDir
@@ -54,6 +54,15 @@ def run_analysis(*words: str, stdin: str = "", **env: str) -> subprocess.Complet
         [sys.executable, "-m", "chaosk.analysis", *words],
         input=stdin, capture_output=True, text=True, timeout=500, check=False, env={**os.environ, **env},
     )  # fmt: skip
+
+
+def commands_below(parent: int) -> Iterator[list[str]]:
+    """The command lines of a process's children, and of theirs."""
+    with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+        for task in Path(f"/proc/{parent}/task").iterdir():
+            for child in (task / "children").read_text("ascii").split():
+                yield Path(f"/proc/{child}/cmdline").read_text("utf-8").split("\0")
+                yield from commands_below(int(child))
 
 
 def test_judging_twice_gives_the_same_bytes(spark: SparkSession, tmp_path: Path) -> None:
@@ -89,6 +98,30 @@ def test_a_waiting_process_judges_when_told(tmp_path: Path) -> None:
     first = judged_bytes(rundir)
     again = run_analysis(str(rundir.root))
     assert again.returncode == 0, again.stderr
+    assert judged_bytes(rundir) == first
+
+
+def test_a_waiting_process_begins_again_for_a_large_run(tmp_path: Path) -> None:
+    """It waited with little memory: it becomes one with much, keeps its id and its output, and gives the same bytes."""
+    rundir = small_run(tmp_path / "run")
+    with (rundir.events / "no_table.parquet").open("wb") as file:
+        file.truncate(LARGE)
+    words = [sys.executable, "-m", "chaosk.analysis", str(rundir.root), "--wait", "--master", "local[1]"]
+    memory = set()
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        while process.poll() is None:
+            memory |= {word for line in commands_below(process.pid) for word in line if word.startswith("-Xmx")}
+            time.sleep(0.1)
+        told = json.loads(process.stdout.read().splitlines()[-1])
+    assert process.returncode == 0
+    assert set(told["seconds"]) == {"session", "judge"}
+    assert memory >= {"-Xmx1g", "-Xmx6g"}, "of those that judge; one that only starts them has little"
+    first = judged_bytes(rundir)
+    assert run_analysis(str(rundir.root)).returncode == 0
     assert judged_bytes(rundir) == first
 
 
@@ -235,15 +268,3 @@ def test_what_is_no_run_directory_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert isinstance(result.exception, UsageError)
     assert "not a run directory" in str(result.exception)
-
-
-def test_a_run_that_goes_on_is_judged_by_its_live_streams(tmp_path: Path) -> None:
-    """How large it will be is known before its tables are there, and then by these."""
-    rundir = RunDir(tmp_path)
-    (rundir.live / "writer-0").mkdir(parents=True)
-    with (rundir.live / "writer-0" / "sends.arrows").open("wb") as file:
-        file.truncate(14_000_000)
-    assert size(rundir) == 1_000_000
-    rundir.events.mkdir()
-    (rundir.events / "sends.parquet").write_bytes(bytes(77))
-    assert size(rundir) == 77

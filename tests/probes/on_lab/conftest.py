@@ -105,6 +105,18 @@ class Cluster:
         path = self.folder / source(name, incarnation) / f"{table}.arrows"
         return list(read_live(path).table.to_pylist()) if path.exists() else []
 
+    def until_read(self, *readers: tuple[str, int], within: float = 60) -> None:
+        """Wait until these incarnations have read all that the writer sent and that was acknowledged.
+
+        Their own lag does not say so: it is up to the end of the last fetch, and of what is assigned just then.
+        """
+        sent = {row["seq"] for row in self.rows("sends", "writer") if row["outcome"] == "ok"}
+        assert sent
+        end = time.monotonic() + within
+        while left := sent - {row["seq"] for name, number in readers for row in self.rows("reads", name, number)}:
+            assert time.monotonic() < end, f"{len(left)} of {len(sent)} records are not read"
+            time.sleep(0.2)
+
     def signal(self, broker: int, name: str) -> None:
         """Send a signal to a broker's process."""
         self._run(broker, "sh", "-c", f'kill -{name} "$(cat /run/kafka/kafka.pid)"')

@@ -47,8 +47,7 @@ def test_a_second_member_comes_and_goes(cluster: Cluster, strategy: str, kept: i
     before = one.state().ok
     until(one, lambda state: state.ok > before + 1000)
     assert sending.stop(30) == 0
-    until(one, lambda state: state.lag == 0)
-    time.sleep(0.5)
+    cluster.until_read(("one", 0), ("two", 0))
     assert one.stop(30) == 0
     reads = cluster.rows("reads", "one") + cluster.rows("reads", "two")
     sent = {row["seq"] for row in cluster.rows("sends", "writer")}
@@ -170,8 +169,7 @@ def test_a_killed_member_reads_again_what_it_had_not_committed(cluster: Cluster)
     second = cluster.start(reader(topic, commit="sync", commit_every="2s"), "reader", 1)
     until(second, lambda state: state.ok > 1500)
     assert sending.stop(30) == 0
-    until(second, lambda state: state.lag == 0)
-    time.sleep(0.5)
+    cluster.until_read(("reader", 0), ("reader", 1))
     assert second.stop(30) == 0
     committed = max(row["offset"] for row in cluster.rows("commits", "reader") if row["outcome"] == "ok")
     (found,) = cluster.rows("fetched", "reader", 1)

@@ -37,7 +37,7 @@ def test_their_leader_and_their_writer_are_killed(cluster: Cluster) -> None:
     second = cluster.start(reader, "reader", 1)
     until(second, lambda state: state.ok > 500)
     assert writer.stop(30) == 0
-    until(second, lambda state: state.lag == 0)
+    cluster.until_read(("reader", 0), ("reader", 1))
     assert second.stop(30) == 0
     about = {
         (incarnation, row["seq"]): row["offset"]

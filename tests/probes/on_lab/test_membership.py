@@ -27,11 +27,6 @@ def changes(cluster: Cluster, name: str, incarnation: int = 0) -> list[tuple[str
     return [(row["kind"], row["partition"]) for row in cluster.rows("assignments", name, incarnation)]
 
 
-def sequences(cluster: Cluster, table: str, name: str) -> set[int]:
-    """The sequence numbers a probe has sent or read."""
-    return {row["seq"] for row in cluster.rows(table, name)}
-
-
 def test_work_beyond_the_poll_interval_costs_the_partitions(cluster: Cluster) -> None:
     """The member is out while it works; another one reads the same records, and no commit of the late one counts."""
     topic = cluster.topic(partitions=2)
@@ -46,15 +41,14 @@ def test_work_beyond_the_poll_interval_costs_the_partitions(cluster: Cluster) ->
     until(quick, lambda state: state.ok > before + 300)
     assert sending.stop(30) == 0
     assert slow.stop(60) == 0
-    sent = sequences(cluster, "sends", "writer")
     # The late one joins again and may hold a partition up to here: the other one takes it over only now.
-    wait(lambda: sent == sequences(cluster, "reads", "slow") | sequences(cluster, "reads", "quick"))
+    cluster.until_read(("slow", 0), ("quick", 0))
     assert quick.stop(30) == 0
     told = {row["error"] for row in cluster.rows("polls", "slow") if row["error"]}
     assert any("_MAX_POLL_EXCEEDED" in each for each in told)
     lost = next(row for row in cluster.rows("assignments", "slow") if row["kind"] == "lost")
-    had = sequences(cluster, "reads", "slow")
-    assert had & sequences(cluster, "reads", "quick"), "what it was late with was read by the other"
+    had = {row["seq"] for row in cluster.rows("reads", "slow")}
+    assert had & {row["seq"] for row in cluster.rows("reads", "quick")}, "what it was late with was read by the other"
     taken = [
         row["at"]
         for row in cluster.rows("assignments", "quick")
@@ -93,8 +87,7 @@ def test_a_static_member_that_starts_again_is_not_missed(cluster: Cluster, ends:
     kept = {partition for kind, partition in mine if kind == "assign"}
     assert {partition for kind, partition in changes(cluster, "two", 1) if kind == "assign"} == kept
     assert sending.stop(30) == 0
-    until(one, lambda state: state.lag == 0)
-    until(again, lambda state: state.lag == 0)
+    cluster.until_read(("one", 0), ("two", 0), ("two", 1))
     assert one.stop(30) == 0
     assert again.stop(30) == 0
     processes = (("one", 0), ("two", 0), ("two", 1))

@@ -42,7 +42,7 @@ def test_a_process_that_starts_while_the_store_is_frozen(cluster: Cluster, resto
         cluster.signal(broker, "CONT")
     until(second, lambda state: state.ok > 300)
     assert writer.stop(30) == 0
-    until(second, lambda state: state.lag == 0)
+    cluster.until_read(("app", 0), ("app", 1))
     assert second.stop(30) == 0
     stored = {row["partition"]: row["offset"] for row in cluster.rows("commits", "app") if row["outcome"] == "ok"}
     found = {row["partition"]: row["offset"] for row in cluster.rows("fetched", "app", 1)}

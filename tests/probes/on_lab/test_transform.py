@@ -36,7 +36,7 @@ def test_a_leader_and_the_application_are_killed(cluster: Cluster) -> None:
     second = cluster.start(pipe, "pipe", 1)
     until(second, lambda state: state.ok > 500)
     assert writer.stop(30) == 0
-    until(second, lambda state: state.lag == 0)
+    cluster.until_read(("pipe", 0), ("pipe", 1))
     assert second.stop(30) == 0
     there = committed(cluster, invoices)
     links = {
@@ -71,7 +71,7 @@ def test_the_coordinator_of_its_group_is_killed_and_stays_away(cluster: Cluster)
     finally:
         cluster.revive(killed)
     assert writer.stop(30) == 0
-    until(reader, lambda state: state.lag == 0)
+    cluster.until_read(("pipe", 0))
     assert reader.stop(30) == 0
     links = {("pipe", 0, row["seq"]): (row["partition"], row["offset"]) for row in cluster.rows("outputs", "pipe")}
     done = Counter(links[output] for output in committed(cluster, invoices))

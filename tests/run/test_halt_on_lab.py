@@ -77,7 +77,10 @@ def cut_all(hosts: Bare, ssh: Ssh) -> None:
 
 @pytest.mark.parametrize("word", ["halt", "heal"])
 def test_one_host_out_of_reach_keeps_nobody_waiting(hosts: Bare, ssh: Ssh, word: str) -> None:
-    """The others are healed 2 s after chaosk could have looked at them; the third is named, the exit code says so."""
+    """The others are healed in less than half the time for which the third is waited for, and that one is named.
+
+    Neither counts how long chaosk takes to start and to look when nothing is to be healed.
+    """
     idle = time.monotonic()
     assert finish(chaosk(hosts, "heal"))[0] == 0
     look = time.monotonic() - idle
@@ -88,8 +91,9 @@ def test_one_host_out_of_reach_keeps_nobody_waiting(hosts: Bare, ssh: Ssh, word:
     with ThreadPoolExecutor(2) as pool:
         took = list(pool.map(lambda host: until(lambda: hosts.whole(host), 10.0), ("node1", "node2")))
     status, output = finish(process)
+    waited = time.monotonic() - began
     assert status == 3, output
-    assert max(took) <= 2.0 + look, (took, look)
+    assert max(took) - look < (waited - look) / 2, (took, look, waited)
     assert "node1: healed: cut (cut_network" in output
     assert "node2: healed: cut (cut_network" in output
     assert "node3: unknown: " in output

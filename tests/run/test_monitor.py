@@ -67,16 +67,16 @@ def test_it_looks_again_and_again_and_decides_soon() -> None:
         return Seen(bad, "bad") if time.monotonic_ns() >= bad else None
 
     (found,) = breaches(asked(look), within=2.0)
-    assert 0 <= found.decided - found.at < 300_000_000
+    assert 0 <= found.decided - found.at < 900_000_000
 
 
 def test_one_that_waits_delays_no_other() -> None:
     """Each has a thread of its own."""
     never = threading.Event()
-    slow = asked(lambda: cast("Any", never.wait(5)) and None)
+    slow = asked(lambda: cast("Any", never.wait(20)) and None)
     began = time.monotonic()
     assert [each.what for each in breaches(slow, asked(lambda: Seen(1, "bad")))] == ["bad"]
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 10
     never.set()
 
 

@@ -145,14 +145,14 @@ def test_a_command_that_fails() -> None:
 def test_a_command_that_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
     """In time, though its child keeps what it prints to open; the child is gone afterwards, too."""
     sign = tmp_path / "alive"
-    child = f"import time; time.sleep(1); open({str(sign)!r}, 'w')"
+    child = f"import time; time.sleep(4); open({str(sign)!r}, 'w')"
     text = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(60)"
     began = time.monotonic()
     found = script(text, timeout="500ms").look(Scene())
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 3
     assert found is not None
     assert "did not end within 0.5 s" in found.what
-    time.sleep(1.2)
+    time.sleep(4)
     assert not sign.exists()
 
 
@@ -217,7 +217,7 @@ def test_a_url_that_answers_in_drops(pages: str) -> None:
     """Each drop comes in time, the whole does not."""
     began = time.monotonic()
     found = FailingUrl.model_validate({"url": f"{pages}/drops", "timeout": "500ms"}).look(Scene())
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 3
     assert found is not None
     assert "no answer within 0.5 s" in found.what
 

@@ -25,6 +25,7 @@ FLUSH_AFTER = 0.08
 """Seconds after which a row that waits in memory makes the log due; with a look every 20 ms it waits 0.1 s at most."""
 
 SUFFIX = ".arrows"
+_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)  # a batch of few rows costs ten times as much in a pool
 
 
 class LiveLog:
@@ -153,7 +154,7 @@ class LiveReader:
     def _batches(self, source: pa.NativeFile) -> Iterator[pa.RecordBatch]:
         good = 0
         try:
-            reader = pa.ipc.open_stream(source)
+            reader = pa.ipc.open_stream(source, options=_OPTIONS)
             if not reader.schema.equals(self.schema):
                 self.torn = f"{self._name}: written with another schema than this version of chaosk has"
                 return

@@ -104,7 +104,7 @@ def _convert(rundir: RunDir, table: str) -> list[str]:
     try:
         with private.fresh(unfinished) as raw, pq.ParquetWriter(raw, SCHEMAS[table], **_encoding(table)) as file:
             for group in _groups(_live(rundir, table, torn)):
-                file.write_table(pa.Table.from_batches(group, schema=SCHEMAS[table]))
+                file.write_table(pa.Table.from_batches(group, schema=SCHEMAS[table]).combine_chunks())
         unfinished.replace(target)
     except (pa.ArrowException, OSError) as error:
         unfinished.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from random import Random
 
 from analysis.history import ns
@@ -36,6 +37,7 @@ def flawless(seed: int) -> Story:
             log.start = draw.randrange(log.end // 2 + 1)
         _audit(story, log)
         _watch(story, draw, log)
+        _dump(story, log)
     story.free = [place for place in story.logs if place[0] != INTO]
     return story
 
@@ -72,3 +74,26 @@ def _watch(story: Story, draw: Random, log: Log) -> None:
                 log_start=log.start if at > TRIMMED else 0, last_stable=last_stable(log, story.fates, at),
             )  # fmt: skip
         at += draw.uniform(0.8, 1.4)
+
+
+def _dump(story: Story, log: Log) -> None:
+    """What is fetched from the leader's own files: stretches of one transaction's records, and what ended it."""
+    markers = {entry.txn: entry.offset for entry in log.entries if entry.txn and entry.value is None}
+    names = sorted({owner(txn) for txn in story.fates})
+    for txn, entries in groupby(log.entries, key=lambda entry: entry.txn if entry.value else None):
+        if txn is not None:
+            offsets = [entry.offset for entry in entries]
+            story.add(
+                "stretches", **named(log.place), first=offsets[0], last=offsets[-1],
+                producer_id=names.index(owner(txn)), producer_epoch=0, marker=markers[txn],
+            )  # fmt: skip
+    for txn, offset in markers.items():
+        kind = "commit" if txn and story.fates[txn].committed else "abort"
+        number = names.index(owner(txn or ""))
+        story.add("markers", **named(log.place), offset=offset, producer_id=number, producer_epoch=0, kind=kind)
+    story.add("dumps", **named(log.place), broker=1, log_start=0, end=log.end, complete=True)
+
+
+def owner(txn: str) -> str:
+    """The process that a transaction is of, by its name."""
+    return txn.rpartition("/")[0]

@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from truth import plants_cluster, plants_commits, plants_log, plants_members, plants_pipes, plants_reading, plants_txn
+from truth import (
+    plants_cluster,
+    plants_commits,
+    plants_failures,
+    plants_log,
+    plants_markers,
+    plants_members,
+    plants_pipes,
+    plants_reading,
+    plants_txn,
+)
 from truth.generate import flawless
 from truth.story import Story, random
 
@@ -18,25 +28,28 @@ Plant = Callable[[Story, Random], bool]
 
 PLANTS: dict[str, Plant] = {
     plant.__name__: plant
-    for module in (plants_log, plants_reading, plants_txn, plants_pipes, plants_commits, plants_members, plants_cluster)
+    for module in (
+        plants_log, plants_reading, plants_txn, plants_pipes, plants_commits, plants_members, plants_cluster,
+        plants_markers, plants_failures,
+    )
     for plant in module.PLANTS
 }  # fmt: skip
 """Every plant by name."""
-MOST = 20
+MOST = 24
 """Plants tried in one story."""
-DEMANDING = {plant.__name__ for plant in plants_txn.PLANTS} | {
-    "begun_behind_killed",
-    "committed_alone",
-    "committed_ahead",
-}
-"""Those that few stories have a place for; they are tried first, before others have taken it."""
+DEMANDING = (
+    {plant.__name__ for plant in plants_txn.PLANTS},
+    {plant.__name__ for plant in plants_markers.PLANTS}
+    | {"begun_behind_killed", "committed_alone", "committed_ahead", "near_not_committed", "near_skipped_across"},
+)
+"""Those that few stories have a place for, the rarest first: they are tried before others have taken it."""
 
 
 def planted(seed: int, only: tuple[str, ...] | None = None) -> Story:
     """A flawless story with anomalies that its seed draws, or with ``only`` these of them."""
     story = flawless(seed)
     names = random("plants", seed).sample(sorted(PLANTS), MOST)
-    for name in sorted(names, key=lambda name: name not in DEMANDING):
+    for name in sorted(names, key=lambda name: [name not in some for some in DEMANDING]):
         if (only is None or name in only) and PLANTS[name](story, random(name, seed)):
             story.plants.append(name)
     return story

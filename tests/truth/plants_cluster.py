@@ -10,7 +10,7 @@ from truth.planting import claim, stale, unclaimed, vanish
 from truth.reference_cluster import CELL
 from truth.reference_log import unclean
 from truth.sightings import acknowledged, attempts, settings, written
-from truth.story import Story, member_of, named, place_of
+from truth.story import TOPICS, Story, member_of, named, place_of
 
 
 def lost_unaudited(story: Story, draw: Random) -> bool:
@@ -92,6 +92,11 @@ def told_too_little(story: Story, draw: Random) -> bool:
     return _end_early(story, draw, ("high_watermark",), "end_offset_regression")
 
 
+def too_few_in_sync(story: Story, draw: Random) -> bool:
+    """A16: everybody who is asked names too few replicas for a while, and records are acknowledged meanwhile."""
+    return _shrink(story, draw, everybody=True)
+
+
 # --- near misses ------------------------------------------------------------------------------------------------------
 
 
@@ -121,12 +126,44 @@ def near_follower(story: Story, draw: Random) -> bool:
     return True
 
 
+def near_one_names_enough(story: Story, draw: Random) -> bool:
+    """One broker names too few replicas, the other one as many as there must be."""
+    return _shrink(story, draw, everybody=False)
+
+
 PLANTS = (
-    lost_unaudited, unreadable, used_again, older_leader, cut_back, told_too_little, near_deposed, near_follower,
+    lost_unaudited, unreadable, used_again, older_leader, cut_back, told_too_little, too_few_in_sync,
+    near_deposed, near_follower, near_one_names_enough,
 )  # fmt: skip
 
 
 # --- what they share --------------------------------------------------------------------------------------------------
+
+
+def _shrink(story: Story, draw: Random, *, everybody: bool) -> bool:
+    """Let the samples around an acknowledgement name one replica, or all of them but those of one broker."""
+    careful = {who for who, row in settings(story).items() if row["acks"] == -1}
+    bound = [place for place in story.free if TOPICS[place[0]].get("min.insync.replicas") == 2]
+    rows = [r for r in story.all("sends", outcome="ok") if place_of(r) in bound and member_of(r) in careful]
+    row = claim(story, draw, rows)
+    if row is None:
+        return False
+    began, ended = row["invoked"] - draw.randint(1, 3) * 10**9, row["completed"] + draw.randint(1, 3) * 10**9
+    mine = [s for s in story.all("partitions", **named(place_of(row))) if began <= s["at"] <= ended]
+    for sample in mine:
+        if everybody or sample["asked"] != 0:
+            sample["isr"] = sample["isr"][:1]
+    times = [sample["at"] for sample in mine]
+    inside = [
+        each["offset"]
+        for each in rows
+        if place_of(each) == place_of(row)
+        and min(times, default=ended) <= each["invoked"]
+        and each["completed"] <= max(times, default=began)
+    ]
+    if everybody and inside:
+        story.expect("ack_below_min_isr", "information", *place_of(row), min(inside))
+    return True
 
 
 def _passes(story: Story, reads: list[Row], offset: int) -> bool:

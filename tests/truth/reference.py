@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from truth.reference_cluster import (
+    ack_below_min_isr,
     end_offset_regression,
     leader_epoch_regression,
     lost_write,
@@ -13,11 +14,19 @@ from truth.reference_cluster import (
     unknown_value,
 )  # fmt: skip
 from truth.reference_commits import commit_ahead, commit_regression, reset_jump
+from truth.reference_failures import swallowed
 from truth.reference_log import duplicate_in_log, inconsistent_offset, lost, send_order
 from truth.reference_members import consume_while_unassigned, double_ownership
 from truth.reference_pipes import abort_rewind, eos
 from truth.reference_reading import commit_skip, poll_order, poll_skip, redelivery, unseen
-from truth.reference_txn import aborted_read, fenced_late, precommitted_read, torn_transaction, zombie_write
+from truth.reference_txn import (
+    aborted_read,
+    fenced_late,
+    late_write,
+    precommitted_read,
+    torn_transaction,
+    zombie_write,
+)  # fmt: skip
 from truth.story import Story
 from truth.told import Rows
 
@@ -25,9 +34,10 @@ RULES = {
     rule.__name__: rule
     for rule in (
         inconsistent_offset, duplicate_in_log, lost, send_order, poll_skip, poll_order, unseen, commit_skip, redelivery,
-        aborted_read, precommitted_read, torn_transaction, zombie_write, fenced_late,
+        swallowed, aborted_read, precommitted_read, torn_transaction, zombie_write, fenced_late, late_write,
         eos, abort_rewind, commit_regression, commit_ahead, reset_jump, double_ownership, consume_while_unassigned,
         lost_write, unknown_value, stale_append, leader_epoch_regression, end_offset_regression, truncation_after_ack,
+        ack_below_min_isr,
     )
 }  # fmt: skip
 """By check, its reference."""

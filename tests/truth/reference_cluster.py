@@ -1,4 +1,4 @@
-"""The rules about whole logs and their leaders (A3, A10, A11, A13, A14, A15) in plain Python, from the definitions."""
+"""The rules about whole logs and their leaders (A3, A10, A11, A13 to A16) in plain Python, from the definitions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from analysis.history import Row
 from truth.logs import Place, Value
 from truth.reference_log import inconsistent_offset, unclean
 from truth.reference_reading import steps
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
-from truth.story import Story, place_of, value_of
+from truth.story import TOPICS, Story, member_of, named, place_of, value_of
 
 CELL = 250_000_000
 """To this many nanoseconds it is known what a log had reached."""
@@ -185,6 +185,25 @@ def truncation_after_ack(story: Story) -> Iterator[Row]:
             wrong[each.place, each.leader, each.epoch].append(each)
     for term, several in wrong.items():
         yield _ends(term, several) | {"log_end": min(each.log_end or 0 for each in several)}
+
+
+def ack_below_min_isr(story: Story) -> Iterator[Row]:
+    """A16: sent and acknowledged by all in sync between two samples, and all from one to the other name too few."""
+    careful = {who for who, row in settings(story).items() if row["acks"] == -1}
+    for place in story.logs:
+        bound = int(TOPICS[place[0]].get("min.insync.replicas", 1))
+        sends = [row for row in story.all("sends", **named(place), outcome="ok") if member_of(row) in careful]
+        samples = sorted(story.all("partitions", **named(place)), key=lambda row: (row["at"], row["asked"]))
+        for short, group in groupby(samples, key=lambda row: len(row["isr"]) < bound):
+            rows = list(group)
+            began, ended = rows[0]["at"], rows[-1]["at"]
+            inside = [row["offset"] for row in sends if began <= row["invoked"] <= row["completed"] <= ended]
+            if short and inside:
+                yield {
+                    "severity": "information", **named(place), "first": min(inside), "last": max(inside),
+                    "min_isr": bound, "isr": max(len(row["isr"]) for row in rows), "samples": len(rows),
+                    "acknowledged": len(inside),
+                }  # fmt: skip
 
 
 def _ends(term: tuple[Place, int, int], several: list[Answer]) -> Row:

@@ -157,13 +157,14 @@ def blind(story: Story) -> dict[Owned, list[tuple[int, int | None]]]:
     return found
 
 
-def _hidden(spans: list[tuple[int, int | None]], offset: int) -> bool:
+def hidden(spans: list[tuple[int, int | None]], offset: int) -> bool:
+    """Whether an offset is in one of these stretches."""
     return any(low <= offset and (high is None or offset < high) for low, high in spans)
 
 
 def unseen(story: Story) -> Iterator[Row]:
     """A5: written, in the log, owed to a group that held the partition all along, and never given to it."""
-    sends, known, hidden = attempts(story), in_log(story), blind(story)
+    sends, known, spans = attempts(story), in_log(story), blind(story)
     audited = {value_of(row) for row in story.rows["audit"]}
     given: dict[str, set[Value | None]] = defaultdict(set)
     for row in story.rows["reads"]:
@@ -178,7 +179,7 @@ def unseen(story: Story) -> Iterator[Row]:
             if holding.start is not None and spot[2] < holding.start:
                 continue
             open_question = holding.reached is None or spot[2] > holding.reached or holding.sought
-            unclear = _hidden(hidden[group, topic, partition], spot[2])
+            unclear = hidden(spans[group, topic, partition], spot[2])
             if unclear and not holding.sought and _ran_ahead(holding, spot[2]):
                 continue
             unproven = open_question or unclear
@@ -196,7 +197,7 @@ def _ran_ahead(holding: Holding, offset: int) -> bool:
 
 def commit_skip(story: Story) -> Iterator[Row]:
     """B3: visible to all, at or after the group's first position, below its committed offset, and never given to it."""
-    hidden = blind(story)
+    spans = blind(story)
     careful = [row for row in story.rows["audit"] if row["isolation"] == "read_committed"]
     for (group, topic, partition), holding in holdings(story).items():
         if holding.start is None or holding.committed is None:
@@ -205,7 +206,7 @@ def commit_skip(story: Story) -> Iterator[Row]:
             offset = row["offset"]
             inside = place_of(row) == (topic, partition) and holding.start <= offset < holding.committed
             if inside and offset not in holding.offsets:
-                unclear = _hidden(hidden[group, topic, partition], offset)
+                unclear = hidden(spans[group, topic, partition], offset)
                 allowed = unclear and holding.automatic
                 severity = "allowed" if allowed else "unproven" if unclear else "violation"
                 yield {

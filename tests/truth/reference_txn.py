@@ -139,6 +139,38 @@ def fenced_late(story: Story) -> Iterator[Row]:
             }  # fmt: skip
 
 
+def late_write(story: Story) -> Iterator[Row]:
+    """C2: stands in what another transaction's marker ended, or behind the marker that ended its own."""
+    sends, visible = attempts(story), _audited(story, "read_committed")
+    since: dict[str, int] = {}
+    for row in story.rows["sends"]:
+        if row["txn"] is not None:
+            since[row["txn"]] = min(row["invoked"], since.get(row["txn"], row["invoked"]))
+    audited = [(spot, value) for value, spots in _audited(story, None).items() for spot in spots]
+    ours = [(spot, value) for spot, value in audited if value in sends and sends[value]["txn"] is not None]
+    for place in (place_of(row) for row in story.rows["dumps"] if row["complete"]):
+        ended = [row for row in story.rows["stretches"] if place_of(row) == place and row["marker"] is not None]
+        inside = [
+            (spot[2], value, stretch)
+            for spot, value in ours
+            for stretch in ended
+            if spot[:2] == place and stretch["first"] <= spot[2] <= stretch["last"]
+        ]
+        for offset, value, stretch in inside:
+            txn = sends[value]["txn"]
+            others = {sends[v]["txn"] for _, v, s in inside if s["marker"] == stretch["marker"]}
+            last = max(others, key=lambda name: (since[name], name))
+            home = min((o, s["marker"]) for o, v, s in inside if sends[v]["txn"] == txn)[1]
+            if (*place, offset) in visible.get(value, ()) and (last != txn or home != stretch["marker"]):
+                severity = "allowed" if unclean(place[0]) else "violation"
+                yield {
+                    "severity": "unproven" if place[0] == "compacted" else severity,
+                    "kind": "late" if last == txn else "foreign", **_named(value), **_at((*place, offset)), "txn": txn,
+                    "marker": home if home != stretch["marker"] else None, "owner": last,
+                    "producer_id": stretch["producer_id"],
+                }  # fmt: skip
+
+
 def _zombie(kind: str, value: Value, row: Row, mine: Reign) -> Row:
     return {
         "severity": "violation", "kind": kind, **_named(value), "outcome": row["outcome"], "txn": row["txn"],

@@ -22,7 +22,7 @@ PROCESSES = 32
 """Incarnations that a probe has in one story."""
 SHARED = ("phases", "clocks", "faults")
 """Tables that a run has once."""
-_TRANSACTIONS = ("txn", "transactional_id")
+_TRANSACTIONS = ("txn", "transactional_id", "owner")
 _PARTITIONS = ("partition", "other_partition")
 _INCARNATIONS = ("incarnation", "producer_incarnation", "other_incarnation")
 

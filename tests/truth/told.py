@@ -24,11 +24,13 @@ KEYS: dict[str, tuple[str, ...]] = {
     "unseen": ("group", *VALUE),
     "commit_skip": (*OWNED, "offset"),
     "redelivery": (*OWNED, "offset"),
+    "swallowed": (*OWNED, "offset"),
     "aborted_read": VALUE,
     "precommitted_read": (*MEMBER, *PLACE, "offset", *VALUE),
     "torn_transaction": ("txn",),
     "zombie_write": ("kind", *VALUE),
     "fenced_late": ("txn",),
+    "late_write": ("kind", *VALUE, *PLACE, "offset"),
     "eos": (*OWNED, "offset", "kind"),
     "abort_rewind": ("kind", *MEMBER, *PLACE, "assignment", "txn"),
     "commit_regression": ("kind", *MEMBER, *OWNED, "assignment", "offset"),
@@ -42,6 +44,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "leader_epoch_regression": (*PLACE, "offset"),
     "end_offset_regression": (*PLACE, "leader", "leader_epoch"),
     "truncation_after_ack": (*PLACE, "leader", "leader_epoch"),
+    "ack_below_min_isr": (*PLACE, "first"),
 }
 """By check, what tells its rows apart: what a plant foretells."""
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -56,6 +59,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "unseen": ("group", *VALUE, *PLACE, "offset", "reached"),
     "commit_skip": (*OWNED, "offset", *VALUE, "committed"),
     "redelivery": (*OWNED, "offset", "deliveries", "committed"),
+    "swallowed": (*OWNED, "offset", *VALUE, "attempts", "handling", "letters", "committed"),
     "aborted_read": ("kind", *VALUE, *PLACE, "offset", "error", "txn"),
     "precommitted_read": (*MEMBER, "group", *PLACE, "offset", *VALUE, "txn", "at", "ending", "outcome"),
     "torn_transaction": ("txn", *VALUE, "outcome", "visible", "missing", *PLACE, "offset"),
@@ -63,6 +67,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "fenced_late": (
         "txn", "transactional_id", *VALUE[:2], "producer_epoch", "ending", "ended", "succeeded", "records",
     ),
+    "late_write": (*KEYS["late_write"], "txn", "producer_id", "marker", "owner"),
     "eos": ("kind", *OWNED, "offset", "outputs", "attempts", "committed", "into"),
     "abort_rewind": (*KEYS["abort_rewind"], "outcome", "first", "last", "next", "expected"),
     "commit_regression": (*KEYS["commit_regression"], "committed"),
@@ -78,10 +83,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "leader_epoch_regression": (*PLACE, "offset", "before", "before_epoch", "leader_epoch"),
     "end_offset_regression": (*KEYS["end_offset_regression"], "offset", "high_watermark", "samples"),
     "truncation_after_ack": (*KEYS["truncation_after_ack"], "offset", "log_end", "samples"),
+    "ack_below_min_isr": (*KEYS["ack_below_min_isr"], "last", "min_isr", "isr", "samples", "acknowledged"),
 }  # fmt: skip
 """By check, what of its rows the reference computes too."""
 TELLING = ("violation", "allowed", "unproven")
 """Severities that a flawless run has none of."""
+SUSPICIONS = ("ack_below_min_isr",)
+"""Checks whose mere information a flawless run has none of, either."""
 
 Rows = dict[str, list[Row]]
 """By check, its rows: of the reference, or of the evidence."""
@@ -99,5 +107,5 @@ def telling(rows: Rows) -> set[Planted]:
         for check, found in rows.items()
         if check in KEYS
         for row in found
-        if row["severity"] in TELLING
+        if row["severity"] in TELLING or check in SUSPICIONS
     }

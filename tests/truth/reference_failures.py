@@ -1,0 +1,34 @@
+"""The rule about records that failed in processing (B3, swallowed) in plain Python, from its definition."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from analysis.history import Row
+from truth.logs import Value
+from truth.reference_reading import blind, hidden, holdings
+from truth.story import Story, member_of, value_of
+
+
+def swallowed(story: Story) -> Iterator[Row]:
+    """B3: every delivery of a record to a group failed, and the group has committed past it; no dead letters here."""
+    failures: dict[tuple[str, Value], list[Row]] = defaultdict(list)
+    for row in story.rows["failures"]:
+        if row["group"] is not None:
+            failures[row["group"], (row["producer"], row["producer_incarnation"], row["seq"])].append(row)
+    spans, held, killed = blind(story), holdings(story), story.killed()
+    for (group, value), rows in failures.items():
+        last = max(rows, key=lambda row: (row["at"], row["n"]))
+        holding = held.get((group, last["topic"], last["partition"]))
+        given = [row for row in story.all("reads", group=group) if value_of(row) == value]
+        if len(given) > len(rows) or holding is None or last["offset"] >= (holding.committed or 0):
+            continue
+        again = any(row["handling"] == "seek_back" and member_of(row) in killed for row in rows)
+        unproven = again or hidden(spans[group, last["topic"], last["partition"]], last["offset"])
+        yield {
+            "severity": "unproven" if unproven else "violation", "group": group,
+            **{name: last[name] for name in ("topic", "partition", "offset", "handling")},
+            "producer": value[0], "producer_incarnation": value[1], "seq": value[2], "attempts": len(rows),
+            "letters": 0, "committed": holding.committed,
+        }  # fmt: skip

@@ -12,14 +12,21 @@ from typing import Any
 from chaosk.errors import AnalysisError
 from chaosk.rundir import RunDir
 
-GIVE_UP_AFTER = 900.0
-"""Seconds that judging may take."""
+_AT_LEAST = 900.0
+_PER_MEGABYTE = 20.0
+"""Two cores take a second or two."""
+
+
+def patience(size: int) -> float:
+    """Seconds that judging event tables of so many bytes may take."""
+    return _AT_LEAST + _PER_MEGABYTE * size / 1e6
 
 
 class Analyst:
     """``python -m chaosk.analysis RUN_DIR --wait`` as a child that is told to go when the events are closed."""
 
     def __init__(self, rundir: RunDir) -> None:
+        self._rundir = rundir
         self._log = rundir.root / "analysis.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -35,11 +42,12 @@ class Analyst:
 
     def judge(self) -> dict[str, Any]:
         """Let it judge and wait for it: what it printed last (its timings). Raises AnalysisError with its words."""
+        longest = patience(sum(table.stat().st_size for table in self._rundir.events.glob("*.parquet")))
         try:
-            out, _ = self._process.communicate(b"go\n", timeout=GIVE_UP_AFTER)
+            out, _ = self._process.communicate(b"go\n", timeout=longest)
         except subprocess.TimeoutExpired as error:
             self.close()
-            raise AnalysisError(f"the analysis took over {GIVE_UP_AFTER:g} s; see {self._log}") from error
+            raise AnalysisError(f"the analysis took over {longest:.0f} s; see {self._log}") from error
         lines = out.decode("utf-8", "replace").strip().splitlines()
         if self._process.returncode != 0 or not lines:
             raise AnalysisError(f"the analysis ended with {self._process.returncode}: {self._last_words()}")

@@ -1,0 +1,59 @@
+"""The analysis beside the run: how long it may take, and what becomes of one that fails or takes too long."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from chaosk.errors import AnalysisError
+from chaosk.run import analyst
+from chaosk.run.analyst import Analyst, patience
+from chaosk.rundir import RunDir
+
+
+@pytest.fixture
+def rundir(tmp_path: Path) -> RunDir:
+    """A run directory with one table of a megabyte."""
+    found = RunDir(tmp_path)
+    found.events.mkdir()
+    (found.events / "sends.parquet").write_bytes(bytes(1_000_000))
+    return found
+
+
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Have this run instead of the analysis."""
+    path = tmp_path / "instead"
+    path.write_text(f"#!{sys.executable}\n{text}\n", "utf-8")
+    path.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(path))
+
+
+def test_a_larger_run_may_take_longer() -> None:
+    """A quarter of an hour, whatever there is to judge; a night's 10 GB take hours and are not given up."""
+    assert patience(0) == 900
+    assert patience(10_000_000_000) > 24 * 3600
+
+
+def test_what_it_printed_last_is_its_answer(rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told to go on its standard input, and says how long each part took."""
+    program(tmp_path, monkeypatch, "print('words'); print('{\"told\": \"' + input() + '\"}')")
+    assert Analyst(rundir).judge() == {"told": "go"}
+
+
+def test_one_that_takes_too_long_is_ended(rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is killed, and the error names its log."""
+    program(tmp_path, monkeypatch, "import time; time.sleep(600)")
+    monkeypatch.setattr(analyst, "patience", lambda size: size / 2_000_000)
+    found = Analyst(rundir)
+    with pytest.raises(AnalysisError, match=r"took over 0 s; see .*analysis\.log"):
+        found.judge()
+    assert found._process.poll() is not None
+
+
+def test_one_that_fails_is_quoted(rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last words are in the error."""
+    program(tmp_path, monkeypatch, "import sys; input(); sys.exit('no more memory')")
+    with pytest.raises(AnalysisError, match="ended with 1: no more memory"):
+        Analyst(rundir).judge()

@@ -2,16 +2,19 @@
 
 ``python bench soak [--minutes 20] [--rate 5000] [--keep DIR]``: needs root. One producer and two members of a group, in
 six partitions, on a lab of three brokers and three ZooKeeper nodes of its own; faults take turns. The run is judged by
-``chaosk run`` as it ends, and then again by a whole ``chaosk analyze``, whose memory is watched.
+``chaosk run`` as it ends, and then again by a whole ``chaosk analyze``, whose memory is watched, and that of all
+processes of the run. Where there is Chromium, it says how long the report takes to open.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack
 from itertools import cycle, islice
 from pathlib import Path
@@ -24,6 +27,8 @@ from chaosk import lab
 from chaosk.inventory import LabLayout
 
 LAB = "soak"
+VERDICTS = (0, 1, 2)
+"""Exit codes of a run that was judged: PASS, FAIL, INCONCLUSIVE."""
 FAULTS = (
     ('kill_broker: {target: "leader(orders, 0)"}', 15),
     ('cut_network: {between: ["host(leader(orders, 1))", everyone else]}', 15),
@@ -66,10 +71,17 @@ def say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def chaosk(*words: str) -> tuple[int, str]:
-    """Run chaosk; its exit code and what it said."""
-    done = subprocess.run([sys.executable, "-m", "chaosk", *words], capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+def opens(page: Path) -> float | None:
+    """Seconds that Chromium takes to load a page and run its scripts, its own start with it; None without Chromium."""
+    if shutil.which("chromium") is None:
+        return None
+    words = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.resolve().as_uri()]
+    took = []
+    for _ in range(3):
+        began = time.monotonic()
+        subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=120)
+        took.append(time.monotonic() - began)
+    return round(min(took), 2)
 
 
 def measured(minutes: int, rate: int, folder: Path) -> dict[str, Any]:
@@ -78,13 +90,12 @@ def measured(minutes: int, rate: int, folder: Path) -> dict[str, Any]:
     path = folder / "soak.yaml"
     path.write_text(scenario(minutes, rate), "utf-8")
     inventory = lab.up(LabLayout(name=LAB), say)
-    code, said = chaosk("run", str(path), "--inventory", str(inventory), "--output", str(folder))
-    found = sorted(folder.glob("**/verdict.json"))
-    if not found:
-        raise SystemExit(f"chaosk run ended with {code}: {said[-3000:]}")
-    run = found[-1].parent
+    chaosk = [sys.executable, "-m", "chaosk"]
+    first = took([*chaosk, "run", str(path), "--inventory", str(inventory), "--output", str(folder)], VERDICTS)
+    run = max(folder.glob("**/verdict.json")).parent
     verdict: dict[str, Any] = json.loads((run / "verdict.json").read_text("utf-8"))
-    again = took([sys.executable, "-m", "chaosk", "analyze", str(run)], (code,))
+    record = json.loads((run / "run.json").read_text("utf-8"))
+    again = took([*chaosk, "analyze", str(run)], VERDICTS)
     same = verdict == json.loads((run / "verdict.json").read_text("utf-8"))
     rows = {each.stem: pq.read_metadata(each).num_rows for each in sorted((run / "events").glob("*.parquet"))}
     return {
@@ -92,9 +103,10 @@ def measured(minutes: int, rate: int, folder: Path) -> dict[str, Any]:
         "faults": len(verdict["faults"]), "healed": verdict["healed"],
         "rows": {name: count for name, count in rows.items() if count > 10_000},
         "events_MB": round(sum(each.stat().st_size for each in (run / "events").glob("*")) / 1e6, 1),
+        "run_MB": round(first.megabytes), "durations": record["durations"],
         "analyze_s": round(again.seconds, 1), "analyze_MB": round(again.megabytes), "same_verdict": same,
         "evidence_MB": round(sum(each.stat().st_size for each in (run / "evidence").glob("*")) / 1e6, 1),
-        "report_MB": round((run / "report.html").stat().st_size / 1e6, 2),
+        "report_MB": round((run / "report.html").stat().st_size / 1e6, 2), "report_opens_s": opens(run / "report.html"),
     }  # fmt: skip
 
 

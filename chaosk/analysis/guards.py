@@ -17,20 +17,7 @@ _DRIFT = 0.5
 
 def guards(case: Case, progress: Histograms) -> tuple[Guard, ...]:
     """Every guard that is not met, in a fixed order."""
-    about_run = (
-        aborted,
-        broken_off,
-        entry_failed,
-        fault_not_verified,
-        not_healed,
-        probe_died,
-        audit,
-        torn,
-        clocks,
-        silent,
-        unwatched,
-    )
-    found = [guard for one in about_run for guard in one(case)]
+    found = [guard for one in _ABOUT_RUN for guard in one(case)]
     found.extend(guard for one in _ABOUT_PROGRESS for guard in one(case, progress))
     return tuple(found)
 
@@ -246,6 +233,10 @@ _MISSING = {
 }
 """By kind of probe what was missed: a success, or in the middle of a fault an attempt."""
 
+_ABOUT_RUN: tuple[Callable[[Case], Iterator[Guard]], ...] = (
+    aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, clocks, silent,
+    unwatched,
+)  # fmt: skip
 _ABOUT_PROGRESS: tuple[Callable[[Case, Histograms], Iterator[Guard]], ...] = (
     log_truncated,
     nothing_happened,

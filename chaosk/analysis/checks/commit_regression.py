@@ -83,17 +83,7 @@ _COLUMNS = (*MEMBER, *OWNED, "assignment", "offset", "committed")
 
 def lost_commits(events: Events) -> DataFrame:
     """Terms whose member found an older offset than the group had been acknowledged."""
-    given = terms(events).select(*TERM, "given")
-    sure = F.when(F.col("kind") != "auto", F.col("invoked")).otherwise(F.coalesce("given", F.lit(0)))
-    in_turn = Window.partitionBy(*MEMBER, *OWNED).orderBy("completed", "offset")
-    done = (
-        events.table("commits")
-        .filter((F.col("outcome") == "ok") & F.col("completed").isNotNull())
-        .join(events.near(given), on=list(TERM), how="left")
-        .withColumn("sure", sure)
-        .withColumn("followed", F.when(F.col("kind") != "async", F.lead("completed").over(in_turn)))
-        .select(*OWNED, "offset", "invoked", "completed", "sure", "followed")
-    )
+    done = _answered(events)
     asked = terms(events).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
     before = (
         done.join(events.near(asked.select(*TERM, "group", "asked")), on=list(OWNED), how="inner")
@@ -105,12 +95,42 @@ def lost_commits(events: Events) -> DataFrame:
         )
     )  # fmt: skip
     behind = asked.join(events.near(before), on=list(TERM), how="inner")
+    stale = F.col("found").isNull() | (F.col("found") < F.col("committed")) | F.coalesce("once", F.lit(False))
+    return (
+        behind.join(events.near(_explained(events, done, behind)), on=list(TERM), how="left")
+        .filter(stale & ~F.coalesce("explained", F.lit(False)))
+        .withColumn("kind", F.lit("lost_commit"))
+        .withColumns(during("since", "answered"))
+        .select("kind", "began", "ended", *_COLUMNS[:-2], F.col("found").alias("offset"), "committed")
+    )
+
+
+def _answered(events: Events) -> DataFrame:
+    """Acknowledged commits: ``OWNED``, offset, invoked, completed, ``sure`` (when it was certainly asked for).
+
+    ``followed``: when the member's next one was acknowledged, which a synchronous one has to wait for.
+    """
+    given = terms(events).select(*TERM, "given")
+    sure = F.when(F.col("kind") != "auto", F.col("invoked")).otherwise(F.coalesce("given", F.lit(0)))
+    in_turn = Window.partitionBy(*MEMBER, *OWNED).orderBy("completed", "offset")
+    return (
+        events.table("commits")
+        .filter((F.col("outcome") == "ok") & F.col("completed").isNotNull())
+        .join(events.near(given), on=list(TERM), how="left")
+        .withColumn("sure", sure)
+        .withColumn("followed", F.when(F.col("kind") != "async", F.lead("completed").over(in_turn)))
+        .select(*OWNED, "offset", "invoked", "completed", "sure", "followed")
+    )
+
+
+def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
+    """Terms that found an offset which somebody committed: ``TERM``, ``explained`` (it may be the newest), ``once``."""
     open_ended = events.table("commits").filter(F.col("outcome") == "info")
     carried = done.select(*OWNED, "offset", "invoked", "completed", "followed").unionByName(
         open_ended.select(*OWNED, "offset", "invoked"), allowMissingColumns=True
     )
     older = (F.col("completed") < F.col("newest")) | (F.col("followed") < F.col("asked"))
-    explained = (
+    return (
         carried.withColumnRenamed("offset", "found")
         .join(events.near(behind.select(*TERM, "group", "found", "asked", "answered", "newest")), on=[*OWNED, "found"])
         .filter(F.col("invoked") < F.col("answered"))
@@ -119,14 +139,6 @@ def lost_commits(events: Events) -> DataFrame:
             F.bool_or(~F.coalesce(older, F.lit(False))).alias("explained"),
             F.coalesce(F.bool_or(F.col("completed") < F.col("asked")), F.lit(False)).alias("once"),
         )
-    )
-    stale = F.col("found").isNull() | (F.col("found") < F.col("committed")) | F.coalesce("once", F.lit(False))
-    return (
-        behind.join(events.near(explained), on=list(TERM), how="left")
-        .filter(stale & ~F.coalesce("explained", F.lit(False)))
-        .withColumn("kind", F.lit("lost_commit"))
-        .withColumns(during("since", "answered"))
-        .select("kind", "began", "ended", *_COLUMNS[:-2], F.col("found").alias("offset"), "committed")
     )
 
 

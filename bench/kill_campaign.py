@@ -1,6 +1,6 @@
 """Kills chaosk with SIGKILL at every point of every fault's life and watches the hosts heal themselves.
 
-``python bench kill_campaign [--n 60] [--seed 1] [--lease 8] [--lab NAME] [--output FILE]``. A lab is put up; each trial
+``python bench kill_campaign [--n 60] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
 runs one fault by chaosk's own engine in a process that dies at a named point, or is killed at a random time, on one of
 three hosts; three trials run side by side. From then on only the host is asked: its firewall, with rules of a user's
 own, qdiscs and services have to be as they were before. One line of JSON a trial goes to FILE; trials that are in it
@@ -255,7 +255,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--lease", type=float, default=8.0)
+    parser.add_argument("--lease", type=float, default=5.0)
     parser.add_argument("--lab", default="campaign")
     parser.add_argument("--output", type=Path, default=Path("kill_campaign.jsonl"))
     options = parser.parse_args()

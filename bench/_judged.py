@@ -22,11 +22,11 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.events import Events
 from chaosk.analysis.findings import ask, checks
 from chaosk.analysis.histograms import histograms
-from chaosk.analysis.process import size
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.screens import screened
 from chaosk.analysis.spark import LARGE, session, tune
 from chaosk.analysis.tallied import recounted
+from chaosk.eventstore import length
 from chaosk.rundir import RunDir
 
 FIVE = ("lost", "duplicate_in_log", "send_order", "produce_unavailability", "latency")
@@ -70,7 +70,7 @@ def main() -> None:
     chosen = parser.parse_args()
     rundir = RunDir(chosen.run)
     kinds = {name: kind for name, kind in checks().items() if not chosen.five or name in FIVE}
-    spark = session(large=size(rundir) >= LARGE)
+    spark = session(large=length(rundir) >= LARGE)
     if chosen.parts:
         print(json.dumps(parts(spark, read_case(rundir), tuple(sorted(kinds)))))
     else:

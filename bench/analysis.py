@@ -18,15 +18,15 @@ from typing import Any
 from _synthetic import PLANTED, generate
 
 from chaosk.analysis.analyze import analyze
-from chaosk.analysis.process import size
 from chaosk.analysis.spark import LARGE, session
+from chaosk.eventstore import length
 
 
 def measured(root: Path, records: int, rounds: int) -> dict[str, Any]:
     """Judge a generated run cold and warm, in this process; what it took, and whether what was planted was found."""
     rundir = generate(root, records)
     began = time.monotonic()
-    spark = session(large=size(rundir) >= LARGE)
+    spark = session(large=length(rundir) >= LARGE)
     jvm = int(spark._jvm.ProcessHandle.current().pid())  # type: ignore[union-attr]  # noqa: SLF001 - py4j's way in
     started = time.monotonic() - began
     seconds, used = [], []
@@ -36,8 +36,9 @@ def measured(root: Path, records: int, rounds: int) -> dict[str, Any]:
         seconds.append(round(time.monotonic() - at, 2))
         used.append(round(cpu(jvm) - before, 2))
     found = {f.check: f.count for f in verdict.findings if f.check in PLANTED}
+    stored = sum(table.stat().st_size for table in rundir.events.iterdir())
     result = {
-        "records": records, "MB": round(size(rundir) / 1e6, 1), "session": round(started, 2), "cold": seconds[0],
+        "records": records, "MB": round(stored / 1e6, 1), "session": round(started, 2), "cold": seconds[0],
         "warm": min(seconds[1:]), "warm_cpu": min(used[1:]), "jvm_MB": peak(jvm), "found": found == PLANTED,
     }  # fmt: skip
     spark.stop()

@@ -14,7 +14,7 @@ from chaosk.arrow import SCHEMAS
 from chaosk.errors import EventLogError
 from chaosk.eventlog import LiveLog
 from chaosk.events import TABLES
-from chaosk.eventstore import close, read, scan, streams
+from chaosk.eventstore import close, length, read, scan, streams
 from chaosk.rundir import RunDir, create
 
 
@@ -56,6 +56,17 @@ def test_rows_of_all_writers_are_in_the_file(rundir: RunDir) -> None:
     log(rundir, "a", [[1], [2, 3]])
     close(rundir)
     assert numbers(rundir) == [1, 2, 3, 4, 5, 6]
+
+
+def test_its_length_is_that_of_all_tables(rundir: RunDir) -> None:
+    """Nothing before it is closed, then every row; a damaged table counts none, and is no error yet."""
+    path = log(rundir, "a", [[1], [2, 3]])
+    LiveLog(path.parent.with_name("b")).close()
+    assert length(rundir) == 0
+    close(rundir)
+    assert length(rundir) == 3
+    (rundir.events / "polls.parquet").write_bytes(b"damaged")
+    assert length(rundir) == 3
 
 
 def test_it_reads_the_same_before_and_after_closing(rundir: RunDir) -> None:

@@ -19,7 +19,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE, session
 from chaosk.analysis.warmup import warm_up
 from chaosk.errors import AnalysisError, ChaoskError, ExitCode
-from chaosk.eventstore import close
+from chaosk.eventstore import close, length
 from chaosk.rundir import RunDir, existing
 from chaosk.verdict import Verdict
 
@@ -31,16 +31,11 @@ def judge(root: Path, master: str | None = None) -> Verdict:
     """Judge the run directory at ``root`` in this process; raises UsageError if it is none, AnalysisError."""
     rundir = existing(root)
     close_events(rundir)
-    spark = session(master, large=size(rundir) >= LARGE)
+    spark = session(master, large=length(rundir) >= LARGE)
     try:
         return analyze(spark, rundir)
     finally:
         spark.stop()
-
-
-def size(rundir: RunDir) -> int:
-    """Bytes of all event tables."""
-    return sum(path.stat().st_size for path in rundir.events.glob("*.parquet"))
 
 
 def close_events(rundir: RunDir) -> None:
@@ -60,12 +55,12 @@ def command(root: Path, master: str | None, *, wait: bool) -> None:
     if wait:
         spark = _warmed_up(master, times)
         close_events(rundir)
-        if size(rundir) >= LARGE:
+        if length(rundir) >= LARGE:
             _again_from_the_start(rundir, master)
     else:
         close_events(rundir)
         with timed(times, "session"):
-            spark = session(master, large=size(rundir) >= LARGE)
+            spark = session(master, large=length(rundir) >= LARGE)
     with timed(times, "judge"):
         verdict = analyze(spark, rundir)
     click.echo(", ".join(f"{part} {seconds:.1f} s" for part, seconds in times.items()), err=True)

@@ -24,8 +24,8 @@ from chaosk.errors import AnalysisError, PreflightError
 
 PER_PARTITION = 10_000_000
 """Rows for which there is one more partition than there are cores: more of them are more tasks to plan and to start."""
-LARGE = 48 << 20
-"""Bytes of Parquet from which on a log is worth the optimizing compiler and more memory (about 5 M events)."""
+LARGE = 5_000_000
+"""Rows from which on a run is worth the optimizing compiler and more memory."""
 
 _COMMON = {
     "spark.app.name": "chaosk",

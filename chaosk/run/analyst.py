@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.errors import AnalysisError
+from chaosk.eventstore import length
 from chaosk.rundir import RunDir
 
 _AT_LEAST = 900.0
-_PER_MEGABYTE = 20.0
-"""Two cores take a second or two."""
+_PER_MILLION = 100.0
+"""Two cores take ten."""
 
 
-def patience(size: int) -> float:
-    """Seconds that judging event tables of so many bytes may take."""
-    return _AT_LEAST + _PER_MEGABYTE * size / 1e6
+def patience(rows: int) -> float:
+    """Seconds that judging event tables of so many rows may take."""
+    return _AT_LEAST + _PER_MILLION * rows / 1e6
 
 
 class Analyst:
@@ -42,7 +43,7 @@ class Analyst:
 
     def judge(self) -> dict[str, Any]:
         """Let it judge and wait for it: what it printed last (its timings). Raises AnalysisError with its words."""
-        longest = patience(sum(table.stat().st_size for table in self._rundir.events.glob("*.parquet")))
+        longest = patience(length(self._rundir))
         try:
             out, _ = self._process.communicate(b"go\n", timeout=longest)
         except subprocess.TimeoutExpired as error:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pyspark
 import pytest
@@ -104,8 +105,7 @@ def test_a_waiting_process_judges_when_told(tmp_path: Path) -> None:
 def test_a_waiting_process_begins_again_for_a_large_run(tmp_path: Path) -> None:
     """It waited with little memory: it becomes one with much, keeps its id and its output, and gives the same bytes."""
     rundir = small_run(tmp_path / "run")
-    with (rundir.events / "no_table.parquet").open("wb") as file:
-        file.truncate(LARGE)
+    pq.write_table(pa.table({"nothing": pa.nulls(LARGE, pa.int8())}), rundir.events / "no_table.parquet")
     words = [sys.executable, "-m", "chaosk.analysis", str(rundir.root), "--wait", "--master", "local[1]"]
     memory = set()
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -232,7 +232,7 @@ def test_established_connections_die(cutting: Ground, action: str) -> None:
     cutting.said("node2", "sh", "-c", f"while ! grep -q ended {TALK}; do sleep 0.1; done")
     assert "zook" not in cutting.said("node2", "cat", TALK).lower()
     cutting.end(life)
-    cutting.said("node2", "sh", "-c", serve.replace("&& sleep 2", ""))
+    cutting.said("node2", "sh", "-c", serve.replace("&& sleep 2", "").replace("timeout 2", "timeout 30"))
     cutting.said("node2", "sh", "-c", f"while ! grep -q ended {TALK}; do sleep 0.1; done")
     assert "zook" in cutting.said("node2", "cat", TALK).lower()
 

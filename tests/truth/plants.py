@@ -46,10 +46,10 @@ DEMANDING = (
 
 
 def planted(seed: int, only: tuple[str, ...] | None = None) -> Story:
-    """A flawless story with anomalies that its seed draws, or with ``only`` these of them."""
+    """A flawless story with anomalies that its seed draws, or with ``only`` these, where it has room for them."""
     story = flawless(seed)
-    names = random("plants", seed).sample(sorted(PLANTS), MOST)
+    names = only or random("plants", seed).sample(sorted(PLANTS), MOST)
     for name in sorted(names, key=lambda name: [name not in some for some in DEMANDING]):
-        if (only is None or name in only) and PLANTS[name](story, random(name, seed)):
+        if PLANTS[name](story, random(name, seed)):
             story.plants.append(name)
     return story

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysis.asking import Asked, asking, glances
-from analysis.history import History
+from analysis.history import History, ns
 from analysis.ways import finding, told
 from pyspark.sql import SparkSession
 
@@ -52,6 +52,17 @@ def test_whose_transaction_it_was_is_told_where_the_files_say_so(asked: Asked, m
     assert [(row["producer_id"], row["marker"]) for row in asked(history)] == [(7, marker)]
     history.rows["stretches"].clear()
     assert [(row["producer_id"], row["marker"]) for row in asked(history)] == [(None, None)]
+
+
+@pytest.mark.parametrize(("last", "stuck"), [(40, True), (70, False)])
+def test_of_many_faults_the_last_that_overlaps_counts(asked: Asked, last: int, *, stuck: bool) -> None:
+    """B10: a long run has a fault a minute; thirty of them are asked about in one breath."""
+    history = sampled((0, 150, 90))
+    (fault,) = history.rows["faults"]
+    for number in range(30):
+        over = {"fault": f"fault{number}", "invoked": ns(10 + number), "healed": ns(last - number)}
+        history.rows["faults"].append(fault | over)
+    assert bool(asked(history)) is stuck
 
 
 @pytest.mark.proves("stuck_lso", "near miss")

@@ -67,11 +67,12 @@ class StuckLso(Check):
             )
             .filter(F.col("high_watermark") > F.col("lowest"))
         )  # fmt: skip
-        since = F.col("began")
-        for fault in case.faults:
-            over = _over(case, fault)
-            overlaps = (F.col("ended") >= fault.invoked) & (F.col("began") <= over)
-            since = F.when(overlaps, F.greatest(since, F.lit(over))).otherwise(since)
+        overs = ((fault.invoked, _over(case, fault)) for fault in case.faults)
+        later = (
+            F.when((F.col("ended") >= began) & (F.col("began") <= over), F.lit(over).cast("long"))
+            for began, over in overs
+        )
+        since = F.greatest("began", F.lit(None).cast("long"), *later)  # one beside the other: nested, each doubles them
         return (
             stays.filter(F.col("ended") - since > _patience(case))
             .withColumns(

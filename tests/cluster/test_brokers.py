@@ -149,10 +149,10 @@ def test_connections_are_used_again_and_outlived() -> None:
 def test_closing_does_not_wait_for_who_hangs() -> None:
     """The end of a run is not held up by a broker that does not answer."""
     with server(silent) as hanging:
-        one = Brokers(at({1: hanging}), {}, 5.0)
+        one = Brokers(at({1: hanging}), {}, 8.0)
         asking = threading.Thread(target=give_up, args=(one,))
         asking.start()
         began = time.monotonic()
         one.close()
-        assert time.monotonic() - began < 2.5
+        assert time.monotonic() - began < 6
         asking.join()

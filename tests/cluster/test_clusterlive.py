@@ -71,10 +71,10 @@ def test_frozen_zookeepers_are_asked_side_by_side() -> None:
     """Three nodes that hang cost the time of one."""
     with server(silent) as one, server(silent) as two, server(silent) as three:
         where = at({1: nowhere()}, {1: one, 2: two, 3: three})
-        live = ClusterLive(where, cast("Brokers", None), probe, timeout=2.0)
+        live = ClusterLive(where, cast("Brokers", None), probe, timeout=4.0)
         began = time.monotonic()
         assert live.zookeeper_modes() == {1: None, 2: None, 3: None}
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 10
 
 
 def test_a_snapshot_holds_it_all_and_travels_as_json() -> None:

@@ -86,7 +86,7 @@ def test_a_second_run_finds_it_empty(cluster: Any) -> None:
     before = topic_id(cluster, "orders")
     began = time.monotonic()
     assert cluster.prepare(orders=SHAPE) == ("topic orders: made anew",)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
     assert topic_id(cluster, "orders") != before
     assert ends(cluster, "orders") == [0, 0, 0]
     assert [one.leader for one in cluster.brokers.partitions("orders")] == [0, 1, 2]

@@ -76,7 +76,7 @@ def test_a_name_that_resolves_to_nothing() -> None:
 
 def test_works_again_after_a_failure() -> None:
     """After an error the next question goes over a new connection, and gets its own answer."""
-    with mock_cluster(1) as (_, places), Link(places[1], timeout=2.0) as link:
+    with mock_cluster(1) as (_, places), Link(places[1], timeout=20.0) as link:
         with pytest.raises(NoAnswer):
             link.ask(metadata_request(()), within=0.0)
         assert view(1, link.ask(metadata_request(()))[0]).alive == (1,)

@@ -70,7 +70,7 @@ def test_nobody_there() -> None:
     port = closed_port()
     assert health.zookeeper_role("127.0.0.1", port) is None
     assert health.brokers_seen("127.0.0.1", port) == frozenset()
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 3
 
 
 def test_a_hung_server_costs_little() -> None:

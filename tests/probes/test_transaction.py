@@ -105,7 +105,7 @@ def test_without_a_cluster_the_end_is_in_time(work: Work, told_after: float) -> 
     time.sleep(told_after)
     began = time.monotonic()
     working.end()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
     assert working.rows("sends") == working.rows("transactions") == []
     assert working.rows("ends")[0]["rows"] == 0
 

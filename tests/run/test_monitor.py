@@ -151,7 +151,7 @@ def test_the_moment_of_healing_is_noted() -> None:
     stop = threading.Event()
     monitor = Monitor([asked(lambda: Seen(1, "bad"))], SIGHT, stop, print)
     monitor.start()
-    assert stop.wait(2)
+    assert stop.wait(20)
     monitor.healed()
     assert monitor.breach is not None
     assert monitor.breach.healed is not None

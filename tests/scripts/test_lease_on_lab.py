@@ -82,7 +82,7 @@ def test_what_the_undo_starts_is_an_ordinary_process(hosts: Bare, ssh: Ssh) -> N
     assert not ignored & (1 << signal.SIGTERM - 1 | 1 << signal.SIGHUP - 1)
     began = time.monotonic()
     done(ssh, lease.disarm(HOST, "run-1.e"))
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < 15.0
     assert hosts.on(HOST, "kill -TERM $(cat /tmp/t/pid) && echo gone").strip() == "gone"
 
 

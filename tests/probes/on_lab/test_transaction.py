@@ -108,7 +108,7 @@ def test_of_two_clients_with_one_id_the_older_one_is_fenced(cluster: Cluster) ->
     assert old.state().scheduled == last, "a fenced client sends no more"
     began = time.monotonic()
     assert old.stop(30) == 0
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
     assert new.stop(30) == 0
     taken = cluster.rows("transactions", "new")[0]["initialized"]
     late = [row for row in cluster.rows("sends", "old") if row["invoked"] > taken and row["outcome"] == "ok"]

@@ -19,7 +19,7 @@ def commit_regression(story: Story) -> Iterator[Row]:
     """B6: what was committed goes back: for a group that asks, for a member by itself, by one that has it no more."""
     groups = {member_of(row): row["group"] for row in story.rows["incarnations"]}
     sought = {(groups[member_of(row)], *place_of(row)) for row in story.rows["seeks"]}
-    cut = {groups[member] for member in story.killed()}
+    cut = story.cut | story.cut_off()
     for row in (*_lost_commits(story), *_own(story), *_zombies(story)):
         unknown = row["kind"] == "lost_commit" and owned(row) in sought and row["group"] in cut
         yield {"severity": "unproven" if unknown else "violation", **row}

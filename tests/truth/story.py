@@ -52,6 +52,8 @@ class Story:
     """Names of what was planted, in order."""
     free: list[Place] = field(default_factory=list)
     """Partitions in which nothing was planted yet; those of outputs are never among them."""
+    cut: set[str] = field(default_factory=set)
+    """Groups of which a process was killed in any of the stories that are judged in one run with this one."""
     tapped: bool = False
     """Whether anything was planted in what applications did that read, write and commit."""
 
@@ -87,6 +89,11 @@ class Story:
         """The processes without an end marker."""
         ended = {(row["probe"], row["incarnation"]) for row in self.rows["ends"]}
         return {(row["probe"], row["incarnation"]) for row in self.rows["incarnations"]} - ended
+
+    def cut_off(self) -> set[str]:
+        """The groups of which a process was killed."""
+        killed, rows = self.killed(), self.rows["incarnations"]
+        return {row["group"] for row in rows if row["group"] is not None and member_of(row) in killed}
 
     def readers(self) -> Iterator[Row]:
         """The rows of ``incarnations`` of consumers."""

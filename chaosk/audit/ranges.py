@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.offsets import ReplicaOffsets, offsets_requests, replica_offsets
@@ -51,28 +50,18 @@ def ranges(brokers: Brokers, topics: Iterable[str], settle: float = SETTLE) -> t
         states = [one for topic in sorted(topics) for one in brokers.partitions(topic)]
 
 
-class Extent(NamedTuple):
-    """How far the log of a topic goes, all partitions together."""
-
-    records: int
-    """How many records it has room for at most."""
-    end: int
-    """The sum of the high watermarks."""
-
-
-def extents(brokers: Brokers, topics: Iterable[str]) -> dict[str, Extent]:
-    """By topic how far its log goes; none whose leaders do not tell for sure at this moment."""
+def ends(brokers: Brokers, topics: Iterable[str]) -> dict[str, int]:
+    """By topic the sum of its high watermarks; none whose leaders do not tell for sure at this moment."""
     try:
         found = ranges(brokers, topics, settle=0)
     except ClusterError:
         return {}
     unsure = {one.topic for one in found if one.why is not None}
-    sizes = dict.fromkeys({one.topic for one in found} - unsure, Extent(0, 0))
+    sums = dict.fromkeys({one.topic for one in found} - unsure, 0)
     for one in found:
-        if one.topic in sizes:
-            records, end = sizes[one.topic]
-            sizes[one.topic] = Extent(records + one.high_watermark - one.log_start, end + one.high_watermark)
-    return sizes
+        if one.topic in sums:
+            sums[one.topic] += one.high_watermark
+    return sums
 
 
 def _ask(brokers: Brokers, states: Sequence[PartitionView]) -> tuple[Range, ...]:

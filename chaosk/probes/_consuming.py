@@ -108,10 +108,12 @@ class Consuming:
         invoked, before = _now(), self._reads.rows
         records, errors = self._fetching.poll(FLUSH_EVERY / 2 if self._reads.waiting else POLL)
         completed = self._commits.polled = _now()
+        back: dict[Place, int] = {}
         if records:
             self._joins.took(completed)
-            self._seek(self._take(records, completed))
-        self._fetching.settle()
+            back = self._take(records, completed)
+            self._seek(back)
+        self._fetching.settle(back)
         row = (*self._who, self._polls, invoked, completed, self._reads.rows - before, ",".join(errors) or None)
         self._log.write("polls", row)
         self._tally.polls += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
@@ -38,11 +38,15 @@ class Fetching:
         records, more = self._sorted(rest if first is None else [first, *rest])
         return records, errors + more
 
-    def settle(self) -> None:
-        """Once the poll's records are taken: the end of a partition lies past its last record, and control records."""
+    def settle(self, back: Collection[Place] = ()) -> None:
+        """Once the poll's records are taken: the end of a partition lies past its last record, and control records.
+
+        But for the partitions that it went ``back`` in: their end, which came with the same poll, lies ahead again.
+        """
         ends, self._ends = self._ends, {}
         for place, offset in ends.items():
-            self._positions[place] = max(self._positions.get(place, 0), offset)
+            if place not in back:
+                self._positions[place] = max(self._positions.get(place, 0), offset)
 
     def in_hand(self) -> list[Message]:
         """The record that the poll under way has fetched, if it has one; it is taken then."""

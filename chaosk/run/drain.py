@@ -1,63 +1,40 @@
 """Whether the consumers have read what was written: not by their own word alone.
 
 A consumer's lag is that of its last fetch: while it is cut off, or waits to connect again, it believes to be at the
-end. So what a group was given is held against what the producers got acknowledged, for as long as there is hope: what
-was acknowledged and is not in the log any more will never come. Who was started again was given less than that; it is
-done when the places up to which its group has read are the ends of all partitions, as their leaders tell them.
+end. How many records it was given says little, too: some are given twice, and some are not in the log any more. So a
+group is done when the places up to which its members have read are the ends of all partitions, as their leaders tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
-from chaosk.audit.ranges import Extent
 from chaosk.cluster.live import ProbeState
 from chaosk.probes._contract import Probe
 
 
-def behind(
-    probes: Mapping[str, Probe], states: Iterable[ProbeState], logs: Mapping[str, Extent] = MappingProxyType({})
-) -> tuple[str, ...]:
-    """Groups (or probes without one) that still have something to read, as far as counts can tell.
+def behind(probes: Mapping[str, Probe], states: Iterable[ProbeState], ends: Mapping[str, int]) -> tuple[str, ...]:
+    """Groups (or probes without one) that still have something to read, or may have.
 
-    ``logs``: by topic, how far its log goes, where that is known. A group of which no probe
-    runs is not waited for; one that started at the end of a topic may be named although it has read all it ever will.
+    ``ends``: by topic the sum of the ends of its partitions, where they are known. A group of which no probe runs is
+    not waited for.
     """
     by_name = {state.probe: state for state in states}
-    written: dict[str, int] = {}
-    for name, probe in probes.items():
-        if probe.writes and name in by_name:
-            for topic in probe.topics():
-                written[topic] = written.get(topic, 0) + by_name[name].ok
-    written = {topic: min(count, logs[topic].records) if topic in logs else count for topic, count in written.items()}
     groups: dict[str, list[str]] = {}
     for name, probe in probes.items():
-        if probe.topics() and not probe.writes and name in by_name:
+        if probe.topics() and not probe.writes and name in by_name and by_name[name].running:
             groups.setdefault(next(iter(probe.groups()), name), []).append(name)
     return tuple(
         group
         for group, members in groups.items()
-        if any(by_name[name].running for name in members)
-        and _lacks(members, probes, by_name, written)
-        and not _at_the_end(members, probes, by_name, logs)
+        if not _at_the_end(
+            [by_name[name] for name in members], {topic for name in members for topic in probes[name].reads()}, ends
+        )
     )
 
 
-def _lacks(
-    members: list[str], probes: Mapping[str, Probe], states: Mapping[str, ProbeState], written: Mapping[str, int]
-) -> bool:
-    if any(states[name].running and states[name].lag != 0 for name in members):
-        return True
-    topics = {topic for name in members for topic in probes[name].reads()}
-    return sum(states[name].ok for name in members) < sum(written.get(topic, 0) for topic in topics)
-
-
-def _at_the_end(
-    members: list[str], probes: Mapping[str, Probe], states: Mapping[str, ProbeState], logs: Mapping[str, Extent]
-) -> bool:
-    topics = {topic for name in members for topic in probes[name].reads()}
-    running = [states[name] for name in members if states[name].running]
-    if not topics <= logs.keys() or any(state.reached is None or state.lag != 0 for state in running):
+def _at_the_end(members: list[ProbeState], topics: set[str], ends: Mapping[str, int]) -> bool:
+    """Who holds no partition has no lag, and has reached nothing."""
+    if not topics <= ends.keys() or any(state.lag for state in members):
         return False
-    return sum(state.reached or 0 for state in running) >= sum(logs[topic].end for topic in topics)
+    return sum(state.reached or 0 for state in members) >= sum(ends[topic] for topic in topics)

@@ -118,7 +118,7 @@ class Engine:
         with self._enter("settle"):
             self._pass(scenario.settle)
         with self._enter("drain"):
-            for group in drain(self._field.crew, scenario.probes, self._field.logs, self._look, self._stop):
+            for group in drain(self._field.crew, scenario.probes, self._field.ends, self._look, self._stop):
                 self._display.say(f"{group}: not everything was read in time")
             self._monitor.end()
         with self._enter("whole"):

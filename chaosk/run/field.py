@@ -15,7 +15,7 @@ import structlog
 
 from chaosk import hoststate
 from chaosk.audit.auditing import audit
-from chaosk.audit.ranges import Extent, extents
+from chaosk.audit.ranges import ends
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster import topics
 from chaosk.cluster.brokers import Brokers
@@ -194,9 +194,9 @@ class Field:
         shapes = {topic: self._plan.scenario.topics[topic].partitions for topic in self.transacted()}
         return fetch(self._brokers, self._transport, self._plan.inventory, shapes, rundir.live / "hosts")
 
-    def logs(self) -> dict[str, Extent]:
+    def ends(self) -> dict[str, int]:
         """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""
-        return extents(self._brokers, self._plan.scenario.topics)
+        return ends(self._brokers, self._plan.scenario.topics)
 
     def snapshot(self, path: Path) -> None:
         """Write the state of topics, brokers and ZooKeeper; a cluster that does not answer is a state as well."""

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from chaosk.audit.ranges import Extent
 from chaosk.errors import StepError
 from chaosk.probes._contract import Probe
 from chaosk.run.clock import wait_for
@@ -47,27 +46,25 @@ def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading
 
 
 def drain(
-    crew: Crew, probes: Mapping[str, Probe], logs: Callable[[], Mapping[str, Extent]], look: Look, stop: threading.Event
+    crew: Crew, probes: Mapping[str, Probe], ends: Callable[[], Mapping[str, int]], look: Look, stop: threading.Event
 ) -> tuple[str, ...]:
     """End the producers, let the consumers catch up, end them; the groups that have not read everything in time.
 
-    ``logs`` asks the cluster how far each topic's log goes; it is asked where somebody seems to lack records.
+    ``ends`` asks the cluster for the ends of all topics. Nobody moves them any more: it is asked again at times only.
     """
     crew.end_all(tuple(name for name, probe in probes.items() if probe.writes))
-    asked = 0.0
+    known, asked = ends(), time.monotonic()
 
     def caught_up() -> bool:
-        nonlocal asked
+        nonlocal known, asked
         look()
-        states = crew.states()
-        if not behind(probes, states):
+        if not behind(probes, crew.states(), known):
             return True
-        if time.monotonic() - asked < ASK_EVERY:
-            return False
-        asked = time.monotonic()
-        return not behind(probes, states, logs())
+        if time.monotonic() - asked >= ASK_EVERY:
+            known, asked = ends(), time.monotonic()
+        return False
 
-    late = () if wait_for(caught_up, CATCH_UP_WITHIN, stop) else behind(probes, crew.states(), logs())
+    late = () if wait_for(caught_up, CATCH_UP_WITHIN, stop) else behind(probes, crew.states(), known)
     crew.end_all(tuple(probes))
     return late
 

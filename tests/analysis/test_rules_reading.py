@@ -50,7 +50,7 @@ def test_a_jump_over_a_record_that_others_saw_is_a_skip(judge: Judge) -> None:
     history = History(records=50)
     history.drop("reads", offset=21)
     verdict = judge(history)
-    assert told(verdict) == {"poll_skip": 1, "unseen": 1}
+    assert told(verdict, "violation") == told(verdict) == {"poll_skip": 1, "unseen": 1}
     row = finding(verdict, "poll_skip").evidence[0]
     assert (row["before"], row["skipped"], row["offset"]) == (20, 21, 22)
 
@@ -151,7 +151,7 @@ def test_going_back_without_a_seek_is_a_violation(judge: Judge) -> None:
     history = History(records=50)
     history.read(49, 19.9)
     verdict = judge(history)
-    assert told(verdict) == {"poll_order": 1}
+    assert told(verdict, "violation") == told(verdict) == {"poll_order": 1}
     assert told(verdict, "information")["redelivery"] == 1
 
 

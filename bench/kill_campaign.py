@@ -86,6 +86,8 @@ class Outcome:
     trial: Trial
     harmed: bool
     """Whether the host was ever seen to be another than before."""
+    since: float
+    """When it was first seen so: a broker that was asked to stop serves on while it hands its leaderships over."""
     undone: float
     """When the host had acted: the first time it was as before, after it was not."""
     whole: float
@@ -158,16 +160,18 @@ class Field:
     def judged(self, trial: Trial, looks: list[Look], left: tuple[str, ...], leases: tuple[str, ...]) -> Outcome:
         """Put together what was seen; late is what a look that began too late still found harmed.
 
-        The lease has to cover a clean stop, as those of a run do: a broker that hands its leaderships over is still
-        there for some seconds, and cannot be started before it is gone.
+        A broker that was asked to stop cannot be started before it is gone, and with others of its cluster away that
+        takes it five seconds for each time it asks the controller in vain. So the host's time begins when its lease
+        ends, or when it was first seen harmed if that is later.
         """
         harmed = [place for place, look in enumerate(looks) if not look.same]
         undone = next((place for place in range(harmed[0], len(looks)) if looks[place].same), None) if harmed else None
         whole = next((look.ended for look in looks[harmed[-1] :] if look.same), PATIENCE) if harmed else 0.0
         at = looks[undone].ended if undone is not None else PATIENCE if harmed else 0.0
         last = looks[undone - 1 if undone is not None else -1].began if harmed else 0.0
-        late = last > self.lease + SLACK.get(trial.step, 2.0)
-        return Outcome(trial, bool(harmed), round(at, 2), round(whole, 2), left, late, leases)
+        since = looks[harmed[0]].ended if harmed else 0.0
+        late = last > max(self.lease, since) + SLACK.get(trial.step, 2.0)
+        return Outcome(trial, bool(harmed), round(since, 2), round(at, 2), round(whole, 2), left, late, leases)
 
     def kill(self, trial: Trial, folder: Path) -> float:
         """Let the victim run until it is dead; when that was, on the monotonic clock."""

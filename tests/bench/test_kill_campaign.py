@@ -89,7 +89,9 @@ def test_what_is_left_late_or_never_harmed_is_a_failure(
         ([(0.1, 0.2, False), (3.9, 4.1, False), (4.8, 4.9, True)], 4.9, 4.9, False),
         ([(0.1, 0.2, False), (4.1, 4.2, False), (4.8, 4.9, True)], 4.9, 4.9, True),
         ([(0.1, 0.2, True), (3.1, 3.2, False), (3.9, 4.0, False), (4.4, 4.5, True)], 4.5, 4.5, False),
-        ([(0.1, 0.2, True), (3.1, 3.2, False), (4.1, 4.2, False), (4.4, 4.5, True)], 4.5, 4.5, True),
+        ([(0.1, 0.2, True), (3.1, 3.2, False), (4.3, 4.4, False), (4.5, 4.6, True)], 4.6, 4.6, True),
+        ([(9.8, 9.9, True), (10.0, 10.2, False), (11.1, 11.2, False), (11.3, 11.4, True)], 11.4, 11.4, False),
+        ([(9.8, 9.9, True), (10.0, 10.2, False), (11.3, 11.4, False), (11.5, 11.6, True)], 11.6, 11.6, True),
         ([(0.1, 0.2, False), (119.0, 120.5, False)], 120.0, 120.0, True),
     ],
 )
@@ -98,7 +100,8 @@ def test_times_are_read_off_what_was_seen(
 ) -> None:
     """The first time it is as before counts as undone, the last time as whole; a cut has a second after its lease.
 
-    A busy machine looks seldom: late is only what a look that began after that second still found harmed.
+    A busy machine looks seldom: late is only what a look that began after that second still found harmed. A broker that
+    is asked to stop may serve longer than its lease lasts: the second then begins when it is gone.
     """
     field = campaign["Field"].__new__(campaign["Field"])
     field.lease = 3.0

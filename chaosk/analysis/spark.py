@@ -20,6 +20,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from chaosk.analysis import classes
 from chaosk.errors import AnalysisError, PreflightError
 
 PER_PARTITION = 10_000_000
@@ -42,17 +43,18 @@ _COMMON = {
     # A verdict must not hide an overflow.
     "spark.sql.ansi.enabled": "true",
 }
+_JAVA = "spark.driver.extraJavaOptions"
 _JVM_SMALL = {
     "spark.driver.memory": "1g",
     # The first tier compiles at once: the optimizing one has not paid for itself when a short judgement is over.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m",
+    _JAVA: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m",
 }
 _JVM_LARGE = {
     "spark.driver.memory": "6g",
     "spark.sql.files.maxPartitionBytes": "256m",
     # A judgement is a hundred queries, each compiled to classes of its own. The optimizing compiler took half of all
     # processor time of ten million events: what it optimizes has to be ten times as busy as the JVM would have it.
-    "spark.driver.extraJavaOptions": (
+    _JAVA: (
         "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
         "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
     ),
@@ -80,10 +82,11 @@ def tune(spark: SparkSession, *, small: bool, rows: int = 0) -> None:
             spark.conf.set(key, value)
 
 
-def session(master: str | None = None, *, large: bool = False) -> SparkSession:
+def session(master: str | None = None, *, large: bool = False, java: str | None = None) -> SparkSession:
     """The session to judge with: at ``master``, or where the user's configuration says, or on this machine's cores.
 
-    Raises PreflightError where there is no Java, AnalysisError where Spark does not start.
+    ``java`` are more options for its JVM; without any it starts from the archive of classes if there is one. Raises
+    PreflightError where there is no Java, AnalysisError where Spark does not start.
     """
     require_java()
     users = user_settings()
@@ -91,6 +94,7 @@ def session(master: str | None = None, *, large: bool = False) -> SparkSession:
     if where.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {**_COMMON, **(_JVM_LARGE if large else _JVM_SMALL)}
+    settings[_JAVA] += f" {classes.options() if java is None else java}"
     builder = SparkSession.builder.master(where)
     for key, value in settings.items():
         if key not in users:

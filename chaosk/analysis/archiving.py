@@ -1,0 +1,27 @@
+"""``python -m chaosk.analysis.archiving PATH``: start Spark, judge a made-up run, archive the classes it loaded."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from pyspark import SparkContext
+
+from chaosk.analysis.classes import PATIENCE
+from chaosk.analysis.spark import session
+from chaosk.analysis.warmup import warm_up
+
+
+def main(path: str) -> None:
+    """Return when the JVM has ended: it writes the archive as the last thing it does."""
+    spark = session(java=f'"-XX:ArchiveClassesAtExit={path}"')
+    warm_up(spark)
+    gateway: Any = SparkContext._gateway  # noqa: SLF001 - PySpark names no other way to the process that it started
+    spark.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(timeout=PATIENCE)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Span
-from chaosk.analysis.windows import masks_of, names_of
+from chaosk.analysis.windows import Segments
 
 SEVERITIES = ("violation", "allowed", "unproven", "information")
 """What a row can mean, worst first."""
@@ -46,11 +46,11 @@ class Found:
             return Counter(
                 (str(row[subject]), window) for row in self.few for window in (*_windows(windows, row[time]), every)
             )
-        masks = masks_of(windows, F.col(time), F.col(time))
-        totals = self.many.groupBy(F.col(subject).alias("subject"), *(mask.alias(name) for name, mask in masks.items()))
+        segments = Segments(windows)
+        totals = self.many.groupBy(F.col(subject).alias("subject"), *_aliased(segments.of(F.col(time))))
         counts: Counter[tuple[str, str]] = Counter()
         for row in totals.count().collect():
-            for window in (*names_of(windows, [row[mask] for mask in masks]), every):
+            for window in (*segments.windows(row), every):
                 counts[str(row["subject"]), window] += int(row["count"])
         return counts
 
@@ -72,13 +72,17 @@ class Found:
                     for window in (*_windows(windows, row[time]), every):
                         yield str(row[subject]), window, row[time], row[time]
             return
-        masks = masks_of(windows, F.col(time), F.col(time))
+        segments = Segments(windows)
         parts = self.many.filter(F.col(time).isNotNull()).groupBy(
-            F.col(subject).alias("subject"), *(mask.alias(name) for name, mask in masks.items())
+            F.col(subject).alias("subject"), *_aliased(segments.of(F.col(time)))
         )
         for part in parts.agg(F.min(time).alias("low"), F.max(time).alias("high")).collect():
-            for window in (*names_of(windows, [part[mask] for mask in masks]), every):
+            for window in (*segments.windows(part), every):
                 yield str(part["subject"]), window, int(part["low"]), int(part["high"])
+
+
+def _aliased(columns: dict[str, Column]) -> list[Column]:
+    return [column.alias(name) for name, column in columns.items()]
 
 
 def _windows(windows: tuple[Span, ...], time: int | None) -> list[str]:

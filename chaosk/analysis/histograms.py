@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import NamedTuple
 
-from pyspark.sql import functions as F
-
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.figures import figures
-from chaosk.analysis.windows import ALL, masks_of, names_of
+from chaosk.analysis.windows import ALL, Segments
 
 
 class Key(NamedTuple):
@@ -56,18 +54,17 @@ class Histograms:
 
 
 def histograms(events: Events) -> Histograms:
-    """Collect them: a few hundred rows per probe and window."""
+    """Collect them: some thousand rows per probe and window, as Arrow, because a row by itself costs Spark too much."""
     found = Histograms(Counter(), Counter(), {}, {})
-    windows = events.case.windows
-    masks = list(masks_of(windows, F.lit(0), F.lit(0)))
-    for row in events.gathered(figures(events)).collect():
-        count = int(row["count"])
+    segments = Segments(events.case.windows)
+    for row in events.gathered(figures(events)).toArrow().to_pylist():
+        count = row["count"]
         if row["incarnation"] is not None and row["what"] != "call":
             process = (row["probe"], row["incarnation"])
             found.processes[process] += count
             if row["bucket"] is not None:
                 found.latencies.setdefault(process, Counter())[row["what"], row["bucket"]] += count
-        for window in (ALL, *names_of(windows, [row[mask] for mask in masks])):
+        for window in (ALL, *segments.windows(row)):
             tally(found, Key(row["what"], row["probe"], window), row["bucket"], count, row["longest"])
     return found
 

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
-from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.lags import NEVER, lags
 from chaosk.analysis.glances.before import coded, first
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.histograms import Histograms, Key, tally
-from chaosk.analysis.windows import masks_of, names_of
+from chaosk.analysis.windows import Segments
 from chaosk.buckets import lower_bounds
 from chaosk.buckets import numbers as buckets_of
 
@@ -31,11 +30,10 @@ def lags_of(events: Events) -> Histograms:
 
 def of_many(events: Events) -> Histograms:
     """Those of a run of any size."""
-    found, windows = Histograms(Counter(), Counter(), {}, {}), events.case.windows
-    masks = list(masks_of(windows, F.lit(0), F.lit(0)))
-    for row in lags(events).collect():
-        for window in names_of(windows, [row[mask] for mask in masks]):
-            tally(found, Key(WHAT, row["probe"], window), row["bucket"], int(row["count"]), row["longest"])
+    found, segments = Histograms(Counter(), Counter(), {}, {}), Segments(events.case.windows)
+    for row in lags(events).toArrow().to_pylist():
+        for window in segments.windows(row):
+            tally(found, Key(WHAT, row["probe"], window), row["bucket"], row["count"], row["longest"])
     return found
 
 

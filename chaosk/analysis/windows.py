@@ -1,37 +1,56 @@
-"""Windows of a run as expressions of Spark: to which of them a stretch of time belongs."""
+"""Windows of a run as expressions of Spark: to which of them a moment or a stretch of time belongs.
+
+The windows' beginnings and ends cut a run into *segments*, numbered from 0 on. Spark finds the segment of a moment in
+a few comparisons, however many windows there are; to which windows a segment belongs is asked here, once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column
+from pyspark.sql import Column, Row
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Span
 
 ALL = ""
 """Name of the window that holds every row, whenever it was."""
-_PER_MASK = 60
-"""Windows that one long has bits for."""
 
 
-def masks_of(windows: Sequence[Span], began: Column, ended: Column) -> dict[str, Column]:
-    """The windows that a stretch of time overlaps as bits of one or more longs; a moment begins when it ends.
+class Segments:
+    """The segments of some windows."""
 
-    Quick, because Spark compiles plain arithmetic.
-    """
-    masks: dict[str, Column] = {}
-    for start in range(0, len(windows), _PER_MASK):
-        mask = F.lit(0).cast("long")
-        for bit, span in enumerate(windows[start : start + _PER_MASK]):
-            overlaps = (ended >= span.began) & (began < span.ended)
-            mask = mask + F.when(overlaps, F.lit(1 << bit).cast("long")).otherwise(0)
-        masks[f"mask_{start // _PER_MASK}"] = mask
-    return masks
+    columns = ("segment", "last_segment")
+    """Names of the columns in which rows say where a stretch of time begins and ends."""
 
+    def __init__(self, windows: Sequence[Span]) -> None:
+        self._cuts = sorted({cut for span in windows for cut in (span.began, span.ended)})
+        self._spans = [
+            (span.name, bisect_left(self._cuts, span.began), bisect_left(self._cuts, span.ended)) for span in windows
+        ]
+        self._names: dict[tuple[int, int], tuple[str, ...]] = {}
 
-def names_of(windows: Sequence[Span], masks: Sequence[int]) -> tuple[str, ...]:
-    """The names of the windows whose bits are set."""
-    return tuple(
-        span.name for place, span in enumerate(windows) if masks[place // _PER_MASK] >> (place % _PER_MASK) & 1
-    )
+    def of(self, began: Column, ended: Column | None = None) -> dict[str, Column]:
+        """By name the segments that a stretch begins and ends in; a moment needs no end. No time lies in the last."""
+        first, last = self.columns
+        segment = self._of(began, 0, len(self._cuts))
+        return {first: segment, last: segment if ended is None else self._of(ended, 0, len(self._cuts))}
+
+    def windows(self, row: Mapping[str, int] | Row) -> tuple[str, ...]:
+        """The names of the windows that the stretch of a row with these columns overlaps."""
+        first, last = (int(row[name]) for name in self.columns)
+        if (first, last) not in self._names:
+            self._names[first, last] = tuple(
+                name for name, opens, closes in self._spans if last > opens and first <= closes
+            )
+        return self._names[first, last]
+
+    def _of(self, time: Column, low: int, high: int) -> Column:
+        """How many cuts are not after a time, if they are from ``low`` to ``high``: by halves."""
+        if low == high:
+            return F.lit(low)
+        middle = (low + high) // 2
+        return F.when(time < self._cuts[middle], self._of(time, low, middle)).otherwise(
+            self._of(time, middle + 1, high)
+        )

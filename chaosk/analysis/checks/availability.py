@@ -14,7 +14,7 @@ from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.analysis.windows import masks_of, names_of
+from chaosk.analysis.windows import Segments
 from chaosk.verdict import Measure
 
 SECOND = 1_000_000_000
@@ -97,15 +97,15 @@ def by_spark(events: Events) -> Counts:
     moments = F.array_compact(F.array(F.when(F.col("acked"), F.col("over")), F.when(F.col("prompt"), F.col("due"))))
     up = spans.select("probe", F.explode(moments).alias("second")).distinct().withColumn("up", F.lit(True))
     middle = F.col("second") * SECOND + case.run.began + SECOND // 2
-    masks = masks_of(case.windows, middle, middle)
+    segments = Segments(case.windows)
     rows = (
         wanted.join(up, on=["probe", "second"], how="left")
-        .groupBy("probe", *(mask.alias(name) for name, mask in masks.items()))
+        .groupBy("probe", *(each.alias(name) for name, each in segments.of(middle).items()))
         .agg(F.count("*").alias("wanted"), F.count("up").alias("up"))
     )
     counts = Counts()
     for row in rows.collect():
-        for window in names_of(case.windows, [row[mask] for mask in masks]):
+        for window in segments.windows(row):
             counts[row["probe"], window, False] += int(row["wanted"])
             counts[row["probe"], window, True] += int(row["up"])
     return counts

@@ -17,7 +17,7 @@ from chaosk.analysis.frames.gaps import SHORTEST
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.histograms import Histograms, Key, tally
 from chaosk.analysis.outages import Outage
-from chaosk.analysis.windows import masks_of, names_of
+from chaosk.analysis.windows import Segments
 from chaosk.verdict import Measure
 
 _WHO = ("probe", "incarnation", "broker")
@@ -94,21 +94,20 @@ def subjects_of(probe: str, broker: int) -> tuple[str, str]:
 
 def histograms(events: Events) -> Histograms:
     """Counts by outcome and latencies in nanoseconds, by subject and window."""
-    windows = events.case.windows
     found = Histograms(Counter(), Counter(), {}, {})
-    masks = masks_of(windows, F.col("due"), F.col("due"))
+    segments = Segments(events.case.windows)
     took = F.when(F.col("outcome") == "ok", F.coalesce("answered", "connected") - F.col("due"))
     rows = (
         events.table("health_checks")
         .withColumn("took", took)
         .groupBy(
-            "probe", "broker", "outcome", *(mask.alias(name) for name, mask in masks.items()),
+            "probe", "broker", "outcome", *(each.alias(name) for name, each in segments.of(F.col("due")).items()),
             bucket(F.col("took")).alias("bucket"),
         )
         .agg(F.count("*").alias("count"), F.max("took").alias("longest"))
     )  # fmt: skip
     for row in events.gathered(rows).collect():
-        for window in names_of(windows, [row[mask] for mask in masks]):
+        for window in segments.windows(row):
             for subject in subjects_of(row["probe"], row["broker"]):
                 key = Key(row["outcome"], subject, window)
                 tally(found, key, row["bucket"], int(row["count"]), row["longest"])

@@ -12,12 +12,12 @@ from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.suspects import settled, suspected_reads
 from chaosk.analysis.screens import screened
-from chaosk.analysis.windows import masks_of
+from chaosk.analysis.windows import Segments
 from chaosk.buckets import BITS
 
 
 def figures(events: Events) -> DataFrame:
-    """Counts by what, probe, incarnation, windows (as bits, see ``masks_of``) and bucket, and the longest of each.
+    """Counts by what, probe, incarnation, ``Segments`` and bucket, and the longest of each.
 
     ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``call``, by the windows
     it was under way in; ``read``, by when; ``received``, first deliveries to a reader by the window their record was
@@ -38,11 +38,11 @@ def figures(events: Events) -> DataFrame:
     checks = [checked(events)] if events.case.rows["health_checks"] else []
     for more in (called, read, received, *checks):
         rows = rows.unionByName(more, allowMissingColumns=True)
-    masks = masks_of(events.case.windows, F.col("when"), F.coalesce("until", "when"))
+    segments = Segments(events.case.windows).of(F.col("when"), F.coalesce("until", "when"))
     return (
         events.gathered(rows)
         .groupBy(
-            "what", *MEMBER, *(mask.alias(name) for name, mask in masks.items()),
+            "what", *MEMBER, *(segment.alias(name) for name, segment in segments.items()),
             bucket(F.col("latency")).alias("bucket"),
         )
         .agg(F.sum(F.coalesce("records", F.lit(1).cast("long"))).alias("count"), F.max("latency").alias("longest"))

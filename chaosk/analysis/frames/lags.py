@@ -11,14 +11,14 @@ from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.figures import bucket
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.terms import TERM, terms
-from chaosk.analysis.windows import masks_of
+from chaosk.analysis.windows import Segments
 
 NEVER = 2**62
 """When what nobody ever proved was there."""
 
 
 def lags(events: Events) -> DataFrame:
-    """Realtime lag: counts by probe, windows (as bits, see ``masks_of``) and bucket (see ``figures``), and the longest.
+    """Realtime lag: counts by probe, ``Segments`` and bucket (see ``figures``), and the longest.
 
     One value for each poll of a member and each partition that it held then and knew its position in: nanoseconds
     from when a record at that position or beyond was first proven to be there until the poll began; 0 if none was.
@@ -29,13 +29,13 @@ def lags(events: Events) -> DataFrame:
     marks = _since(events).select(*TERM, "time", F.lit(0).alias("turn"), "since")
     rows = marks.unionByName(asked.withColumn("turn", F.lit(1)), allowMissingColumns=True)
     lag = F.greatest(F.col("time") - F.col("ahead"), F.lit(0).cast("long"))
-    masks = masks_of(events.case.windows, F.col("time"), F.col("time"))
+    segments = Segments(events.case.windows).of(F.col("time"))
     return (
         events.gathered(rows)
         .withColumn("ahead", F.max("since").over(in_turn))
         .filter((F.col("turn") == 1) & F.col("ahead").isNotNull())
         .withColumn("lag", lag)
-        .groupBy("probe", *(mask.alias(name) for name, mask in masks.items()), bucket(F.col("lag")).alias("bucket"))
+        .groupBy("probe", *(each.alias(name) for name, each in segments.items()), bucket(F.col("lag")).alias("bucket"))
         .agg(F.count("*").alias("count"), F.max("lag").alias("longest"))
     )
 

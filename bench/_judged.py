@@ -1,7 +1,8 @@
 """A run directory judged by chaosk in a process of its own, by every rule or by those of the five questions alone.
 
-``python bench/_judged.py RUN_DIR [--five] [--parts]``; with ``--parts`` one line of JSON with what it spends on each of
-its parts, asked in turn. The questions are those that ``bench/_questions.py`` asks DuckDB.
+``python bench/_judged.py RUN_DIR [--five] [--parts] [--again]``. With ``--parts`` one line of JSON with what it spends
+on each of its parts, asked in turn; with ``--again`` the seconds of a second judgement in the same, warm session. The
+questions are those that ``bench/_questions.py`` asks DuckDB.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--five", action="store_true")
     parser.add_argument("--parts", action="store_true")
+    parser.add_argument("--again", action="store_true")
     chosen = parser.parse_args()
     rundir = RunDir(chosen.run)
     kinds = {name: kind for name, kind in checks().items() if not chosen.five or name in FIVE}
@@ -75,6 +77,10 @@ def main() -> None:
         print(json.dumps(parts(spark, read_case(rundir), tuple(sorted(kinds)))))
     else:
         analyze(spark, rundir, kinds)
+        if chosen.again:
+            began = time.monotonic()
+            analyze(spark, rundir, kinds)
+            print(json.dumps({"again_s": round(time.monotonic() - began, 2)}))
     spark.stop()
 
 

@@ -3,7 +3,9 @@
 ``python bench yardstick [--events 1 10 50] [--rounds N]``; sizes are millions of events, half sends and half
 deliveries, beside a tail audit of both isolation levels (as many rows again, twice). All are whole processes on the
 same Parquet files, one after the other in each round: DuckDB with two threads, chaosk with every rule, and chaosk with
-the checks that answer those five questions (``five``). What is planted has to be found by DuckDB and by chaosk.
+the checks that answer those five questions (``five``), which then judges once more in the same session (``warm``). What
+is planted has to be found by DuckDB and by chaosk. Of several sizes ``growth`` tells how much longer a warm judgement
+takes than one of the size before.
 """
 
 from __future__ import annotations
@@ -94,20 +96,24 @@ def measured(millions: float, rounds: int) -> dict[str, Any]:
     """One size: medians of both, of their ratio, and the most memory."""
     with tempfile.TemporaryDirectory(prefix="chaosk-yardstick-") as folder:
         run = generate(Path(folder) / "run", int(millions * 500_000)).root
-        ours, five, theirs = [], [], []
+        ours, five, warm, theirs = [], [], [], []
         for _ in range(rounds):
             theirs.append(took([sys.executable, str(HERE / "_questions.py"), str(run)], (0,)))
-            five.append(took([sys.executable, str(HERE / "_judged.py"), str(run), "--five"], (0,)))
+            five.append(took([sys.executable, str(HERE / "_judged.py"), str(run), "--five", "--again"], (0,)))
+            warm.append(json.loads(five[-1].said.splitlines()[-1])["again_s"])
             compare(run, theirs[-1].said)
             ours.append(took([sys.executable, "-m", "chaosk", "analyze", str(run)], (1, 2, 3)))
             compare(run, theirs[-1].said)
+    cold = [each.seconds - again for each, again in zip(five, warm, strict=True)]
     return {
         "million_events": millions,
         "analyze_s": round(median(each.seconds for each in ours), 2),
-        "five_s": round(median(each.seconds for each in five), 2),
+        "five_s": round(median(cold), 2),
+        "warm_s": median(warm),
         "duckdb_s": round(median(each.seconds for each in theirs), 2),
         "ratio": round(median(a.seconds / b.seconds for a, b in zip(ours, theirs, strict=True)), 1),
-        "five_ratio": round(median(a.seconds / b.seconds for a, b in zip(five, theirs, strict=True)), 1),
+        "five_ratio": round(median(mine / its.seconds for mine, its in zip(cold, theirs, strict=True)), 1),
+        "warm_ratio": round(median(mine / its.seconds for mine, its in zip(warm, theirs, strict=True)), 1),
         "analyze_MB": round(max(each.megabytes for each in ours)),
         "duckdb_MB": round(max(each.megabytes for each in theirs)),
     }
@@ -119,8 +125,12 @@ def main() -> None:
     parser.add_argument("--events", type=float, nargs="+", default=[1.0, 10.0, 50.0])
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
+    before: dict[str, Any] = {}
     for millions in chosen.events:
-        print(json.dumps(measured(millions, chosen.rounds)), flush=True)
+        found = measured(millions, chosen.rounds)
+        growth = {"growth": round(found["warm_s"] / before["warm_s"], 1)} if before else {}
+        print(json.dumps(found | growth), flush=True)
+        before = found
 
 
 if __name__ == "__main__":

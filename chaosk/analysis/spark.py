@@ -50,7 +50,7 @@ _JVM_SMALL = {
     _JAVA: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m",
 }
 _JVM_LARGE = {
-    "spark.driver.memory": "6g",
+    "spark.driver.memory": "4g",
     "spark.sql.files.maxPartitionBytes": "256m",
     # A judgement is a hundred queries, each compiled to classes of its own. The optimizing compiler took half of all
     # processor time of ten million events: what it optimizes has to be ten times as busy as the JVM would have it.

@@ -29,6 +29,7 @@ def test_both_sides_judge_the_same_run() -> None:
     assert found["analyze_s"] > found["duckdb_s"] > 0
     assert found["ratio"] == pytest.approx(found["analyze_s"] / found["duckdb_s"], rel=0.2)
     assert found["five_ratio"] == pytest.approx(found["five_s"] / found["duckdb_s"], rel=0.2)
+    assert 0 < found["warm_s"] < found["five_s"], "nothing is started the second time"
     assert found["analyze_MB"] > found["duckdb_MB"] > 10
 
 

@@ -8,9 +8,11 @@ from chaosk.verdict import Finding, Severity, Verdict
 
 
 def told(verdict: Verdict, severity: str | None = None) -> dict[str, int]:
-    """By check the count of what it found, information left out unless asked for."""
-    wanted = [Severity(severity)] if severity else [Severity.VIOLATION, Severity.ALLOWED]
-    return {finding.check: finding.count for finding in verdict.findings if finding.severity in wanted}
+    """By check the count of its violations, by ``check (allowed)`` of what is allowed; of one severity if asked for."""
+    if severity:
+        return {each.check: each.count for each in verdict.findings if each.severity is Severity(severity)}
+    words = {Severity.VIOLATION: "", Severity.ALLOWED: " (allowed)"}
+    return {each.check + words[each.severity]: each.count for each in verdict.findings if each.severity in words}
 
 
 def finding(verdict: Verdict, check: str) -> Finding:

@@ -7,8 +7,9 @@ the check run until one fails, then those that name it and the others of its own
 (``_warm.py``). What killed a mutant has to pass afterwards on the code as it is, or nothing is believed; and where a
 check has a glance, some of these tests must ask it.
 
-A mutant that cannot be imported counts apart. One line a mutant goes to FILE; what is in it already is not run again
-while the check's code is the same. Ends with 1 below 90 %.
+A mutant that cannot be imported counts apart, and so does one that survives and changes no verdict, by the list of
+``_equivalents.py``. One line a mutant goes to FILE; what is in it already is not run again while the check's code is
+the same. Ends with 1 if fewer than 90 % of the others were killed, or if the list is wrong.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from _equivalents import LIST, label, listed
 from _graft import Unimportable, grafted
 from _mutants import Mutant, mutants
+from _score import report
 from _warm import Warm, run
 
 from chaosk.analysis.checks._contract import Check
@@ -37,7 +40,6 @@ from chaosk.analysis.findings import checks
 from chaosk.analysis.glances.rows import Rows
 
 PACKAGE = "chaosk.analysis.checks"
-ENOUGH = 0.9
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ class Outcome:
     was: str
     became: str
     status: str
-    """``killed``, ``survived``, ``time`` (killed, as a test took longer than the limit), or ``broken``: no import."""
+    """``killed``, ``time`` (killed, as a test took longer than the limit), ``survived``, ``equivalent`` (survived, and
+    listed as one that changes no verdict), or ``broken``: no import."""
     by: str
     """The test that failed, or how the import did."""
     seconds: float
@@ -175,7 +178,8 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
 
 def campaign(sample: dict[str, list[Mutant]], options: argparse.Namespace) -> list[dict[str, str]]:
     """Try what is not recorded yet, check by check; every outcome, the recorded ones too."""
-    rows = recorded(options.out)
+    rows, known = recorded(options.out), listed(options.equivalents)
+    label(rows, known, source)
     done = {(row["check"], int(row["number"])) for row in rows}
     until = time.monotonic() + 60 * options.minutes
     say = os.fdopen(os.dup(2), "w", buffering=1)  # pytest takes the others
@@ -193,37 +197,11 @@ def campaign(sample: dict[str, list[Mutant]], options: argparse.Namespace) -> li
                     print("{check}:{line} {operator}: {status} {by} {seconds} s".format(**fresh[-1]), file=say)
             tests.verify(checks()[name])
             rows.extend({key: str(value) for key, value in row.items()} for row in fresh)
+            label(rows, known, source)
             write(options.out, rows)
 
     run(work, options.limit)
     return rows
-
-
-def report(rows: list[dict[str, str]]) -> int:
-    """Print the score by check and the survivors; the exit code."""
-    by_check: dict[str, Counter[str]] = {}
-    for row in rows:
-        by_check.setdefault(row["check"], Counter())[row["status"]] += 1
-    print(f"{'check':26} {'killed':>6} {'time':>5} {'survived':>8} {'broken':>6}")
-    total: Counter[str] = Counter()
-    for name, counts in sorted(by_check.items()):
-        total += counts
-        print(f"{name:26} {counts['killed']:6} {counts['time']:5} {counts['survived']:8} {counts['broken']:6}")
-    for row in rows:
-        if row["status"] == "survived":
-            print(f"{PACKAGE.replace('.', '/')}/{row['check']}.py:{row['line']}: {row['operator']}: {_change(row)}")
-    judged = total["killed"] + total["time"] + total["survived"]
-    score = (judged - total["survived"]) / judged if judged else 0.0
-    print(f"{judged} mutants, {total['survived']} survived, score {score:.1%}; {total['broken']} cannot be imported")
-    return 0 if score >= ENOUGH else 1
-
-
-def _change(row: dict[str, str]) -> str:
-    """What the change makes of the code, with the words around it that are the same on both sides left out."""
-    was, became = row["was"].split(), row["became"].split()
-    head = next((place for place, (a, b) in enumerate(zip(was, became, strict=False)) if a != b), len(became)) - 3
-    parts = (" ".join(words[max(0, head) :])[:120] for words in (was, became))
-    return " -> ".join(parts)
 
 
 def main() -> int:
@@ -234,10 +212,12 @@ def main() -> int:
     parser.add_argument("--check", action="append", choices=sorted(checks()), default=[])
     parser.add_argument("--minutes", type=float, default=24 * 60.0, help="begin no mutant after so long")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for one test")
+    parser.add_argument("--equivalents", type=Path, default=LIST, help="the list of those that change no verdict")
     parser.add_argument("--out", type=Path, default=Path("mutation.csv"))
     options = parser.parse_args()
     options.out = options.out.absolute()
-    return report(campaign(drawn(options.check or checks(), options.n, options.seed), options))
+    rows = campaign(drawn(options.check or checks(), options.n, options.seed), options)
+    return report(rows, listed(options.equivalents), source)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from chaosk.analysis.findings import checks
 kind, path = checks()["stuck_lso"], mutation.source("stuck_lso")
 before = (kind.violations.__code__, kind.glance.__code__, stuck_lso.SLACK, stuck_lso._patience.__code__)
 bad = next(each for each in _mutants.mutants(path) if each.operator == "returned" and "stays.filter" in each.was)
-options = argparse.Namespace(minutes=9, limit=120.0, out=pathlib.Path("OUT"))
+options = argparse.Namespace(minutes=9, limit=120.0, out=pathlib.Path("OUT"), equivalents=pathlib.Path("NONE"))
 rows = mutation.campaign({"stuck_lso": [bad, _mutants.identity(path)]}, options)
 after = (kind.violations.__code__, kind.glance.__code__, stuck_lso.SLACK, stuck_lso._patience.__code__)
 print(json.dumps({"rows": rows, "back": all(a is b for a, b in zip(before, after))}))
@@ -155,6 +155,82 @@ def test_a_graft_reaches_whoever_imported_and_is_taken_out(tmp_path: Path) -> No
         "print(json.dumps([*said, user.all()]))"
     )
     assert seen == [[1, 1, 1], [2, 2, 2], [1, 1, 1], "ZeroDivisionError: division by zero", [1, 1, 1]]
+
+
+def outcome(status: str, became: str, line: int = 1) -> dict[str, str]:
+    """A row of the record: in the first line of the check ``some`` a number was changed."""
+    row = {"check": "some", "line": str(line), "operator": "constant", "was": "1", "became": became}
+    return row | {"status": status, "by": "test_some.py::test_it" if status == "killed" else ""}
+
+
+def counted(folder: Path, rows: list[dict[str, str]], listed: str) -> dict[str, Any]:
+    """What the bench makes of some rows and a list of equivalents: statuses, exit code, and the lines it prints."""
+    (folder / "some.py").write_text("a = 1\nb = 1\n", "utf-8")
+    (folder / "list.csv").write_text(f"check,code,was,became,why\n{listed}\n", "utf-8")
+    found: dict[str, Any] = bench(
+        "import contextlib, io, json, pathlib\n"
+        "from _equivalents import label, listed\n"
+        "from _score import report\n"
+        f"rows, folder, said = {rows!r}, pathlib.Path({str(folder)!r}), io.StringIO()\n"
+        "known, source = listed(folder / 'list.csv'), lambda name: folder / f'{name}.py'\n"
+        "label(rows, known, source)\n"
+        "with contextlib.redirect_stdout(said): code = report(rows, known, source)\n"
+        "statuses = [row['status'] for row in rows]\n"
+        "print(json.dumps({'statuses': statuses, 'code': code, 'said': said.getvalue().splitlines()}))"
+    )
+    return found
+
+
+def test_a_survivor_that_changes_no_verdict_counts_apart(tmp_path: Path) -> None:
+    """By the line of code, what was and what became; nine of ten others killed are enough."""
+    rows = [outcome("killed", str(number)) for number in range(10, 19)] + [outcome("survived", "2")]
+    rows += [outcome("survived", "0"), outcome("broken", "3")]
+    found = counted(tmp_path, rows, "some,a = 1,1,0,nobody asks")
+    assert found["statuses"] == ["killed"] * 9 + ["survived", "equivalent", "broken"]
+    last = "10 mutants, 1 survived, score 90.0%; besides 1 that change no verdict, 1 that cannot be imported"
+    assert (found["code"], found["said"][-1]) == (0, last)
+    assert counted(tmp_path, rows[1:], "some,a = 1,1,0,nobody asks")["code"] == 1
+
+
+def test_what_is_not_in_the_list_any_more_survived(tmp_path: Path) -> None:
+    """Another line of the code with the same change is another mutant; a list may be cleared."""
+    rows = [outcome("equivalent", "0"), outcome("survived", "0", line=2)]
+    assert counted(tmp_path, rows, "some,b = 1,1,0,nobody asks")["statuses"] == ["survived", "equivalent"]
+
+
+def test_a_listed_mutant_that_a_test_kills_is_said_to_be_none(tmp_path: Path) -> None:
+    """Then the list is wrong, however good the score."""
+    found = counted(tmp_path, [outcome("killed", "0")], "some,a = 1,1,0,nobody asks")
+    assert (found["statuses"], found["code"]) == (["killed"], 1)
+    assert "some:1: 1 -> 0 is listed as equivalent: killed by test_some.py::test_it" in found["said"]
+
+
+def test_the_list_has_to_say_why(tmp_path: Path) -> None:
+    """An entry without its reason is refused."""
+    (tmp_path / "list.csv").write_text("check,code,was,became,why\nsome,a = 1,1,0,\n", "utf-8")
+    said = bench(
+        "import json, pathlib\n"
+        "from _equivalents import listed\n"
+        f"try: listed(pathlib.Path({str(tmp_path / 'list.csv')!r}))\n"
+        "except SystemExit as error: print(json.dumps(str(error)))"
+    )
+    assert said.startswith("list.csv: not all of check, code, was, became, why are given")
+
+
+def test_the_list_is_of_mutants_of_the_code_as_it_is() -> None:
+    """An entry whose line was changed excuses nothing any more, and has to go."""
+    unknown = bench(
+        "import json, mutation\n"
+        "from _equivalents import key, listed\n"
+        "from _mutants import mutants\n"
+        "known = listed()\n"
+        "files = {name: mutation.source(name) for name, *_ in known}\n"
+        "made = {key({'check': name, 'line': m.line, 'was': m.was, 'became': m.became}, files[name])\n"
+        "        for name in files for m in mutants(files[name])}\n"
+        "print(json.dumps([each for each in known if each not in made]))",
+        timeout=240,
+    )
+    assert unknown == []
 
 
 @pytest.mark.spark

@@ -46,9 +46,9 @@ class AbortedRead(Check):
         attempts = events.table("sends").withColumnsRenamed(OF_PRODUCER)
         tried = attempts.select(*VALUE, "txn", "error", "outcome")
         failed = tried.filter(F.col("outcome") == "fail").withColumn("kind", F.lit("failed"))
-        over = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn").distinct()
+        over = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn")
         aborted = (
-            tried.filter((F.col("outcome") != "fail") & F.col("txn").isNotNull())
+            tried.filter(F.col("outcome") != "fail")
             .join(over, on="txn", how="left_semi")
             .join(committed_reads(events), on=list(VALUE), how="left_semi")
             .withColumn("kind", F.lit("aborted"))

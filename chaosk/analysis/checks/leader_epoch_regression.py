@@ -82,5 +82,4 @@ def _overlapping(seen: DataFrame) -> DataFrame:
         .withColumn("reached", F.max("ended").over(earlier))
         .filter(F.col("began") < F.col("reached"))
         .select(*PLACE)
-        .distinct()
     )

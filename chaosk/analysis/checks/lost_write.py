@@ -10,8 +10,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, among, during, mean
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.deliveries import without_seek
-from chaosk.analysis.frames.packed import offset_of
-from chaosk.analysis.frames.retained import retained, starts
+from chaosk.analysis.frames.retained import LEVELS, retained, starts
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.values import values
@@ -62,7 +61,6 @@ class LostWrite(Check):
             events.frame(values)
             .filter(F.col("written") & ~F.col("read") & ~F.col("audited") & F.col("acked").isNotNull())
             .filter(among(F.col("topic"), topics))
-            .withColumn("offset", offset_of(F.col("acked")))
             .join(events.near(audited), on=list(PLACE), how="left_anti")
             .join(events.near(starts(events)), on=list(PLACE), how="left")
             .filter(F.col("offset") >= F.coalesce("log_start", F.lit(0)))
@@ -86,7 +84,8 @@ class LostWrite(Check):
 def _passed(events: Events, owed: DataFrame) -> DataFrame:
     """The values whose offset a reader passed after they were sent: ``before`` and ``next`` are what it was given.
 
-    Of the jumps that begin before an offset, the one that reaches furthest passes it, if any does.
+    Of the jumps that begin before an offset, the one that reaches furthest passes it, if any does. A jump has no offset
+    itself, and so is not among them.
     """
     jumps = without_seek(events, events.frame(steps).filter(F.col("offset") > F.col("before") + 1))
     jump = F.struct(F.col("offset").alias("next"), F.col("at").alias("passed_at"), "before").alias("jump")
@@ -95,7 +94,7 @@ def _passed(events: Events, owed: DataFrame) -> DataFrame:
         owed.withColumn("place", F.col("offset"))
         .unionByName(jumps.select(*PLACE, F.col("before").alias("place"), jump), allowMissingColumns=True)
         .withColumn("furthest", F.max("jump").over(along))
-        .filter(F.col("jump").isNull() & (F.col("furthest.next") > F.col("offset")))
+        .filter(F.col("furthest.next") > F.col("offset"))
         .filter(F.col("furthest.passed_at") >= F.col("completed"))
         .select(*VALUE, *PLACE, "offset", "invoked", "completed", "furthest.before", "furthest.next")
     )
@@ -104,7 +103,5 @@ def _passed(events: Events, owed: DataFrame) -> DataFrame:
 def _audited(rows: Rows, place: int) -> bool:
     """Whether a partition was audited completely at both levels."""
     mine = rows.places("audit_ranges") == place
-    levels = rows.column("audit_ranges", "isolation")[mine & (rows.column("audit_ranges", "complete") == 1)]
-    return (
-        bool(mine.any()) and np.unique(levels).size == 2 and bool(rows.column("audit_ranges", "complete")[mine].all())
-    )
+    levels, complete = (column[mine] for column in rows.columns("audit_ranges", "isolation", "complete"))
+    return np.unique(levels).size == LEVELS and bool((complete == 1).all())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from analysis.asking import glances
+from analysis.asking import asking, glances
 from analysis.history import History
 from analysis.ways import finding, told
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -58,6 +59,14 @@ def test_an_aborted_record_that_a_careful_reader_was_given_is_a_violation(judge:
     (row,) = finding(verdict, "aborted_read").evidence
     assert {"kind": "aborted", "seq": 20, "offset": 20, "txn": "t-1"}.items() <= row.items()
     assert told(verdict) == {"aborted_read": 1}
+
+
+def test_what_failed_in_an_aborted_transaction_is_told_once(spark: SparkSession, tmp_path: Path) -> None:
+    """A6: the send failed for sure and its transaction was aborted: it failed, whatever became of the others."""
+    history = in_transaction("aborted")
+    history.change("sends", {"seq": 20}, outcome="fail", error="_PURGE_QUEUE", offset=None)
+    rows = asking(spark, tmp_path, "aborted_read")(history)
+    assert [(row["kind"], row["seq"]) for row in rows] == [("failed", 20)]
 
 
 @pytest.mark.proves("aborted_read", "no evidence")

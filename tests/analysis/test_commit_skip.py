@@ -23,3 +23,14 @@ def test_the_record_at_the_position_it_began_at_is_owed(spark: SparkSession, tmp
     history.rows["fetched"].clear()
     history.add("fetched", offset=0, invoked=-5.85, completed=-5.8)
     assert [(row["offset"], row["severity"]) for row in asked(history)] == [(0, "violation")]
+
+
+@pytest.mark.proves("commit_skip", "no evidence")
+def test_a_member_that_sought_leaves_it_open(spark: SparkSession, tmp_path: Path) -> None:
+    """B3 without the evidence: offset 21 was never given, but a member chose its own place in that partition."""
+    history = History(records=50)
+    history.drop("reads", offset=21)
+    history.commit(50, 20.4)
+    history.add("seeks", offset=22, at=5.7)
+    rows = asking(spark, tmp_path, "commit_skip")(history)
+    assert [(row["offset"], row["severity"]) for row in rows] == [(21, "unproven")]

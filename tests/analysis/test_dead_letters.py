@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis.asking import asking
 from analysis.history import History
 from analysis.test_swallowed import fail
 from analysis.transactional import piped
@@ -13,7 +14,10 @@ from analysis.ways import finding, guards, measure, told
 from chaosk.verdict import Outcome, Severity
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -44,6 +48,7 @@ def letter(history: History, about: int, *, outcome: str | None = "ok", there: b
         history.audit(seq, producer="reader", partition=1, seq=seq)
 
 
+@pytest.mark.proves("swallowed", "near miss")
 def test_a_record_with_a_dead_letter_is_not_lost(judge: Judge) -> None:
     """Near miss of B3: failed and committed past, and the letter was acknowledged and is in the log."""
     history = lettering()
@@ -53,6 +58,7 @@ def test_a_record_with_a_dead_letter_is_not_lost(judge: Judge) -> None:
     assert measure(verdict, "swallowed_records", "readers") == 0
 
 
+@pytest.mark.proves("swallowed", "near miss")
 @pytest.mark.parametrize("outcome", ["info", None], ids=["unknown", "killed before it knew"])
 def test_a_letter_in_the_log_is_enough(judge: Judge, outcome: str | None) -> None:
     """Near miss of B3: nobody acknowledged the letter, and there it is."""
@@ -91,6 +97,19 @@ def test_what_nobody_looked_at_leaves_it_open(judge: Judge, outcome: str | None,
     verdict = judge(history)
     assert ("swallowed_unproven" in guards(verdict)) is open_
     assert ("swallowed" in told(verdict)) is not open_
+
+
+def test_one_letter_of_which_nobody_knows_leaves_it_open(spark: SparkSession, tmp_path: Path) -> None:
+    """B3 without the evidence: the record stands twice; at 21 its letter was refused, at 50 nobody knows."""
+    history = lettering(whole=False)
+    letter(history, 21, outcome="fail", there=False)
+    history.read(50, 20.02, seq=21)
+    history.audit(50, seq=21)
+    letter(history, 50, outcome=None, there=False, seq=1)
+    history.change("failures", {"offset": 50}, seq=21)
+    history.commit(51, 20.5)
+    (row,) = asking(spark, tmp_path, "swallowed")(history)
+    assert (row["seq"], row["attempts"], row["severity"]) == (21, 2, "unproven")
 
 
 def test_letters_are_each_about_their_own_record(judge: Judge) -> None:

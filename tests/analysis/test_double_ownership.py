@@ -59,6 +59,19 @@ def test_a_partition_given_before_it_was_revoked_is_a_violation(judge: Judge) ->
     assert row.items() >= {"probe": "reader", "other": "second", "how": "revoke", "records": 3}.items()
 
 
+def test_two_processes_of_one_probe_are_two_members(asked: Asked) -> None:
+    """B8: the partition was given to the next process of the same probe before the first one gave it up."""
+    history = History(records=50)
+    passed_on(history, 7.0, 24, how=None)
+    history.add("assignments", at=10.5, kind="revoke")
+    reads_of(history, 30, incarnation=1)
+    for offset in (24, 26, 28):
+        history.change("reads", {"offset": offset}, incarnation=1)
+    (row,) = asked(history)
+    who = {"probe": "reader", "incarnation": 0, "other": "reader", "other_incarnation": 1}
+    assert row.items() >= {**who, "severity": "violation", "records": 3, "other_records": 3}.items()
+
+
 def test_an_expelled_member_learns_of_it_late(asked: Asked) -> None:
     """Near miss of B8: the first member says that it lost the partition; nothing kept it from reading till then."""
     assert [row["severity"] for row in asked(shared(10.5, "lost"))] == ["information"]

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis.asking import asking
 from analysis.history import History
 from analysis.ways import finding, told
 
 from chaosk.verdict import Outcome
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -69,6 +73,18 @@ def test_a_log_that_ends_before_an_acknowledged_record_was_cut_back(judge: Judge
     (row,) = finding(verdict, "truncation_after_ack").evidence
     assert {"leader": 2, "leader_epoch": 4, "offset": 30, "log_end": 30, "samples": 1}.items() <= row.items()
     assert verdict.verdict is Outcome.VIOLATION
+
+
+def test_the_furthest_that_was_shown_and_the_lowest_end_are_told(spark: SparkSession, tmp_path: Path) -> None:
+    """A14 and A15: three answers of one leader, which were ever more wrong: one row of each rule."""
+    history = sampled()
+    for at, end in ((10.4, 30), (10.9, 29), (11.4, 30)):
+        leads(history, at, end, broker=2, epoch=4)
+    (row,) = asking(spark, tmp_path / "cut", "truncation_after_ack")(history)
+    assert {"offset": 32, "log_end": 29, "samples": 3}.items() <= row.items()
+    history.each("offsets", lambda row: row | ({"log_end": 50} if row["asked"] == 2 else {}))
+    (row,) = asking(spark, tmp_path / "told", "end_offset_regression")(history)
+    assert {"offset": 32, "high_watermark": 29, "samples": 3}.items() <= row.items()
 
 
 def test_a_cut_is_allowed_where_unclean_elections_are(judge: Judge) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis.asking import asking
 from analysis.history import History, Row, ns
 from analysis.transactional import once, piped
 from analysis.ways import finding, guards, told
@@ -17,6 +18,7 @@ from chaosk.analysis.reading import read_case
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 
 def aborted(outcome: str = "aborted") -> History:
@@ -166,6 +168,18 @@ def test_it_reads_on_elsewhere_after_an_abort(judge: Judge, to: int, kind: str, 
     assert (row["kind"], row["txn"], row["first"], row["last"], row["next"]) == (kind, "p-2", 20, 29, to)
 
 
+@pytest.mark.proves("abort_rewind", "fires")
+@pytest.mark.spark
+def test_each_partition_has_a_begin_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
+    """B11: what was aborted began at 40 in one partition and at 10 in the other, where it goes on at 40."""
+    history = piped()
+    history.change("transactions", {"txn": "p-4"}, outcome="aborted")
+    for offset, txn in ((10, "p-4"), (40, "p-5")):
+        history.read(offset, 20.1, probe="pipe", group="pipes", partition=2, txn=txn)
+    (row,) = asking(spark, tmp_path, "abort_rewind")(history)
+    assert (row["kind"], row["partition"], row["first"], row["next"]) == ("advance", 2, 10, 40)
+
+
 @pytest.mark.proves("eos", "near miss")
 @pytest.mark.proves("abort_rewind", "near miss")
 @pytest.mark.spark
@@ -182,3 +196,14 @@ def test_after_an_undecided_transaction_what_follows_is_right_as_well(judge: Jud
     history = piped()
     history.change("transactions", {"txn": "p-2"}, outcome="info")
     assert told(judge(history)) == {}
+
+
+@pytest.mark.proves("abort_rewind", "near miss")
+@pytest.mark.spark
+def test_an_input_that_was_aborted_need_not_be_read(spark: SparkSession, tmp_path: Path) -> None:
+    """Near miss of B11: after an undecided transaction it goes on behind a record that only the careless can see."""
+    history = piped()
+    history.change("transactions", {"txn": "p-2"}, outcome="info")
+    history.drop("reads", offset=30)
+    history.drop("audit", offset=30, partition=0, isolation="read_committed")
+    assert asking(spark, tmp_path, "abort_rewind")(history) == []

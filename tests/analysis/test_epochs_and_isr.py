@@ -21,10 +21,10 @@ pytestmark = pytest.mark.spark
 
 
 def with_epochs() -> History:
-    """Records from offset 25 on were written by the leader of epoch 4, those before by that of epoch 3."""
+    """Records from offset 25 on were written by the leader of epoch 4, from 10 on by that of 3, those before by 2."""
     history = History(records=50)
     for table in ("reads", "audit"):
-        history.each(table, lambda row: row | {"leader_epoch": 4 if row["offset"] >= 25 else 3})
+        history.each(table, lambda row: row | {"leader_epoch": 2 + (row["offset"] >= 10) + (row["offset"] >= 25)})
     return history
 
 

@@ -51,16 +51,24 @@ def test_each_join_is_told_in_stages(judge: Judge) -> None:
 
 @pytest.mark.spark
 def test_a_stage_that_nobody_knows_is_empty(judge: Judge) -> None:
-    """Without statistics the way to the partitions is one stage; without a record there is no whole."""
+    """Without statistics the way to the partitions is one stage; without a record there is no whole.
+
+    Where nobody knows when the offsets were there, their time is in that of the first record.
+    """
     history = History(records=50)
     joined(history, -4.0, coordinator=None, fetched=None, first=None)
     joined(history, None, rebalance=1, assigned=6, coordinator=None, fetched=6.5, first=7)
+    joined(history, 8.0, rebalance=2, fetched=None)
     verdict = judge(history)
     rows = finding(verdict, "joins").evidence
     names = ("coordinator", "assignment", "offsets", "record", "total")
-    assert [[row[name] for name in names] for row in rows] == [[None, 1, None, None, None], [None, 0, 0.5, 0.5, 1]]
+    assert [[row[name] for name in names] for row in rows] == [
+        [None, 1, None, None, None],
+        [None, 0, 0.5, 0.5, 1],
+        [0.5, 0.5, None, 1, 2],
+    ]
     assert measure(verdict, "assignment_time", "readers") == 1
-    assert measure(verdict, "join_time", "readers") == 1
+    assert measure(verdict, "join_time", "readers") == 2
 
 
 def test_where_nobody_joined_a_glance_is_enough(tmp_path: Path) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis.asking import asking, glances
 from analysis.history import History, ns
 from analysis.ways import finding, told
 
 from chaosk.verdict import Outcome
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -45,6 +49,23 @@ def test_a_complete_audit_knows_better(judge: Judge) -> None:
     assert told(judge(history)) == {"lost": 1}
 
 
+def test_one_that_was_passed_counts_though_another_was_not(spark: SparkSession, tmp_path: Path) -> None:
+    """A3: nobody had 21 nor the last one, 49, beyond which nobody read."""
+    history = unaudited()
+    history.drop("reads", offset=49)
+    assert [row["seq"] for row in asking(spark, tmp_path, "lost_write")(history)] == [21]
+
+
+def test_an_audit_at_one_level_alone_is_not_complete(spark: SparkSession, tmp_path: Path) -> None:
+    """A3: the audit at read_committed is complete, that at read_uncommitted broke off, or there was none."""
+    asked = asking(spark, tmp_path, "lost_write")
+    history = unaudited()
+    history.change("audit_ranges", {"isolation": "read_committed"}, complete=True)
+    assert [row["seq"] for row in asked(history)] == [21]
+    history.drop("audit_ranges", isolation="read_uncommitted")
+    assert [row["seq"] for row in asked(history)] == [21]
+
+
 @pytest.mark.proves("lost_write", "no evidence")
 def test_what_lies_beyond_the_last_delivery_may_still_come(judge: Judge) -> None:
     """Near miss: the readers have not come so far; and what lies before their first was never asked for."""
@@ -67,11 +88,46 @@ def test_what_was_passed_before_it_was_sent_is_not_lost(judge: Judge) -> None:
     assert told(judge(history)) == {"stale_append": 1}
 
 
+def test_what_anybody_saw_is_not_lost(spark: SparkSession, tmp_path: Path) -> None:
+    """Near misses: another consumer was given it, and then the audit had it before it broke off."""
+    asked = asking(spark, tmp_path, "lost_write")
+    history = unaudited()
+    history.worker("other", kind="consume", isolation="read_committed", commit="none")
+    history.read(21, 6, probe="other", group=None)
+    assert asked(history) == []
+    history.drop("reads", probe="other")
+    history.audit(21)
+    assert asked(history) == []
+
+
+def test_an_offset_at_which_something_else_was_given_was_not_passed(spark: SparkSession, tmp_path: Path) -> None:
+    """A3: the consumer was given another record at 21, then the one at 23: it passed 22 alone."""
+    history = unaudited()
+    history.send(60, 5.4, offset=None, outcome="info")
+    history.change("reads", {"offset": 22}, offset=21, seq=60)
+    assert [row["seq"] for row in asking(spark, tmp_path, "lost_write")(history)] == [22]
+
+
 def test_retention_is_no_loss(judge: Judge) -> None:
     """Near miss: the log start moved past it."""
     history = unaudited()
     history.each("offsets", lambda row: row | {"log_start": 22})
     assert told(judge(history)) == {}
+
+
+def test_a_compacted_topic_is_not_judged(spark: SparkSession, tmp_path: Path) -> None:
+    """Near miss: compaction removes records of a key."""
+    history = unaudited()
+    history.topic["config"]["cleanup.policy"] = "compact"
+    assert asking(spark, tmp_path, "lost_write")(history) == []
+
+
+def test_what_was_acknowledged_nowhere_was_passed_by_nobody(spark: SparkSession, tmp_path: Path) -> None:
+    """Near miss: the acknowledgement names no offset: neither a glance nor the check has anything to say."""
+    history = unaudited()
+    history.change("sends", {"seq": 21}, offset=None)
+    assert not glances(tmp_path, "lost_write", history)
+    assert asking(spark, tmp_path, "lost_write")(history) == []
 
 
 def test_acks_1_allows_it(judge: Judge) -> None:

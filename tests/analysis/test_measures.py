@@ -41,6 +41,21 @@ def test_latency_counts_from_when_a_record_was_due(judge: Judge) -> None:
     assert measure(verdict, "latency_p99", "writer", "after_heal") == pytest.approx(2.005, rel=0.001)  # 1 of 56
 
 
+@pytest.mark.proves("latency", "fires")
+@pytest.mark.proves("end_to_end", "fires")
+def test_percentiles_are_shares_of_the_records(judge: Judge) -> None:
+    """D4: acknowledged after 1, 2, 3 ... 100 ms, and delivered after twice that."""
+    history = History(records=100)
+    for number, (send, read) in enumerate(zip(history.rows["sends"], history.rows["reads"], strict=True), 1):
+        send["completed"] = send["scheduled"] + number * 1_000_000
+        read["at"] = send["scheduled"] + number * 2_000_000
+    verdict = judge(history)
+    assert measure(verdict, "latency_p50", "writer") == pytest.approx(0.050, rel=0.001)
+    assert measure(verdict, "latency_p99", "writer") == pytest.approx(0.099, rel=0.001)
+    assert measure(verdict, "end_to_end_p99", "reader") == pytest.approx(0.198, rel=0.001)
+    assert measure(verdict, "end_to_end_max", "reader") == pytest.approx(0.200)
+
+
 @pytest.mark.proves("end_to_end", "fires")
 def test_end_to_end_counts_the_first_delivery(judge: Judge) -> None:
     """D4: from when it was due to its first delivery; being given again later does not count."""
@@ -67,7 +82,18 @@ def test_outcomes_are_counted_by_when_records_were_due(judge: Judge) -> None:
     assert measure(verdict, "uncertain_records", "writer", "after_heal") == 0
     assert measure(verdict, "rate", "writer", "baseline") == 4
     assert measure(verdict, "rate", "reader", "baseline") == 4
+    assert measure(verdict, "rate", "writer", "kill") == 3.673  # 18 in 4.9 s, to three places
     assert told(verdict) == {}
+
+
+@pytest.mark.proves("outcomes", "no evidence")
+def test_a_window_without_any_time_has_no_rate(judge: Judge) -> None:
+    """D3: the fault was undone only as the run ended, so nothing came after it."""
+    history = History(records=50)
+    history.change("faults", {"fault": "kill"}, healed=ns(20))
+    verdict = judge(history)
+    assert measure(verdict, "rate", "writer", "after_heal") is None
+    assert measure(verdict, "rate", "writer") == 2
 
 
 # --- D1, D2 -----------------------------------------------------------------------------------------------------------
@@ -84,6 +110,7 @@ def test_a_stretch_without_acknowledgements_is_unavailability(judge: Judge) -> N
     assert measure(verdict, "unavailability", "writer", "baseline") == 0
     outage = finding(verdict, "produce_unavailability")
     assert (outage.severity, outage.faults, outage.evidence[0]["censored"]) == (Severity.INFORMATION, ("kill",), False)
+    assert outage.evidence[0]["seconds"] == pytest.approx(2.5, abs=0.11)
     assert told(verdict, "information") == {"produce_unavailability": 1}  # each record was acknowledged only at 3.6 s
     assert measure(verdict, "unavailability", "reader") == 0
 
@@ -247,6 +274,15 @@ def test_without_a_change_there_was_no_election(judge: Judge) -> None:
     history = History(records=50)
     history.expect = {"election": "10s"}
     assert guards(judge(history, "election")) == {"objective_unmeasured"}
+
+
+@pytest.mark.proves("election", "no evidence")
+def test_a_leader_of_an_unknown_epoch_is_no_election(judge: Judge) -> None:
+    """Near miss of D6: a broker named another leader, and did not say since which epoch."""
+    history = History(records=50)
+    history.add("partitions", at=3, asked=2, leader=2, leader_epoch=None, replicas=[0, 1, 2], isr=[0, 1, 2])
+    verdict = judge(history, "election")
+    assert measure(verdict, "election", "orders") is None
 
 
 @pytest.mark.proves("rebalances", "fires")

@@ -34,3 +34,15 @@ def test_what_is_hardly_later_than_in_the_baseline_is_well(
     verdict = analyze(spark, slow(usual, later).write(tmp_path / "run"), {"recovery": Recovery})
     (found,) = [m.value for m in verdict.measures if m.metric == "recovery"]
     assert found == pytest.approx(seconds, abs=0.3)
+
+
+@pytest.mark.proves("recovery", "no evidence")
+def test_without_a_baseline_nobody_knows_what_well_is(spark: SparkSession, tmp_path: Path) -> None:
+    """D5 without the evidence: there is no figure, and so none that is censored."""
+    history = slow(0.005, 0.005)
+    history.drop("phases", phase="baseline")
+    verdict = analyze(spark, history.write(tmp_path / "run"), {"recovery": Recovery})
+    assert [(m.metric, m.value, m.censored) for m in verdict.measures] == [
+        ("recovery", None, False),
+        ("recovery_from_fault", None, False),
+    ]

@@ -81,6 +81,15 @@ def test_ordinary_transactions_are_none(asked: Asked, history: History) -> None:
     assert asked(history) == []
 
 
+def test_a_log_that_nobody_wrote_to_for_long_is_not_held(asked: Asked) -> None:
+    """Near miss of B10: both ends stood at 100 for 150 s; then a transaction began there and ended within 10 s."""
+    history = sampled((150, 160, 100))
+    history.each(
+        "offsets", lambda r: r | ({"high_watermark": 100, "last_stable": 100} if ns(0) <= r["at"] < ns(150) else {})
+    )
+    assert asked(history) == []
+
+
 def test_a_longer_timeout_is_waited_for(asked: Asked) -> None:
     """B10: with ``transaction.timeout.ms`` 80 s, 99 s are not too long."""
     history = sampled((50, 150, 90))

@@ -44,7 +44,7 @@ def test_a_failed_record_below_the_committed_offset_is_lost_to_the_application(j
     assert told(verdict) == {"swallowed": 1}
     found = finding(verdict, "swallowed")
     assert found.severity is Severity.VIOLATION
-    row = {"offset": 21, "seq": 21, "attempts": 1, "handling": "swallow", "committed": 50}
+    row = {"offset": 21, "seq": 21, "attempts": 1, "handling": "swallow", "letters": 0, "committed": 50}
     assert found.evidence[0].items() >= row.items()
     assert measure(verdict, "swallowed_records", "readers") == 1
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis.asking import asking
 from analysis.history import History, Row
 from analysis.ways import finding, told
 
 from chaosk.verdict import Outcome
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 NOBODY: Row = {"producer": None, "producer_incarnation": None, "seq": None, "intact": False}
@@ -48,6 +52,18 @@ def test_an_unreadable_record_where_ours_was_acknowledged_is_corrupt(judge: Judg
     (row,) = finding(verdict, "unknown_value").evidence
     assert {"kind": "corrupt", "offset": 20, "producer": None, "sightings": 1}.items() <= row.items()
     assert verdict.verdict is Outcome.VIOLATION
+
+
+@pytest.mark.parametrize(("acks", "kind"), [(-1, "corrupt"), (1, "foreign")])
+def test_an_acknowledgement_alone_says_that_ours_stood_there(
+    spark: SparkSession, tmp_path: Path, acks: int, kind: str
+) -> None:
+    """A10: nobody was given a whole record at offset 20; with acks=1 another leader may have given the offset away."""
+    history = History(records=50, acks=acks, idempotent=False)
+    history.drop("audit", offset=20)
+    history.change("reads", {"offset": 20}, **NOBODY)
+    rows = asking(spark, tmp_path, "unknown_value")(history)
+    assert [(row["kind"], row["offset"]) for row in rows] == [(kind, 20)]
 
 
 @pytest.mark.proves("unknown_value", "no evidence")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis.asking import asking, glances
 from analysis.history import History, ns
 from analysis.transactional import successor, transactional
 from analysis.ways import finding, guards, told
@@ -19,6 +20,7 @@ from chaosk.analysis.reading import read_case
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 AFTER = 20.4
 """Seconds: after all that the writer sent."""
@@ -91,13 +93,14 @@ def test_a_record_behind_the_successors_is_a_zombies_even_if_it_was_sent_before(
 
 @pytest.mark.proves("zombie_write", "near miss")
 @pytest.mark.spark
-def test_an_aborted_record_behind_the_successors_is_right(judge: Judge) -> None:
-    """Near miss of C1: in the log, but not at read_committed: an append raced, and was aborted."""
+def test_an_aborted_record_behind_the_successors_is_right(judge: Judge, tmp_path: Path) -> None:
+    """Near miss of C1: in the log, but not at read_committed: an append raced, and was aborted. A glance sees that."""
     history = taken_over()
     zombie(history, "info", audited=True, at=AFTER - 0.6)
     history.drop("audit", offset=51, isolation="read_committed")
     history.drop("reads", offset=51)
     assert told(judge(history)) == {}
+    assert not glances(tmp_path, "zombie_write", history)
 
 
 @pytest.mark.proves("fenced_late", "fires")
@@ -133,6 +136,23 @@ def test_an_undecided_or_an_empty_transaction_is_not_held_against_a_zombie(judge
     history = taken_over()
     history.add("transactions", txn="t-5", initialized=-5.9, begun=20, ending=AFTER + 0.3, outcome=outcome)
     assert told(judge(history)) == {}
+
+
+@pytest.mark.proves("fenced_late", "near miss")
+@pytest.mark.spark
+def test_only_what_was_committed_too_late_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    """C5 without its glance: in time, of unknown fate, with no acknowledged record in it, and with one."""
+    asked = asking(spark, tmp_path, "fenced_late")
+    history = taken_over()
+    history.change("transactions", {"txn": "t-4"}, ending=ns(AFTER - 0.5), ended=ns(AFTER + 0.4))
+    assert asked(history) == []
+    history.change("transactions", {"txn": "t-4"}, ending=ns(AFTER + 0.3), outcome="info")
+    assert asked(history) == []
+    history.change("transactions", {"txn": "t-4"}, outcome="committed")
+    history.change("sends", {"txn": "t-4"}, outcome="fail", offset=None)
+    assert asked(history) == []
+    history.change("sends", {"seq": 45}, outcome="ok", offset=45)
+    assert [(row["txn"], row["records"]) for row in asked(history)] == [("t-4", 1)]
 
 
 @pytest.mark.spark

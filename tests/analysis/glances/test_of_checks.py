@@ -68,9 +68,35 @@ def piped_from_two() -> History:
 
 
 def taken_over() -> History:
-    """One client in transactions after the other."""
+    """One client in transactions after the other, and then one that writes without any."""
     history = transactional()
     successor(history, 0, 20.4, 50)
+    history.probes["plain"] = {"produce": {"topic": "orders", "rate": "1/s"}}
+    history.worker("plain", kind="produce", acks=-1, idempotent=True, max_in_flight=5)
+    history.flow(0, 20.8, offset=51, probe="plain")
+    history.change("reads", {"offset": 51}, producer="plain")
+    history.each("audit", lambda row: row | ({"producer": "plain"} if row["offset"] == 51 else {}))
+    return history
+
+
+def all_aborted() -> History:
+    """The only transaction was aborted, and its records were shown to nobody who is careful."""
+    history = History(records=50)
+    for seq in (20, 21):
+        history.change("sends", {"seq": seq}, txn="t")
+        history.drop("reads", offset=seq)
+        history.drop("audit", offset=seq, isolation="read_committed")
+    history.add("transactions", txn="t", initialized=-5.5, begun=4.9, ending=5.6, ended=5.7, outcome="aborted")
+    return history
+
+
+def told_its_ends() -> History:
+    """A leader said where its log ends, one past the last record, or that it cannot say so yet."""
+    history = History(records=50)
+    for number in range(50):
+        at, end = -4.9 + number / 2, None if number == 30 else number + 1
+        history.add("partitions", at=at, asked=1, leader=1, leader_epoch=3, replicas=[0, 1, 2], isr=[0, 1, 2])
+        history.add("offsets", at=at + 0.01, asked=1, leader=True, log_start=0, high_watermark=end, log_end=end)
     return history
 
 
@@ -82,9 +108,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
         lambda: History(records=50),
         transactional,
         piped,
+        piped_from_two,
         shared,
         failing,
         taken_over,
+        all_aborted,
+        told_its_ends,
     ]
     folder = tmp_path_factory.mktemp("runs")
     return [Rows(read_case(make().write(folder / str(place)))) for place, make in enumerate(made)]
@@ -92,5 +121,5 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
 
 @pytest.mark.parametrize("name", GLANCING)
 def test_a_run_in_which_all_went_well_is_cleared_at_a_glance(name: str, runs: list[Rows]) -> None:
-    """Plain, in transactions, transformed, shared by two members, and with records that were refused."""
+    """Plain, in transactions, transformed, shared by two members, with records that were refused, and so on."""
     assert [checks()[name]().glance(rows) for rows in runs] == [False] * len(runs)

@@ -1,0 +1,33 @@
+"""A4: losses of which more is known than that they are one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysis.asking import asking
+from analysis.history import History, ns
+from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def test_what_had_no_answer_was_gone_after_it_was_read(spark: SparkSession, tmp_path: Path) -> None:
+    """A4: from when it was sent until it was acknowledged, or, without an answer, until a reader had it."""
+    history = History(records=50)
+    history.drop("audit", offset=20)
+    history.change("sends", {"seq": 20}, outcome="info", offset=None, completed=None)
+    (row,) = asking(spark, tmp_path, "lost")(history)
+    assert (row["began"], row["ended"]) == (ns(5.0), ns(5.01))
+
+
+@pytest.mark.proves("lost", "fires")
+def test_a_record_at_a_known_offset_is_lost_though_others_were_deleted(spark: SparkSession, tmp_path: Path) -> None:
+    """A4: the log's start has moved to 1, and the record was acknowledged at 20, where nothing may delete it."""
+    history = History(records=50)
+    history.drop("reads", offset=20)
+    history.drop("audit", offset=20)
+    history.each("audit_ranges", lambda row: row | {"log_start": 1})
+    history.drop("audit", offset=0)
+    rows = asking(spark, tmp_path, "lost")(history)
+    assert [(row["seq"], row["severity"]) for row in rows] == [(20, "violation")]

@@ -333,9 +333,7 @@ def test_the_place_of_a_lost_record_orders_nothing(judge: Judge) -> None:
     for seq in range(100, 105):
         history.send(seq, 20 + seq / 1000, offset=60 + seq - 100)
     history.flow(105, 20.5, offset=50)
-    verdict = judge(history)
-    assert told(verdict, "violation") == {}
-    assert told(verdict) == {"lost": 5, "stale_append": 1}
+    assert told(judge(history)) == {"lost (allowed)": 5, "stale_append (allowed)": 1}
 
 
 def test_order_is_judged_by_partition(judge: Judge) -> None:

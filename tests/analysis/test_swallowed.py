@@ -169,7 +169,7 @@ def test_what_a_killed_process_had_in_its_hands_is_counted_once(judge: Judge) ->
     hand_over(history, 24)
     history.add("groups", offset=50)
     verdict = judge(history)
-    assert (told(verdict), guards(verdict)) == ({"commit_skip": 3}, set())
+    assert (told(verdict), guards(verdict)) == ({"commit_skip (allowed)": 3}, set())
     found = finding(verdict, "commit_skip")
     assert (found.severity, found.faults) == (Severity.ALLOWED, ("kill",))
     assert measure(verdict, "skipped_records", "readers") == 3

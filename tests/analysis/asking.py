@@ -13,13 +13,18 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.findings import checks
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.reading import read_case
+from chaosk.analysis.spark import tune
 
 Asked = Callable[..., list[Row]]
 
 
 def asking(spark: SparkSession, folder: Path, name: str) -> Asked:
-    """Asks a history the one check: its rows, and that its glance promised none where there are none to be."""
+    """Asks a history the one check: its rows, and that its glance promised none where there are none to be.
+
+    The session is set as the analysis sets it for small runs, whatever was judged before.
+    """
     numbers = iter(range(100))
+    tune(spark, small=True)
 
     def asked(history: History) -> list[Row]:
         events = Events(spark, read_case(history.write(folder / f"run{next(numbers)}")))

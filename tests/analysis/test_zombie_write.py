@@ -47,6 +47,17 @@ def test_one_client_after_the_other_is_right(judge: Judge) -> None:
     assert told(judge(taken_over())) == {}
 
 
+@pytest.mark.proves("zombie_write", "near miss")
+@pytest.mark.parametrize("turned", [False, True])
+def test_who_writes_without_transactions_has_no_successor(tmp_path: Path, *, turned: bool) -> None:
+    """Near miss of C1: a record of nobody's transaction, sent after one client had taken over from the other."""
+    history = taken_over()
+    history.send(100, AFTER + 0.3, offset=51)
+    if turned:
+        history.rows["transactions"].reverse()
+    assert not glances(tmp_path, "zombie_write", history)
+
+
 def zombie(history: History, outcome: str, *, audited: bool, at: float = AFTER + 0.1) -> None:
     """A record of the older client in a transaction of its own, at offset 51."""
     acked = 51 if outcome == "ok" else None

@@ -174,10 +174,11 @@ def test_each_partition_has_a_begin_of_its_own(spark: SparkSession, tmp_path: Pa
     """B11: what was aborted began at 40 in one partition and at 10 in the other, where it goes on at 40."""
     history = piped()
     history.change("transactions", {"txn": "p-4"}, outcome="aborted")
-    for offset, txn in ((10, "p-4"), (40, "p-5")):
-        history.read(offset, 20.1, probe="pipe", group="pipes", partition=2, txn=txn)
+    for offset, txn, at in ((10, "p-4", 20.1), (40, "p-5", 20.2)):
+        history.read(offset, at, probe="pipe", group="pipes", partition=2, txn=txn)
     (row,) = asking(spark, tmp_path, "abort_rewind")(history)
     assert (row["kind"], row["partition"], row["first"], row["next"]) == ("advance", 2, 10, 40)
+    assert (row["began"], row["ended"]) == (ns(20.1), ns(20.2))
 
 
 @pytest.mark.proves("eos", "near miss")

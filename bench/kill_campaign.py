@@ -3,7 +3,8 @@
 ``python bench kill_campaign [--n 60] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
 runs one fault by chaosk's own engine in a process that dies at a named point, or is killed at a random time, on one of
 three hosts; three trials run side by side. From then on only the host is asked: its firewall, with rules of a user's
-own, qdiscs and services have to be as they were before. One line of JSON a trial goes to FILE; trials that are in it
+own, qdiscs and services have to be as they were before. Leases last --lease seconds, and those of faults that ask a
+broker to stop so much longer that they cover the stop. One line of JSON a trial goes to FILE; trials that are in it
 already are not run again. Ends with 1 if any host was not healed, or too late.
 """
 
@@ -46,6 +47,9 @@ STEPS: dict[str, dict[str, Any]] = {
 }
 """By name, the step's fields. A restart harms for a moment only, so its place has it killed there early on."""
 KINDS = {"reject_one_way": "cut_network"}
+CLEAN_STOP = {"stop_broker": 15.0, "restart_broker": 15.0}
+"""Seconds that a broker may need to hand its leaderships over while others of its cluster are harmed: it asks the
+controller three times, five seconds apart (Kafka's controlled.shutdown.max.retries and .retry.backoff.ms)."""
 SLACK = {"cut_network": 1.0, "reject_one_way": 1.0}
 """Seconds after the end of its lease by which a host must have undone a fault; 2 s where a process is started."""
 USERS_RULES = (
@@ -123,6 +127,14 @@ class Field:
         self.ssh = Ssh(found.hosts)
         self.before = dict.fromkeys(found.hosts, "")
 
+    def length(self, trial: Trial) -> float:
+        """Seconds that the lease of a trial lasts."""
+        return self.lease + CLEAN_STOP.get(trial.step, 0.0)
+
+    def inventory_of(self, length: float) -> Path:
+        """Where the lab's inventory with a longest lease of that length is: beside it, as its paths are relative."""
+        return self.path.with_name(f"campaign-{length:g}.yaml")
+
     def state(self, host: str) -> str:
         """What the host is like."""
         return self.ssh.run(hoststate.ask(self.inventory, host)).stdout
@@ -135,6 +147,9 @@ class Field:
 
     def prepare(self) -> None:
         """Give each host rules of a user's own; what they are like then is what they have to be like again."""
+        for length in {self.lease + more for more in (0.0, *CLEAN_STOP.values())}:
+            words = f"{self.path.read_text('utf-8')}\nlongest_lease: {length:g}s\n"
+            self.inventory_of(length).write_text(words, "utf-8")
         for host in self.inventory.hosts:
             for rule in USERS_RULES:
                 self.root(host, "iptables", *rule)
@@ -160,9 +175,8 @@ class Field:
     def judged(self, trial: Trial, looks: list[Look], left: tuple[str, ...], leases: tuple[str, ...]) -> Outcome:
         """Put together what was seen; late is what a look that began too late still found harmed.
 
-        A broker that was asked to stop cannot be started before it is gone, and with others of its cluster away that
-        takes it five seconds for each time it asks the controller in vain. So the host's time begins when its lease
-        ends, or when it was first seen harmed if that is later.
+        The lease has to cover a clean stop, as those of a run do: a broker that hands its leaderships over is still
+        there for some seconds, and cannot be started before it is gone.
         """
         harmed = [place for place, look in enumerate(looks) if not look.same]
         undone = next((place for place in range(harmed[0], len(looks)) if looks[place].same), None) if harmed else None
@@ -170,7 +184,7 @@ class Field:
         at = looks[undone].ended if undone is not None else PATIENCE if harmed else 0.0
         last = looks[undone - 1 if undone is not None else -1].began if harmed else 0.0
         since = looks[harmed[0]].ended if harmed else 0.0
-        late = last > max(self.lease, since) + SLACK.get(trial.step, 2.0)
+        late = last > self.length(trial) + SLACK.get(trial.step, 2.0)
         return Outcome(trial, bool(harmed), round(since, 2), round(at, 2), round(whole, 2), left, late, leases)
 
     def kill(self, trial: Trial, folder: Path) -> float:
@@ -183,8 +197,8 @@ class Field:
         kind = KINDS.get(trial.step, trial.step)
         lasts = {} if kind.startswith("restart") else {"for": "60s"}
         spec = {
-            "inventory": str(self.path), "folder": str(folder), "run": f"campaign-{trial.number}",
-            "entry": {"name": "fault", kind: fields, **lasts},
+            "inventory": str(self.inventory_of(self.length(trial))), "folder": str(folder),
+            "run": f"campaign-{trial.number}", "entry": {"name": "fault", kind: fields, **lasts},
             "point": "never" if trial.point == "random" else trial.point,
         }  # fmt: skip
         victim = subprocess.Popen(
@@ -242,7 +256,7 @@ def report(rows: list[dict[str, Any]], lease: float) -> int:
             f" {sum(bool(row['differences']) for row in mine):8} {sum(row['late'] for row in mine):4}"
         )
     harmless = [step for step in STEPS if not any(row["harmed"] for row in rows if row["trial"]["step"] == step)]
-    print(f"{len(rows)} kills, leases of {lease:g} s: {len(unhealed)} not healed, {len(late)} late")
+    print(f"{len(rows)} kills, leases of {lease:g} s and of clean stops: {len(unhealed)} not healed, {len(late)} late")
     for row in unhealed + late:
         print(json.dumps(row))
     if harmless:
@@ -264,11 +278,9 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path("kill_campaign.jsonl"))
     options = parser.parse_args()
     inventory = lab.up(LabLayout(name=options.lab), _say)
-    short = inventory.with_name("campaign.yaml")
-    short.write_text(f"{inventory.read_text('utf-8')}\nlongest_lease: {options.lease:g}s\n", "utf-8")
     try:
         name = f"chaosk-{options.lab}"
-        rows = inside(name, lambda: campaign(Field(short, options.lease), options.n, options.seed, options.output))
+        rows = inside(name, lambda: campaign(Field(inventory, options.lease), options.n, options.seed, options.output))
         return report(sorted(rows.values(), key=lambda row: row["trial"]["number"]), options.lease)
     finally:
         lab.down(options.lab, _say)

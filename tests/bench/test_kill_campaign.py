@@ -89,9 +89,7 @@ def test_what_is_left_late_or_never_harmed_is_a_failure(
         ([(0.1, 0.2, False), (3.9, 4.1, False), (4.8, 4.9, True)], 4.9, 4.9, False),
         ([(0.1, 0.2, False), (4.1, 4.2, False), (4.8, 4.9, True)], 4.9, 4.9, True),
         ([(0.1, 0.2, True), (3.1, 3.2, False), (3.9, 4.0, False), (4.4, 4.5, True)], 4.5, 4.5, False),
-        ([(0.1, 0.2, True), (3.1, 3.2, False), (4.3, 4.4, False), (4.5, 4.6, True)], 4.6, 4.6, True),
-        ([(9.8, 9.9, True), (10.0, 10.2, False), (11.1, 11.2, False), (11.3, 11.4, True)], 11.4, 11.4, False),
-        ([(9.8, 9.9, True), (10.0, 10.2, False), (11.3, 11.4, False), (11.5, 11.6, True)], 11.6, 11.6, True),
+        ([(0.1, 0.2, True), (3.1, 3.2, False), (4.1, 4.2, False), (4.4, 4.5, True)], 4.5, 4.5, True),
         ([(0.1, 0.2, False), (119.0, 120.5, False)], 120.0, 120.0, True),
     ],
 )
@@ -100,11 +98,24 @@ def test_times_are_read_off_what_was_seen(
 ) -> None:
     """The first time it is as before counts as undone, the last time as whole; a cut has a second after its lease.
 
-    A busy machine looks seldom: late is only what a look that began after that second still found harmed. A broker that
-    is asked to stop may serve longer than its lease lasts: the second then begins when it is gone.
+    A busy machine looks seldom: late is only what a look that began after that second still found harmed.
     """
     field = campaign["Field"].__new__(campaign["Field"])
     field.lease = 3.0
     (trial,) = campaign["trials"](1, 1)
     outcome = field.judged(trial, [campaign["Look"](*look) for look in looks], (), ())
     assert (outcome.undone, outcome.whole, outcome.late) == (undone, whole, late)
+
+
+def test_only_a_broker_that_is_asked_to_stop_has_a_longer_lease(campaign: dict[str, Any]) -> None:
+    """Fifteen seconds more for the controller to be asked; from the end of that lease on nothing is excused."""
+    field = campaign["Field"].__new__(campaign["Field"])
+    field.lease = 5.0
+    found = {trial.step: field.length(trial) for trial in campaign["trials"](KILLS, 1)}
+    asked = {"stop_broker", "restart_broker"}
+    assert found == {step: 20.0 if step in asked else 5.0 for step in campaign["STEPS"]}
+    trial = next(trial for trial in campaign["trials"](KILLS, 1) if trial.step == "restart_broker")
+    seen = [(18.0, 18.1, False), (22.1, 22.2, False), (23.0, 23.1, True)]
+    harmed = [campaign["Look"](*look) for look in seen]
+    assert field.judged(trial, harmed, (), ()).late
+    assert not field.judged(trial, harmed[::2], (), ()).late

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Span
@@ -47,7 +47,7 @@ class Found:
                 (str(row[subject]), window) for row in self.few for window in (*_windows(windows, row[time]), every)
             )
         segments = Segments(windows)
-        totals = self.many.groupBy(F.col(subject).alias("subject"), *_aliased(segments.of(F.col(time))))
+        totals = self.many.groupBy(F.col(subject).alias("subject"), *segments.of(F.col(time)))
         counts: Counter[tuple[str, str]] = Counter()
         for row in totals.count().collect():
             for window in (*segments.windows(row), every):
@@ -74,15 +74,11 @@ class Found:
             return
         segments = Segments(windows)
         parts = self.many.filter(F.col(time).isNotNull()).groupBy(
-            F.col(subject).alias("subject"), *_aliased(segments.of(F.col(time)))
+            F.col(subject).alias("subject"), *segments.of(F.col(time))
         )
         for part in parts.agg(F.min(time).alias("low"), F.max(time).alias("high")).collect():
             for window in (*segments.windows(part), every):
                 yield str(part["subject"]), window, int(part["low"]), int(part["high"])
-
-
-def _aliased(columns: dict[str, Column]) -> list[Column]:
-    return [column.alias(name) for name, column in columns.items()]
 
 
 def _windows(windows: tuple[Span, ...], time: int | None) -> list[str]:

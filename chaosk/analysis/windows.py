@@ -31,11 +31,12 @@ class Segments:
         ]
         self._names: dict[tuple[int, int], tuple[str, ...]] = {}
 
-    def of(self, began: Column, ended: Column | None = None) -> dict[str, Column]:
-        """By name the segments that a stretch begins and ends in; a moment needs no end. No time lies in the last."""
+    def of(self, began: Column, ended: Column | None = None) -> tuple[Column, Column]:
+        """The named columns: segments that a stretch begins and ends in. A moment needs no end; no time is the last."""
         first, last = self.columns
         segment = self._of(began, 0, len(self._cuts))
-        return {first: segment, last: segment if ended is None else self._of(ended, 0, len(self._cuts))}
+        end = segment if ended is None else self._of(ended, 0, len(self._cuts))
+        return segment.alias(first), end.alias(last)
 
     def windows(self, row: Mapping[str, int] | Row) -> tuple[str, ...]:
         """The names of the windows that the stretch of a row with these columns overlaps."""

@@ -11,8 +11,8 @@ from chaosk.private import keep_private
 def command() -> None:
     """Make, once for this Java and this Spark, the archive of classes that Spark starts from: it takes half as long.
 
-    It takes half a minute, and 150 MB of the user's cache ($XDG_CACHE_HOME, or ~/.cache). To be made again when either
-    is another version; until then Spark starts without it.
+    Making it takes less than a minute, and 180 MB of the user's cache ($XDG_CACHE_HOME, or ~/.cache). To be made again
+    when either is another version; until then Spark starts without it.
     """
     from chaosk.analysis.classes import make  # noqa: PLC0415 - Spark is slow to import, and `--help` needs none
     from chaosk.analysis.spark import require_java  # noqa: PLC0415

@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
 POLL = 0.1
 """Seconds that one poll waits for a first record."""
-
 FLUSH_EVERY = 0.05
 """Seconds between flushes of the event log."""
-
 TELL_EVERY = 0.2
 """Seconds between reports of progress."""
 

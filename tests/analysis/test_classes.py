@@ -20,7 +20,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 LOOK = """
 from pathlib import Path
-from pyspark import SparkContext
 from chaosk.analysis.spark import session
 spark = session()
 pid = spark._jvm.java.lang.ProcessHandle.current().pid()

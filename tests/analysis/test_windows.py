@@ -25,7 +25,7 @@ def rows(spark: SparkSession, windows: tuple[Span, ...], *, moments: bool) -> di
     ]
     segments = Segments(windows)
     ended = None if moments else F.col("ended")
-    frame = spark.createDataFrame(pairs, "began long, ended long").withColumns(segments.of(F.col("began"), ended))
+    frame = spark.createDataFrame(pairs, "began long, ended long").select("*", *segments.of(F.col("began"), ended))
     return {(row["began"], row["ended"]): " ".join(segments.windows(row)) for row in frame.collect()}
 
 
@@ -53,7 +53,7 @@ def test_without_windows_there_are_none(spark: SparkSession) -> None:
 def test_many_windows_take_few_comparisons() -> None:
     """Of two hundred windows a moment is compared with no more than nine cuts, one in another."""
     windows = [Span(str(n), n, n + 1) for n in range(200)]
-    (column, _) = Segments(windows).of(F.lit(0)).values()
+    column, _ = Segments(windows).of(F.lit(0))
     assert str(column).count("CASE WHEN") == 201
     deepest, depth = 0, 0
     for word in str(column).replace("(", " ").split():

@@ -32,7 +32,8 @@ def test_a_process_that_fails_is_no_figure(bench: dict[str, Any], tmp_path: Path
         bench["seconds"](["-c", "import sys; sys.stderr.write('no Java'); sys.exit(2)"], tmp_path)
 
 
-def test_what_it_starts_is_there(bench: dict[str, Any]) -> None:
-    """The code that starts a session compiles, and names what chaosk has."""
-    compile(bench["START"], "START", "exec")
-    assert "from chaosk.analysis.spark import session" in bench["START"]
+@pytest.mark.spark
+def test_what_it_starts_ends_well(bench: dict[str, Any], tmp_path: Path) -> None:
+    """The process that is measured starts a session, asks it something, and ends; else there would be no figure."""
+    with pytest.raises(SystemExit, match=r"ended with 2"):
+        bench["seconds"](["-c", f"{bench['START']}; raise SystemExit(2)"], tmp_path)

@@ -100,7 +100,7 @@ def by_spark(events: Events) -> Counts:
     segments = Segments(case.windows)
     rows = (
         wanted.join(up, on=["probe", "second"], how="left")
-        .groupBy("probe", *(each.alias(name) for name, each in segments.of(middle).items()))
+        .groupBy("probe", *segments.of(middle))
         .agg(F.count("*").alias("wanted"), F.count("up").alias("up"))
     )
     counts = Counts()

@@ -101,7 +101,7 @@ def histograms(events: Events) -> Histograms:
         events.table("health_checks")
         .withColumn("took", took)
         .groupBy(
-            "probe", "broker", "outcome", *(each.alias(name) for name, each in segments.of(F.col("due")).items()),
+            "probe", "broker", "outcome", *segments.of(F.col("due")),
             bucket(F.col("took")).alias("bucket"),
         )
         .agg(F.count("*").alias("count"), F.max("took").alias("longest"))

@@ -42,7 +42,7 @@ def figures(events: Events) -> DataFrame:
     return (
         events.gathered(rows)
         .groupBy(
-            "what", *MEMBER, *(segment.alias(name) for name, segment in segments.items()),
+            "what", *MEMBER, *segments,
             bucket(F.col("latency")).alias("bucket"),
         )
         .agg(F.sum(F.coalesce("records", F.lit(1).cast("long"))).alias("count"), F.max("latency").alias("longest"))

@@ -35,7 +35,7 @@ def lags(events: Events) -> DataFrame:
         .withColumn("ahead", F.max("since").over(in_turn))
         .filter((F.col("turn") == 1) & F.col("ahead").isNotNull())
         .withColumn("lag", lag)
-        .groupBy("probe", *(each.alias(name) for name, each in segments.items()), bucket(F.col("lag")).alias("bucket"))
+        .groupBy("probe", *segments, bucket(F.col("lag")).alias("bucket"))
         .agg(F.count("*").alias("count"), F.max("lag").alias("longest"))
     )
 

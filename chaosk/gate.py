@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from chaosk import hoststate, service
-from chaosk.dump.command import markers
+from chaosk.dump.command import batches, markers
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory, ServerProcess
 from chaosk.scripts import PARTS, part, script
@@ -101,7 +101,8 @@ def _list(inventory: Inventory) -> Iterator[str]:
             yield _line("service", command)
     for broker in inventory.brokers.values():
         if broker.data:
-            yield _line("dump", markers(inventory.kafka, broker, ()))
+            for ask in (markers, batches):
+                yield _line("dump", ask(inventory.kafka, broker, ()))
     for host in inventory.hosts:
         yield _line("state", hoststate.ask(inventory, host))
 

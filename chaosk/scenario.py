@@ -50,6 +50,11 @@ class Topic(Model):
     config: dict[str, Scalar] = Field(default_factory=dict)
     """Topic configuration, like ``min.insync.replicas: 2``."""
 
+    @property
+    def compacted(self) -> bool:
+        """Whether its log is compacted, so that records vanish rightly."""
+        return "compact" in str(self.config.get("cleanup.policy", ""))
+
 
 class Size(Model):
     """How many of something: an exact number or bounds."""

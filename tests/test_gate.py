@@ -15,7 +15,7 @@ from sample_inventory import INVENTORY
 from chaosk import clusterlock, gate, hoststate, lease, service
 from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
-from chaosk.dump.command import markers
+from chaosk.dump.command import batches, markers
 from chaosk.errors import StepError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.inventory import Inventory
@@ -67,6 +67,7 @@ def all_commands() -> Iterator[Command]:
             yield lease.disarm(one.host, one.id)
     for broker in INVENTORY.brokers.values():
         yield markers(INVENTORY.kafka, broker, ("orders-0", "_My.topic-with-12-33"))
+        yield batches(INVENTORY.kafka, broker, ("orders-0:0:9000000000", "_My.topic-with-12-33:7:7"))
     for host in INVENTORY.hosts:
         yield from (lease.listing(host), lease.halt(host, "run-1"), hoststate.ask(INVENTORY, host))
         yield facts.ask(INVENTORY, host, needs(None, INVENTORY), thorough=True)

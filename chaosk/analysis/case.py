@@ -198,7 +198,7 @@ class Case:
 
     def compacted(self, topic: str) -> bool:
         """Whether the topic's log is compacted, so that records vanish rightly."""
-        return topic in self.topics and "compact" in str(self.plan.topics[topic].config.get("cleanup.policy", ""))
+        return topic in self.topics and self.plan.topics[topic].compacted
 
     def whole(self, topic: str) -> bool:
         """Whether the tail audit read all of a topic, from the very first record on."""

@@ -14,12 +14,16 @@ PATIENCE = 120.0
 
 def markers(kafka: Kafka, broker: Broker, logs: Iterable[str]) -> Command:
     """Ask for the transactions in logs, named like ``orders-0``; the broker has data directories."""
-    words = ("markers", *places(kafka, broker), *logs)
+    return _ask("markers", kafka, broker, logs)
+
+
+def batches(kafka: Kafka, broker: Broker, stretches: Iterable[str]) -> Command:
+    """Ask for the batches that hold some offsets, each stretch named like ``orders-0:100:250``, both ends included."""
+    return _ask("batches", kafka, broker, stretches)
+
+
+def _ask(action: str, kafka: Kafka, broker: Broker, logs: Iterable[str]) -> Command:
+    words = (action, kafka.home, ",".join(broker.data), *logs)
     argv = ("sh", "-c", script("dump"), "chaosk", *words)
     # a session of its own: the lock on the cluster is renewed meanwhile
     return Command(host=broker.host, argv=argv, sudo=True, alone=True, timeout=PATIENCE, repeatable=True)
-
-
-def places(kafka: Kafka, broker: Broker) -> tuple[str, str]:
-    """Where Kafka and its data are on a broker's host, as the script takes it."""
-    return kafka.home, ",".join(broker.data)

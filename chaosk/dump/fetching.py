@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-import structlog
 
 from chaosk.audit.ranges import Range, ranges
 from chaosk.cluster.brokers import Brokers
-from chaosk.dump import command
-from chaosk.dump.said import Log, Said, read
-from chaosk.errors import ChaoskError, ClusterError, StepError
+from chaosk.dump import asking, command
+from chaosk.dump.asking import NOBODY
+from chaosk.dump.said import Log, Said
+from chaosk.errors import ChaoskError, ClusterError
 from chaosk.eventlog import LiveLog
-from chaosk.inventory import Broker, Inventory
+from chaosk.inventory import Inventory
 from chaosk.together import together
 from chaosk.transport._contract import Transport
-from chaosk.transport.wrap import TIMED_OUT
-
-log = structlog.get_logger()
-NOBODY = -1
-"""In place of a broker where none leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,8 @@ def fetch(
 
         def ask(broker: int) -> Said:
             try:
-                return _ask(transport, inventory, broker, [one.name for one in by_broker[broker]])
+                names = [one.name for one in by_broker[broker]]
+                return asking.ask(transport, inventory, broker, lambda kafka, at: command.markers(kafka, at, names))
             except ChaoskError as error:
                 return Said({}, str(error))
 
@@ -68,31 +63,6 @@ def fetch(
 def _wanted(brokers: Brokers, topics: Iterable[str]) -> list[_Wanted]:
     led = {(one.topic, one.partition): one.leader for topic in topics for one in brokers.partitions(topic)}
     return [_Wanted(one, led.get((one.topic, one.partition), NOBODY)) for one in ranges(brokers, topics)]
-
-
-def _ask(transport: Transport, inventory: Inventory, number: int, names: Sequence[str]) -> Said:
-    broker = _reachable(inventory, number)
-    result = transport.run(command.markers(inventory.kafka, broker, names))
-    log.info("dump", host=broker.host, status=result.exit_status, stderr=result.stderr[-500:])
-    said = read(broker.host, result.stdout)
-    reason = next((line.strip() for line in reversed(result.stderr.splitlines()) if line.strip()), "")
-    if result.exit_status == TIMED_OUT:
-        reason = f"not done within {command.PATIENCE:g} s"
-    if said.stopped is None or not reason:
-        return said
-    return replace(said, stopped=f"{broker.host}: {said.stopped}: {reason}")
-
-
-def _reachable(inventory: Inventory, number: int) -> Broker:
-    """The broker, if its host can be asked for its logs; raises StepError with what to do."""
-    if number == NOBODY:
-        raise StepError("no broker leads it")
-    broker = inventory.brokers.get(number)
-    if broker is None:
-        raise StepError(f"broker {number}: the inventory has no such broker")
-    if not broker.data:
-        raise StepError(f"broker {number}: write its log.dirs to `data` in the inventory, so that its logs are found")
-    return broker
 
 
 def _written(events: LiveLog, wanted: Iterable[_Wanted], said: Said) -> tuple[str, ...]:

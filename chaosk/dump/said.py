@@ -16,6 +16,7 @@ _FORMS = {
         r"log (\S+)",
         r"segment (\d+)",
         r"batches (\d+) (\d+) (\d+) (\d+)",
+        r"batch (\d+) (\d+) (-?\d+) (\d+)",
         r"marker (\d+) (\d+) (\d+) (COMMIT|ABORT)",
         r"reached (\d+)",
         r"strange (.*)",
@@ -23,6 +24,15 @@ _FORMS = {
         r"status (\d+)",
     )
 }
+
+
+class Batch(NamedTuple):
+    """What a log holds at some offsets: equal batches are equal byte by byte, but for where they came from."""
+
+    first: int
+    last: int
+    leader_epoch: int
+    crc: int
 
 
 class Marker(NamedTuple):
@@ -58,6 +68,8 @@ class Log:
     end: int | None = None
     """One past its last offset, as far as it was read."""
     markers: list[Marker] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
+    """Those that hold offsets that were asked for."""
     stretches: list[Stretch] = field(default_factory=list)
     trouble: str | None = None
     """Why this is not all there is; None if it is."""
@@ -128,6 +140,8 @@ def _add(log: Log, kind: str, words: tuple[str, ...]) -> None:
         log.end = max(numbers[0], log.end or 0)
     elif kind == "reached":
         log.end = numbers[0] + 1
+    elif kind == "batch":
+        log.batches.append(Batch(*numbers))
     else:
         log.stretches.append(Stretch(*numbers))
 

@@ -14,7 +14,7 @@ row when it starts and ``ends`` a row when it ended by itself: without that end 
     clients      sends, reads, polls, seeks, assignments, commits, ...
     cluster      partitions, offsets, brokers, zookeepers; the tail audit
     happenings   faults, phases, clocks
-    hosts        transactions in the brokers' own files
+    hosts        transactions in the brokers' own files, and whether replicas agree
 """
 
 from __future__ import annotations

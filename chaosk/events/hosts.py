@@ -33,5 +33,15 @@ DUMPS = table(
     ("complete", "bool", "whether all of the log was read"),
     ("why", "string", "what stopped it", True),
 )
+COPIES = table(
+    "copies",
+    "one row per stretch of a partition's log in which the audit missed records, and what its replicas hold there",
+    *PLACE,
+    ("first", "long", "first offset"),
+    ("last", "long", "last offset"),
+    ("same", "bool", "whether every replica holds the same batches there, or none; empty if not all told", True),
+    ("held", "string", "where they do not: by broker the batch that it holds at the first of these offsets", True),
+    ("why", "string", "why nobody knows", True),
+)
 
-TABLES = (MARKERS, STRETCHES, DUMPS)
+TABLES = (MARKERS, STRETCHES, DUMPS, COPIES)

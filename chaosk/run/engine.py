@@ -11,6 +11,7 @@
     whole      the cluster is as healthy as preflight demands, or the run says that it is not
     audit      a fresh reader reads every topic
     markers    where there were transactions: what ended them, from the leaders' own files
+    copies     where records are missing: what each replica holds there
     close      events become Parquet, run.json is written
 """
 
@@ -133,6 +134,9 @@ class Engine:
             with self._enter("markers"):
                 for line in self._field.markers(self._rundir):
                     self._display.say(f"its transactions cannot all be told: {line}")
+        with self._enter("copies"):
+            for line in self._field.copies(self._rundir):
+                self._display.say(f"records are missing from {line}")
 
     def _snapshot_during(self) -> None:
         """The state of the cluster under its first fault, just before that one is undone."""

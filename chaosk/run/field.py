@@ -15,6 +15,7 @@ import structlog
 
 from chaosk import hoststate
 from chaosk.audit.auditing import audit
+from chaosk.audit.missing import missing
 from chaosk.audit.ranges import ends
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster import topics
@@ -31,6 +32,7 @@ from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.leftovers import leftovers
 from chaosk.doctor.needs import needs
 from chaosk.dump.fetching import fetch
+from chaosk.dump.replicas import compare
 from chaosk.errors import ChaoskError, EventLogError, StepError
 from chaosk.healing import find
 from chaosk.plan import Plan
@@ -193,6 +195,11 @@ class Field:
         """Fetch the transactions in the logs of those topics; a line for each partition of which some are missing."""
         shapes = {topic: self._plan.scenario.topics[topic].partitions for topic in self.transacted()}
         return fetch(self._brokers, self._transport, self._plan.inventory, shapes, rundir.live / "hosts")
+
+    def copies(self, rundir: RunDir) -> tuple[str, ...]:
+        """Ask every replica what it holds where the audit missed records; a line for what differs or is not known."""
+        found = missing(rundir, [name for name, topic in self._plan.scenario.topics.items() if not topic.compacted])
+        return compare(self._brokers, self._transport, self._plan.inventory, found, rundir.live / "copies")
 
     def ends(self) -> dict[str, int]:
         """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""

@@ -1,14 +1,17 @@
-# Transactions in the logs of partitions, as root: sh -c SCRIPT chaosk markers HOME DATA LOG...
+# What stands in the logs of partitions, as root: sh -c SCRIPT chaosk markers HOME DATA LOG...
+#                                                 sh -c SCRIPT chaosk batches HOME DATA LOG:FIRST:LAST...
 #
 # HOME is Kafka's, DATA are a broker's data directories with commas between them, LOG is a partition's folder in one of
-# them, like orders-0. Kafka's own kafka-dump-log.sh reads the segments, as the account that owns them. Of what it says
-# these lines are left, and nothing of what records hold:
+# them, like orders-0. `markers` tells of transactions, `batches` what stands at some offsets, from FIRST to LAST.
+# Kafka's own kafka-dump-log.sh reads the segments, as the account that owns them. Of what it says these lines are left,
+# and nothing of what records hold:
 #
 #   absent LOG                                   it is in none of DATA
 #   log LOG                                      what follows is of this one
 #   segment OFFSET                               where a segment begins
 #   batches FIRST LAST PRODUCER EPOCH            batches that a producer wrote in transactions, one after the other
 #   marker OFFSET PRODUCER EPOCH COMMIT|ABORT    what ended a transaction there
+#   batch FIRST LAST EPOCH CRC                   a batch that holds some of the offsets, and its leader's epoch
 #   reached OFFSET                               the last offset of the segment
 #   strange LINE                                 a line that is none of those, or a batch that is not valid
 #   full                                         the rest is left out: it is too much
@@ -36,12 +39,39 @@ dump() {
     fi
     # LOG_DIR exists, so the tool makes no folder for logs of its own below HOME.
     cd / && LOG_DIR=/tmp setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups -- \
-        "$tool" --deep-iteration --files "$files"
+        "$tool" ${deep:+"$deep"} --files "$files"
     echo "status $?"
 }
 
+# Those of the segments in a folder that may hold offsets from $2 to $3.
+segments_with() {
+    found=''
+    for file in "$1"/*.log; do
+        [ -e "$file" ] || continue
+        base=${file##*/}
+        base=${base%.log}
+        if [ "$base" -gt "$3" ]; then
+            break
+        fi
+        if [ "$base" -le "$2" ]; then
+            found=$file # what began before it ended before it
+        else
+            found=${found:+$found,}$file
+        fi
+    done
+    printf '%s\n' "$found"
+}
+
 kept() {
-    awk -v most="$most" '
+    awk -v most="$most" -v wanted="$wanted" '
+        BEGIN {
+            count = split(wanted, spans, " ")
+            for (i = 1; i <= count; i++) {
+                split(spans[i], span, ":")
+                from[span[1]] = span[2] + 0
+                to[span[1]] = span[3] + 0
+            }
+        }
         function say(line) {
             if (full) return
             said += length(line) + 1
@@ -72,6 +102,13 @@ kept() {
             control = value["isControl:"] == "true"
             if (value["isvalid:"] != "true") strange("the batch at " $2 " has isvalid: " value["isvalid:"])
             if (value["isControl:"] == "" || value["lastOffset:"] == "") strange($0)
+            if (log_name in from) {
+                if (value["crc:"] == "") strange($0)
+                if (value["lastOffset:"] + 0 >= from[log_name] && $2 + 0 <= to[log_name])
+                    say("batch " $2 " " value["lastOffset:"] " " value["partitionLeaderEpoch:"] " " value["crc:"])
+                last = value["lastOffset:"]
+                next
+            }
             same = open && value["producerId:"] == producer && value["producerEpoch:"] == epoch
             if (control || value["isTransactional:"] != "true" || !same) stretch()
             if (!control && value["isTransactional:"] == "true" && !open) {
@@ -83,31 +120,38 @@ kept() {
             epoch = value["producerEpoch:"]
             next
         }
-        $1 == "|" && !control { next }
+        $1 == "|" && (!control || log_name in from) { next }
         $1 == "|" && $(NF - 3) == "endTxnMarker:" { say("marker " $3 " " producer " " epoch " " $(NF - 2)); next }
         /^status / { over(); print; next }
         NF { strange($0) }'
 }
 
 case $1 in
-    markers)
-        tool=$2/bin/kafka-dump-log.sh data=$3
+    markers | batches)
+        action=$1 tool=$2/bin/kafka-dump-log.sh data=$3
         shift 3
         if ! [ -x "$tool" ]; then
             echo "there is no $tool" >&2
             exit 1
         fi
-        files='' owner=0:0
-        for name; do
+        files='' owner=0:0 deep='' wanted=''
+        if [ "$action" = markers ]; then
+            deep=--deep-iteration
+        else
+            wanted=$*
+        fi
+        for word; do
+            name=${word%%:*}
             folder=$(folder_of "$name")
             if [ -z "$folder" ]; then
                 echo "absent $name"
                 continue
             fi
             owner=$(stat -c %u:%g "$folder")
-            for file in "$folder"/*.log; do
-                files=${files:+$files,}$file
-            done
+            span=0:9223372036854775807
+            [ "$action" = markers ] || span=${word#*:}
+            more=$(segments_with "$folder" "${span%:*}" "${span#*:}")
+            files=${files:+$files,}$more
         done
         dump | kept
         ;;

@@ -79,12 +79,17 @@ lock_checked() {
 
 # Which logs are read is for the caller to say, but only in the data directories of a broker on the list.
 dump_checked() {
-    [ "$1" = markers ] && [ $# -ge 3 ] || refuse "\`dump $1\`"
+    case $1 in markers | batches) [ $# -ge 3 ] || refuse "\`dump $1\`" ;; *) refuse "\`dump $1\`" ;; esac
     on_the_list dump "$1" "$2" "$3"
     action=$1 home=$2 data=$3
     shift 3
     for word; do
-        case $word in *[!A-Za-z0-9._-]* | *-) refuse "the log $word" ;; *-[0-9]*) ;; *) refuse "the log $word" ;; esac
+        log=$word
+        if [ "$action" = batches ]; then
+            log=${word%%:*} span=${word#*:}
+            case $span in *:*:* | *[!0-9:]* | :* | *:) refuse "the offsets $word" ;; *:*) ;; *) refuse "the offsets $word" ;; esac
+        fi
+        case $log in *[!A-Za-z0-9._-]* | *-) refuse "the log $word" ;; *-[0-9]*) ;; *) refuse "the log $word" ;; esac
     done
     run dump "$action" "$home" "$data" "$@"
 }

@@ -198,6 +198,7 @@ class History:
             "markers": place,
             "stretches": place,
             "dumps": place,
+            "copies": place,
             "groups": {"group": "readers", **place},
             "incarnations": {"pid": 1, "client": "2.16.1"},
         }.get(table, {})

@@ -31,3 +31,19 @@ def test_a_record_at_a_known_offset_is_lost_though_others_were_deleted(spark: Sp
     history.drop("audit", offset=0)
     rows = asking(spark, tmp_path, "lost")(history)
     assert [(row["seq"], row["severity"]) for row in rows] == [(20, "violation")]
+
+
+@pytest.mark.proves("lost", "fires")
+def test_the_replicas_own_files_say_whether_it_is_anywhere(spark: SparkSession, tmp_path: Path) -> None:
+    """A4: lost on every replica, on a replica that diverged, or nobody knows: a loss all the same, and it is told."""
+    history = History(records=50)
+    for offset in (10, 20, 30, 40):
+        history.drop("reads", offset=offset)
+        history.drop("audit", offset=offset)
+    for first, last, same in ((10, 15, True), (16, 20, False), (30, 30, None)):
+        why = "broker 1: its host does not answer" if same is None else None
+        history.add("copies", first=first, last=last, same=same, why=why)
+    rows = asking(spark, tmp_path, "lost")(history)
+    assert [(row["offset"], row["replicas"], row["severity"]) for row in rows] == [
+        (10, "agree", "violation"), (20, "differ", "violation"), (30, None, "violation"), (40, None, "violation"),
+    ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.dump.said import Marker, Stretch, read
+from chaosk.dump.said import Batch, Marker, Stretch, read
 from chaosk.errors import StepError
 
 TWO_CLIENTS = """\
@@ -47,6 +47,13 @@ def test_an_empty_log_ends_where_it_begins() -> None:
     assert (log.first, log.end, log.markers, log.stretches, log.trouble) == (5, 5, [], [], None)
 
 
+def test_batches_are_told_with_epoch_and_checksum() -> None:
+    """Old ones have no leader epoch."""
+    log = read("node1", "log a-0\nsegment 0\nbatch 0 9 -1 77\nbatch 10 12 3 88\nreached 12\nstatus 0\n").logs["a-0"]
+    assert log.batches == [Batch(0, 9, -1, 77), Batch(10, 12, 3, 88)]
+    assert (log.end, log.trouble, log.stretches) == (13, None, [])
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [
@@ -79,6 +86,8 @@ def test_logs_before_the_end_are_whole() -> None:
         "marker 1 2 COMMIT",
         "batches 0 1 -1 0",
         "batches 0 1",
+        "batch 0 1 3",
+        "batch 0 1 x 4",
         "segment",
         "hello",
         "",

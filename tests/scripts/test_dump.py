@@ -65,12 +65,14 @@ class Host:
         (self.root / "said").write_text("".join(f"{text}\n" for text in texts), "utf-8")
         self.program(self.bin / "kafka-dump-log.sh", f"cat {self.root}/said; exit {status}")
 
-    def ask(self, *logs: str, shell: list[str] | None = None, awk: str = "") -> subprocess.CompletedProcess[str]:
+    def ask(
+        self, *logs: str, action: str = "markers", shell: list[str] | None = None, awk: str = ""
+    ) -> subprocess.CompletedProcess[str]:
         """Run the script."""
         if awk:
             self.program(self.root / "path" / "awk", f'exec {awk} "$@"')
         data = f"{self.root}/other disk,{self.root}/data"
-        words = [*(shell or ["sh"]), "-c", script("dump"), "chaosk", "markers", str(self.root / "kafka"), data, *logs]
+        words = [*(shell or ["sh"]), "-c", script("dump"), "chaosk", action, str(self.root / "kafka"), data, *logs]
         path = f"{self.root}/path:/usr/sbin:/usr/bin:/sbin:/bin"
         return subprocess.run(words, env={"PATH": path}, capture_output=True, text=True, check=False, timeout=60)
 
@@ -160,3 +162,42 @@ def test_the_answer_is_bounded(host: Host) -> None:
     done = host.ask("a-0")
     assert len(done.stdout) < 12_100_000
     assert done.stdout.endswith("full\nstatus 0\n")
+
+
+@pytest.mark.parametrize("awk", AWKS)
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda words: words[0])
+def test_batches_that_hold_some_offsets_are_left_of_it(host: Host, shell: list[str], awk: str) -> None:
+    """Whole batches, also those that begin before and end behind; control batches too; each log has its own offsets."""
+    big = 5_000_000_000
+    host.says(
+        *host.log("a.b-0", 0), batch(0, 2, 7, 0), batch(3, 4, 7, 0), marker(5, 7, 0, "COMMIT"), batch(6, 9, -1, -1),
+        *host.log("a.b-1", big), batch(big, big + 1, 7, 0),
+    )  # fmt: skip
+    done = host.ask("a.b-0:4:6", "gone-3:0:1", f"a.b-1:{big + 1}:{big + 9}", action="batches", shell=shell, awk=awk)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert done.stdout.splitlines() == [
+        "absent gone-3", "log a.b-0", "segment 0", "batch 3 4 0 393023443", "batch 5 5 0 393023443",
+        "batch 6 9 0 393023443", "reached 9",
+        "log a.b-1", f"segment {big}", f"batch {big} {big + 1} 0 393023443", f"reached {big + 1}", "status 0",
+    ]  # fmt: skip
+    assert "--deep-iteration" not in (host.root / "asked").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("span", "segments"),
+    [("0:5", [0]), ("99:99", [0]), ("99:100", [0, 100]), ("100:100", [100]), ("150:900", [100, 200]), ("250:900", [200])],
+)
+def test_only_segments_that_can_hold_the_offsets_are_read(host: Host, span: str, segments: list[int]) -> None:
+    """A segment goes until the next one begins."""
+    host.log("a-0", 0, 100, 200)
+    host.says()
+    host.ask(f"a-0:{span}", action="batches")
+    folder = host.root / "data" / "a-0"
+    files = ",".join(f"{folder}/{first:020}.log" for first in segments)
+    assert (host.root / "asked").read_text("utf-8").endswith(f" --files {files}\n")
+
+
+def test_a_batch_without_a_checksum_is_not_taken_for_one(host: Host) -> None:
+    """Another version of the tool may print other words: then nobody knows."""
+    host.says(*host.log("a-0", 0), batch(0, 2, 7, 0).replace("crc: 393023443", ""))
+    assert "strange baseOffset: 0" in host.ask("a-0:0:2", action="batches").stdout

@@ -12,6 +12,7 @@ from chaosk.analysis.counts import counted, measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.agreement import with_agreement
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
@@ -31,15 +32,19 @@ class Lost(Check):
     Allowed: ``lost`` with ``acks`` other than all, and everything where an unclean election was allowed. A record
     that a reader was given lay below the high watermark, which ``acks=1`` does not put at risk.
 
+    What the brokers' own files hold at its offset is ``replicas``: ``agree`` where every replica holds the same batch,
+    or none of them any, so that what the audit saw is all there is; ``differ`` where one has what the others have not:
+    the record may still be there, undelivered, on a replica that diverged. Empty where not every host could be asked.
+
     Columns: kind, acknowledged, the value (producer, producer_incarnation, seq), topic, partition, offset (as
-    acknowledged or read), acks, scheduled.
+    acknowledged or read), replicas, acks, scheduled.
     """
 
     rule = "A4"
     also = ("D8",)
     title = "acknowledged records that are gone"
     counted = ("record lost", "records lost")
-    tables = ("sends", "reads", "audit", "audit_ranges", "offsets", "incarnations", "transactions")
+    tables = ("sends", "reads", "audit", "audit_ranges", "offsets", "incarnations", "transactions", "copies")
     order = (*PLACE, "offset", *VALUE)
     screens = ("missing",)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
@@ -60,7 +65,7 @@ class Lost(Check):
         compacted = [topic for topic in case.topics if case.compacted(topic)]
         nowhere = F.col("offset").isNull() & F.col("trimmed")
         return (
-            placed.filter(kept & below_end)
+            with_agreement(events, placed.filter(kept & below_end))
             .withColumns(
                 meaning(
                     (among(F.col("topic"), compacted), "unproven", "compaction removes records of a key"),
@@ -73,7 +78,7 @@ class Lost(Check):
             .withColumns(during("invoked", F.coalesce("completed", "read_at")))
             .withColumn("kind", F.when(F.col("read"), "truncated_after_read").otherwise("lost"))
             .withColumn("acknowledged", F.col("written"))
-            .select(*MEANING, "kind", "acknowledged", *VALUE, *PLACE, "offset", "acks", "scheduled")
+            .select(*MEANING, "kind", "acknowledged", *VALUE, *PLACE, "offset", "replicas", "acks", "scheduled")
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:

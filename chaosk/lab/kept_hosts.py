@@ -1,0 +1,161 @@
+"""What all kinds of hosts have in common: they live under one keeper, and end with it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from typing_extensions import override
+
+from chaosk.errors import LabError
+from chaosk.lab import keeper_plan, namespace, runner
+from chaosk.lab.host_plan import Machine
+from chaosk.lab.kind import HostKind
+from chaosk.lab.state import LabState, try_lock
+
+
+class KeptHosts(HostKind):
+    """The hosts of one lab, under one keeper; see :mod:`chaosk.lab.init`."""
+
+    def __init__(self, state: LabState) -> None:
+        self._state = state
+
+    def _establish(self, plan: dict[str, object], machine: Machine) -> None:
+        """Make the network, and start the keeper that carries out ``plan``; raises LabError."""
+        runner.write(self._state.keeper("json"), as_json(plan))
+        os.mkfifo(self._state.control, 0o600)
+        namespace.make(self._state.namespace_file)
+        self._launch_keeper(machine)
+
+    def _launch_keeper(self, machine: Machine) -> None:
+        mark = os.open(self._state.alive, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if not try_lock(mark):
+                raise LabError(
+                    f"{self._state.name}: a keeper runs already; do: chaosk lab down --name {self._state.name}"
+                )
+            # The descriptor is the mark: whoever holds it belongs to this lab, and holding it keeps the lock.
+            os.set_inheritable(mark, True)  # noqa: FBT003 - the only argument
+            runner.detach(keeper_plan.start(self._state, machine), log=self._state.keeper("log"), keep=[mark])
+        finally:
+            os.close(mark)
+        self._await_keeper()
+
+    def _await_keeper(self) -> None:
+        deadline = time.monotonic() + 20
+        while not self._state.keeper("pid").exists():
+            if not self.alive() or time.monotonic() > deadline:
+                raise LabError(f"the lab's keeper did not start: {self._last_words()}")
+            time.sleep(0.01)
+
+    def _last_words(self) -> str:
+        return _last_line(self._state.keeper("log"))
+
+    @override
+    def alive(self) -> bool:
+        """Whether the keeper lives: it holds a lock as long as it does."""
+        try:
+            mark = os.open(self._state.alive, os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        try:
+            return not try_lock(mark)
+        finally:
+            os.close(mark)
+
+    @override
+    def start(self, host: str) -> None:
+        """Ask the keeper to start a host; raises LabError when there is no keeper."""
+        (self._state.host(host) / "exit").unlink(missing_ok=True)
+        try:
+            pipe = os.open(self._state.control, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno not in {errno.ENXIO, errno.ENOENT}:
+                raise
+            raise LabError(f"{host}: cannot be started, the lab's keeper is gone; do: chaosk lab up") from None
+        with os.fdopen(pipe, "wb") as control:
+            control.write(f"{host}\n".encode())
+
+    @override
+    def runs(self, host: str) -> bool:
+        """Whether the host's process 1 lives."""
+        return self.alive() and (self._state.host(host) / "pid").exists()
+
+    @override
+    def failure(self, host: str) -> str | None:
+        """The last words of a host that has ended, or of the keeper; None while both live."""
+        if not self.alive():
+            return f"the lab's keeper has ended: {self._last_words()}"
+        at = self._state.host(host)
+        if not (at / "exit").exists():
+            return None
+        return _last_line(at / "log")
+
+    def _in_lab(self) -> list[str]:
+        """Begins a command that runs in the keeper's own namespaces."""
+        return [
+            "nsenter",
+            "--target",
+            str(read_pid(self._state.keeper("pid"))),
+            "--mount",
+            "--pid",
+            "--net",
+            "--root",
+            "--wd",
+        ]
+
+    @override
+    def destroy(self) -> None:
+        """Kill the keeper, wait for the kernel to take the rest, and remove the network's name; raises LabError."""
+        deadline = time.monotonic() + 30
+        while self.alive():
+            for pid in _holders(self._state.alive):
+                _end(pid, deadline)
+            if time.monotonic() > deadline:
+                raise LabError(f"{self._state.name}: its processes do not end; see the holders of {self._state.alive}")
+        namespace.remove(self._state.namespace_file)
+
+
+def as_json(value: object) -> str:
+    """Lines of JSON for a file."""
+    return json.dumps(value, indent=1) + "\n"
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+def read_pid(file: Path) -> int:
+    """The process id in ``file``; raises LabError without it."""
+    try:
+        return int(file.read_text(encoding="ascii"))
+    except FileNotFoundError:
+        raise LabError(f"{file.parent.name} is not running; do: chaosk lab up") from None
+
+
+def _holders(file: Path) -> Iterator[int]:
+    """The processes that have ``file`` open."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if any(link.readlink() == file for link in (process / "fd").iterdir()):
+                yield int(process.name)
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue  # it has ended meanwhile, or is guarded and so none of ours
+
+
+def _end(pid: int, deadline: float) -> None:
+    """Kill a process and wait until nothing of it is left but perhaps a zombie: a namespace's process 1 goes last."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+        while Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z":
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.005)
+    except (ProcessLookupError, FileNotFoundError):
+        return

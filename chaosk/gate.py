@@ -96,7 +96,7 @@ mv /etc/sudoers.d/chaosk.new /etc/sudoers.d/chaosk
 
 def _list(inventory: Inventory) -> Iterator[str]:
     """Each command on a service, and each question about a host, that chaosk can have; a tab ends a word."""
-    for process in (*inventory.brokers.values(), *inventory.zookeepers.values()):
+    for process in inventory.every_process():
         for command in _on(process):
             yield _line("service", command)
     for broker in inventory.brokers.values():

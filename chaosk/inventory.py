@@ -6,48 +6,17 @@ An inventory names secrets, it never holds them: ``{env: NAME}`` or ``{file: PAT
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, model_validator
+from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
+from chaosk.fields import Address, Argv, Firewall, Id, Name, Path, Port, UnitName, User
 from chaosk.model import Model
+from chaosk.quorum import mistakes
 from chaosk.stop_conditions._rules import Rules
 from chaosk.units import Duration
-
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$")]
-"""Lower-case letters, digits, ``-``, ``_`` and ``.``: safe in file names and on command lines."""
-
-Port = Annotated[int, Field(ge=1, le=65535)]
-Address = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9:]([A-Za-z0-9.:-]{0,252}[A-Za-z0-9:])?$")]
-"""An IPv4 or IPv6 address or a host name."""
-
-Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
-"""An absolute path on a host."""
-
-User = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\\+-]{0,127}\$?$")]
-"""An account, of a domain too, like ``CORP\\nina``: one word wherever it is written."""
-
-UnitName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@_.:-]{1,200}\.service$")]
-Argv = Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
-"""A command as a list of words; no shell reads it."""
-
-
-Firewall = Literal["auto", "nft", "iptables"]
-"""What cuts the network on a host; ``auto`` is ``nft`` where it is there and the kernel can, else ``iptables``."""
-
-
-def _number(value: object) -> object:
-    if isinstance(value, str) and re.fullmatch(r"0|[1-9][0-9]{0,8}", value):
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    raise ValueError(f"{value!r} is no id; write a whole number from 0 up, like 1")
-
-
-Id = Annotated[int, BeforeValidator(_number), WithJsonSchema({"type": "string", "pattern": r"^(0|[1-9][0-9]{0,8})$"})]
-"""A broker id or a ZooKeeper id; a key, and so text in JSON."""
 
 
 class SecretRef(Model):
@@ -128,7 +97,7 @@ class Listener(Model):
 
 
 class ServerProcess(Model):
-    """What brokers and ZooKeeper nodes have in common."""
+    """What brokers, controllers and ZooKeeper nodes have in common."""
 
     host: Name
     """The host it runs on."""
@@ -147,6 +116,15 @@ class Broker(ServerProcess):
 
     listeners: dict[str, Listener] = Field(min_length=1)
     """By listener name, as in ``advertised.listeners``."""
+    controller_listener: str | None = None
+    """Where the process is a KRaft controller as well: which of its listeners is for that."""
+
+
+class Controller(ServerProcess):
+    """A KRaft controller in a process of its own."""
+
+    port: Port = 9093
+    """Where brokers and the other controllers come in."""
 
 
 class ZooKeeper(ServerProcess):
@@ -165,7 +143,7 @@ class Kafka(Model):
     """For the report; brokers are not asked."""
 
 
-Role = Annotated[str, StringConstraints(pattern=r"^(broker|zookeeper) (0|[1-9][0-9]{0,8})$")]
+Role = Annotated[str, StringConstraints(pattern=r"^(broker|controller|zookeeper) (0|[1-9][0-9]{0,8})$")]
 """What runs on a lab's host, like ``broker 0``."""
 
 
@@ -176,12 +154,21 @@ class LabLayout(Model):
     """Labs of different names run side by side."""
     brokers: Annotated[int, Field(ge=1, le=9)] = 3
     zookeepers: Annotated[int, Field(ge=1, le=9)] = 3
+    """With ZooKeeper only."""
+    controllers: Annotated[int, Field(ge=0, le=9)] = 0
+    """In KRaft, how many controllers have a process of their own; with none, the first brokers are it as well."""
     kafka: str = "3.9.2"
     """The Kafka version, from Maven Central."""
+    mode: Literal["zookeeper", "kraft"] | None = None
+    """Who keeps the metadata; default: ZooKeeper for 3.x, KRaft for 4.x, which knows nothing else."""
     layout: dict[Name, Annotated[tuple[Role, ...], Field(strict=False)]] | None = None
     """By host the roles on it, like ``node1: [broker 0, zookeeper 1]``; default: one of each a host, co-located."""
     broker_config: dict[str, str] = Field(default_factory=dict)
-    """Added to every broker's configuration."""
+    """Added to the configuration of every broker and every controller."""
+
+    def roles(self) -> tuple[str, ...]:
+        """Every role that ``layout`` writes down; none without it."""
+        return tuple(role for roles in (self.layout or {}).values() for role in roles)
 
 
 class Inventory(Model):
@@ -197,6 +184,8 @@ class Inventory(Model):
     """By broker id."""
     zookeepers: dict[Id, ZooKeeper] = Field(default_factory=dict)
     """By ZooKeeper id (``myid``)."""
+    controllers: dict[Id, Controller] = Field(default_factory=dict)
+    """By node id the KRaft controllers that are no brokers."""
     kafka: Kafka = Kafka()
     client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
     """librdkafka settings that every client needs; ``bootstrap.servers`` defaults to the client listeners."""
@@ -208,7 +197,12 @@ class Inventory(Model):
 
     @model_validator(mode="after")
     def _hosts_exist(self) -> Inventory:
-        for kind, processes in (("brokers", self.brokers), ("zookeepers", self.zookeepers)):
+        every: dict[str, Mapping[int, ServerProcess]] = {
+            "brokers": self.brokers,
+            "zookeepers": self.zookeepers,
+            "controllers": self.controllers,
+        }
+        for kind, processes in every.items():
             for number, process in processes.items():
                 if process.host not in self.hosts:
                     names = ", ".join(self.hosts)
@@ -216,10 +210,29 @@ class Inventory(Model):
                     raise PydanticCustomError("reference", "{says}", {"says": says})
         return self
 
-    def processes(self, host: str) -> tuple[Broker | ZooKeeper, ...]:
-        """What runs on a host: its brokers, then its ZooKeeper nodes."""
-        every: tuple[Broker | ZooKeeper, ...] = (*self.brokers.values(), *self.zookeepers.values())
-        return tuple(process for process in every if process.host == host)
+    @model_validator(mode="after")
+    def _one_quorum(self) -> Inventory:
+        for path, what in mistakes(self.model_dump(include={"brokers", "controllers", "zookeepers"})):
+            raise PydanticCustomError("reference", "{says}", {"says": f"{'.'.join(path)}: {what}"})
+        return self
+
+    @property
+    def kraft(self) -> bool:
+        """Whether controllers keep the cluster's metadata, not ZooKeeper."""
+        return not self.zookeepers
+
+    def voters(self) -> dict[int, Broker | Controller]:
+        """By node id the controllers of a KRaft quorum, those that are brokers as well first; none with ZooKeeper."""
+        combined = {number: one for number, one in self.brokers.items() if one.controller_listener is not None}
+        return {**combined, **self.controllers}
+
+    def processes(self, host: str) -> tuple[Broker | ZooKeeper | Controller, ...]:
+        """What runs on a host: its brokers, then its ZooKeeper nodes or controllers."""
+        return tuple(process for process in self.every_process() if process.host == host)
+
+    def every_process(self) -> tuple[Broker | ZooKeeper | Controller, ...]:
+        """All that the cluster consists of."""
+        return (*self.brokers.values(), *self.zookeepers.values(), *self.controllers.values())
 
     def client_addresses(self) -> dict[int, tuple[str, int]]:
         """By broker id host and port of its first client listener; a broker without one is left out."""

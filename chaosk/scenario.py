@@ -22,7 +22,7 @@ from pydantic_core import CoreSchema
 from chaosk import registry
 from chaosk.allow import Allow
 from chaosk.expect import Bound, Expect
-from chaosk.inventory import Name
+from chaosk.fields import Name
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.steps._contract import Step

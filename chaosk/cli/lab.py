@@ -28,7 +28,9 @@ def command() -> None:
 @command.command("up")
 @click.option("--brokers", type=int, help="How many brokers (default 3).")
 @click.option("--zookeepers", type=int, help="How many ZooKeeper nodes (default 3).")
+@click.option("--controllers", type=int, help="KRaft: controllers with a process of their own (default none).")
 @click.option("--kafka", help="The Kafka version (default 3.9.2).")
+@click.option("--mode", type=click.Choice(["zookeeper", "kraft"]), help="By default zookeeper for 3.x, kraft for 4.x.")
 @click.option("--name", help="What the lab is called (default lab).")
 @click.option("--file", "-f", "file", type=click.Path(path_type=Path), help="An inventory with a `lab:` block.")
 @click.option("--hosts", "kind", type=click.Choice(["hosts", "vms"]), default="hosts", help="What hosts are made of.")
@@ -128,7 +130,7 @@ def exec_command(name: str, argv: tuple[str, ...]) -> None:
 
 @command.command("logs")
 @click.argument("host")
-@click.argument("service", type=click.Choice(["broker", "zookeeper"]))
+@click.argument("service", type=click.Choice(["broker", "controller", "zookeeper"]))
 @click.option("-n", "lines", type=click.IntRange(1), default=50, show_default=True, help="How many lines.")
 @_name
 def logs_command(host: str, service: str, lines: int, name: str) -> None:

@@ -9,8 +9,9 @@ from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, 
 from chaosk.document.parse import Found
 from chaosk.inventory import Host, Inventory, SecretRef
 from chaosk.nearest import instead
+from chaosk.quorum import mistakes
 
-_PROCESSES = ("brokers", "zookeepers")
+_PROCESSES = ("brokers", "zookeepers", "controllers")
 
 
 def inventory_references(root: Node) -> Iterator[Found]:
@@ -24,6 +25,7 @@ def inventory_references(root: Node) -> Iterator[Found]:
     yield from _twice(
         _services(root), "is the service of {first} on the same host, too; give each a service of its own"
     )
+    yield from _quorum(root)
     yield from _client_listeners(root)
     yield from _probes(root)
     yield from _twice(_roles(root), "is on {first}, too; put it on one host")
@@ -80,6 +82,10 @@ def _places(root: Node) -> Iterator[Entry]:
             at = plain(listener)
             if isinstance(at, dict):
                 yield f"{at.get('address')}:{at.get('port')}", ("brokers", broker, "listeners", name), listener.place
+    for path, host in _matching(root, ("controllers",), "host"):
+        address, port = descend(root, ("hosts", str(host.value), "address")), descend(root, (*path[:-1], "port"))
+        if isinstance(address, Scalar):
+            yield f"{address.value}:{port.value if isinstance(port, Scalar) else 9093}", path[:-1], host.place
 
 
 def _services(root: Node) -> Iterator[Entry]:
@@ -89,6 +95,12 @@ def _services(root: Node) -> Iterator[Entry]:
             node = descend(root, (*path[:-1], "service", key))
             if isinstance(node, Scalar):
                 yield f"{node.value} @ {host.value}", (*path[:-1], "service", key), node.place
+
+
+def _quorum(root: Node) -> Iterator[Found]:
+    for path, says in mistakes(plain(root)):
+        node = descend(root, path)
+        yield (node or root).place, path, says
 
 
 def _client_listeners(root: Node) -> Iterator[Found]:

@@ -8,7 +8,7 @@ from chaosk.document.load import read
 from chaosk.document.nodes import Mapping
 from chaosk.document.parse import parse
 
-_INVENTORY = frozenset({"hosts", "brokers", "zookeepers", "lab", "client"})
+_INVENTORY = frozenset({"hosts", "brokers", "zookeepers", "controllers", "lab", "client"})
 _SCENARIO = frozenset({"timeline", "probes", "topics", "hypothesis", "expect"})
 
 

@@ -13,7 +13,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
 from chaosk.expect import Expect, parse_bounds
-from chaosk.inventory import Inventory, LabLayout, Name
+from chaosk.fields import Name
+from chaosk.inventory import Inventory, LabLayout
 from chaosk.metrics import METRICS, WINDOWS, Metric
 from chaosk.model import Model
 from chaosk.scenario import Entry, Scenario, probes, steps

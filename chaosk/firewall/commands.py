@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from chaosk.fields import Firewall
 from chaosk.firewall.rules import Action, Rule, words
-from chaosk.inventory import Firewall
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 

@@ -23,7 +23,7 @@ def shell(name: str, host: str) -> list[str]:
 
 
 def log(name: str, host: str, role: str, lines: int) -> str:
-    """The last ``lines`` of the log of the ``broker`` or ``zookeeper`` on ``host``."""
+    """The last ``lines`` of the log of the ``broker``, ``controller`` or ``zookeeper`` on ``host``."""
     present = _lab(name)
     seat = _seat(present, host)
     for service in present.services:

@@ -63,16 +63,16 @@ def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
 
 def _same(wanted: Lab) -> None:
     present = lab.read(wanted.state)
-    if present is None or (present.seats, present.layout.kafka, present.layout.broker_config) != (
-        wanted.seats,
-        wanted.layout.kafka,
-        wanted.layout.broker_config,
-    ):
+    if present is None or _told_apart_by(present) != _told_apart_by(wanted):
         name = wanted.state.name
         other = present.title if present is not None else "unknown"
         raise LabError(
             f"lab {name} is up with another layout ({other}); do: chaosk lab down --name {name}, or take another --name"
         )
+
+
+def _told_apart_by(lab: Lab) -> tuple[object, ...]:
+    return lab.mode, lab.seats, lab.layout.kafka, lab.layout.broker_config
 
 
 def clear(kind: HostKind, state: places.LabState) -> None:
@@ -160,7 +160,7 @@ def _services(wanted: Lab, kind: HostKind, say: Say) -> None:
 
 
 def _unready(wanted: Lab, services: tuple[Service, ...]) -> tuple[Service, ...]:
-    questions = [partial(health.service_state, one, wanted.brokers) for one in services]
+    questions = [partial(health.service_state, one, wanted.brokers, wanted.controllers) for one in services]
     states = health.in_lab(wanted.state.namespace, questions)
     return tuple(one for one, state in zip(services, states, strict=True) if state is None)
 

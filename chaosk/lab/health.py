@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from chaosk.cluster.quorum import Quorum, quorum, quorum_request
+from chaosk.cluster.wire import Link, NoAnswer, Place
 from chaosk.lab import namespace
 from chaosk.lab.service import Service
 from chaosk.together import together
@@ -44,11 +46,32 @@ def brokers_seen(address: str, port: int) -> frozenset[int]:
         return frozenset()
 
 
-def service_state(service: Service, brokers: frozenset[int]) -> str | None:
-    """What a service that works says of itself; None for one that does not: a broker must know all ``brokers``."""
+def controller_role(number: int, controllers: Iterable[Place]) -> str | None:
+    """``leader`` or ``follower`` of the quorum of ``controllers``, of which each is asked; None if it takes no part."""
+    return next((said.roles.get(number) for said in together(_describe, controllers) if said is not None), None)
+
+
+def _describe(place: Place) -> Quorum | None:
+    with Link(place, _TIMEOUT) as link:
+        try:
+            return quorum(link.ask(quorum_request())[0])
+        except NoAnswer:
+            return None
+
+
+def service_state(service: Service, brokers: frozenset[int], controllers: Mapping[int, Place]) -> str | None:
+    """What a service that works says of itself; None for one that does not: a broker must know all ``brokers``.
+
+    A node of ``controllers`` has to take part in their quorum.
+    """
     if service.role == "zookeeper":
         return zookeeper_role(service.address, service.port)
-    return "in the cluster" if brokers_seen(service.address, service.port) >= brokers else None
+    if service.role == "broker" and not brokers_seen(service.address, service.port) >= brokers:
+        return None
+    if service.number not in controllers:
+        return "in the cluster"
+    role = controller_role(service.number, controllers.values())
+    return role if role is None or service.role == "controller" else f"in the cluster, controller: {role}"
 
 
 def in_lab(name: str, questions: Iterable[Callable[[], T]]) -> list[T]:

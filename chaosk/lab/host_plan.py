@@ -164,9 +164,8 @@ def _inside(machine: Machine) -> list[Argv]:
 
 
 def _users(seat: Seat, machine: Machine) -> list[Argv]:
-    owned = (["/var/lib/zookeeper", "/var/log/zookeeper"] if seat.zookeeper is not None else []) + (
-        ["/var/lib/kafka", "/var/log/kafka"] if seat.broker is not None else []
-    )
+    services = {"zookeeper": seat.zookeeper, "kafka": seat.broker, "kafka-controller": seat.controller}
+    owned = [f"/var/{at}/{name}" for name, number in services.items() if number is not None for at in ("lib", "log")]
     return [
         *([["userdel", "--force", "ops"]] if machine.has_user else []),
         *([["userdel", "--force", "kafka"]] if machine.has_kafka else []),

@@ -17,6 +17,21 @@ from chaosk.lab import runner, state
 _POM = "http://maven.apache.org/POM/4.0.0"
 
 
+def major(version: str) -> int:
+    """The first number of a version, like 4 of ``4.2.0``."""
+    return int(version.partition(".")[0])
+
+
+def dependencies(version: str) -> tuple[str, ...]:
+    """The Maven coordinates of Kafka, its tools, and the binding of its log: log4j 1 up to 3.x, log4j 2 from 4.0."""
+    logging = (
+        ("org.slf4j:slf4j-reload4j:1.7.36",)
+        if major(version) < 4
+        else ("org.apache.logging.log4j:log4j-slf4j-impl:2.24.3", "org.apache.logging.log4j:log4j-core:2.24.3")
+    )
+    return (f"org.apache.kafka:kafka_2.13:{version}", f"org.apache.kafka:kafka-tools:{version}", *logging)
+
+
 def ensure(version: str, dependencies: tuple[str, ...], say: Callable[[str], object]) -> Path:
     """The directory with the jars of Kafka ``version``; resolves ``dependencies`` the first time. Raises LabError."""
     home = state.state_root() / "kafka"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
+from chaosk.cluster.wire import Place
 from chaosk.inventory import LabLayout
 from chaosk.lab.mode import Mode, mode_of
-from chaosk.lab.seating import Seat, seats
+from chaosk.lab.seating import Role, Seat
 from chaosk.lab.service import Service
 from chaosk.lab.state import LabState
 
@@ -27,11 +29,18 @@ class Lab:
         return frozenset(one.number for one in self.services if one.role == "broker")
 
     @property
+    def controllers(self) -> dict[int, Place]:
+        """By node id where the controllers of the quorum answer; none with ZooKeeper."""
+        return self.mode.controllers(self.seats)
+
+    @property
     def title(self) -> str:
         """The lab in a few words."""
-        zookeepers = sum(one.role == "zookeeper" for one in self.services)
-        brokers = _counted(len(self.brokers), "broker")
-        return f"{brokers}, {_counted(zookeepers, 'ZooKeeper node')}, Kafka {self.layout.kafka}"
+        nouns: dict[Role, str] = {"broker": "broker", "zookeeper": "ZooKeeper node", "controller": "controller"}
+        roles = Counter(one.role for one in self.services)
+        counted = [_counted(roles[role], noun) for role, noun in nouns.items() if roles[role]]
+        kraft = "" if roles["zookeeper"] else " in KRaft mode"
+        return f"{', '.join(counted)}, Kafka {self.layout.kafka}{kraft}"
 
 
 def _counted(number: int, noun: str) -> str:
@@ -42,7 +51,7 @@ def describe(layout: LabLayout, state: LabState) -> Lab:
     """The lab that ``layout`` asks for; raises UsageError when it contradicts itself."""
     mode = mode_of(layout)
     mode.check(layout)
-    seated = seats(layout)
+    seated = mode.seats(layout)
     return Lab(layout, state, mode, seated, mode.services(seated))
 
 

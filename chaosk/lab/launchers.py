@@ -6,13 +6,17 @@ Kafka's tools come under the names operators know; ``kafka-start`` and the other
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from chaosk.lab import jars
+from chaosk.lab.logfiles import Logging, logging_of
 from chaosk.lab.service import HostFile
 
 BIN = "/opt/kafka/bin"
 BROKER = "kafka.Kafka"
 ZOOKEEPER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
-"""The main classes of the services."""
+STORAGE = "kafka.tools.StorageTool"
+"""The main classes of the services, and of what gives KRaft its first record."""
 
 MAKE_ARCHIVE = f"{BIN}/make-class-archive"
 ARCHIVE = "/var/lib/kafka-classes.jsa"
@@ -32,8 +36,10 @@ TOOLS: Mapping[str, str] = {
     "kafka-get-offsets.sh": "org.apache.kafka.tools.GetOffsetShell",
     "kafka-leader-election.sh": "org.apache.kafka.tools.LeaderElectionCommand",
     "kafka-log-dirs.sh": "org.apache.kafka.tools.LogDirsCommand",
+    "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-producer-perf-test.sh": "org.apache.kafka.tools.ProducerPerformance",
     "kafka-reassign-partitions.sh": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-storage.sh": "kafka.tools.StorageTool",
     "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
     "kafka-transactions.sh": "org.apache.kafka.tools.TransactionsCommand",
     "kafka-verifiable-consumer.sh": "org.apache.kafka.tools.VerifiableConsumer",
@@ -41,46 +47,49 @@ TOOLS: Mapping[str, str] = {
 }
 """Kafka 3.9's tools: the main class behind each name."""
 
+TOOLS_4: Mapping[str, str] = {
+    **TOOLS,
+    "kafka-acls.sh": "org.apache.kafka.tools.AclCommand",
+    "kafka-broker-api-versions.sh": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+    "kafka-console-producer.sh": "org.apache.kafka.tools.ConsoleProducer",
+}
+"""Kafka 4's."""
+
 _RUN_CLASS = """#!/bin/sh
 # Runs a class of Kafka or ZooKeeper. C1 and the serial collector: small and quick to start, not fast for hours.
-: "${KAFKA_HEAP_OPTS=-Xmx256m}"
-: "${KAFKA_JVM_PERFORMANCE_OPTS=-XX:+UseSerialGC -XX:TieredStopAtLevel=1}"
-: "${KAFKA_LOG4J_OPTS=-Dlog4j.configuration=file:/opt/kafka/config/tools-log4j.properties}"
+: "${{KAFKA_HEAP_OPTS=-Xmx256m}}"
+: "${{KAFKA_JVM_PERFORMANCE_OPTS=-XX:+UseSerialGC -XX:TieredStopAtLevel=1}}"
+: "${{KAFKA_LOG4J_OPTS={log4j}}}"
 archive=/opt/kafka/libs/classes.jsa
-if [ -r "$archive" ] && [ -z "${KAFKA_NO_ARCHIVE-}" ]; then
+if [ -r "$archive" ] && [ -z "${{KAFKA_NO_ARCHIVE-}}" ]; then
   # If it does not fit this Java, Java goes without it, and says so only where nobody parses.
   KAFKA_JVM_PERFORMANCE_OPTS="$KAFKA_JVM_PERFORMANCE_OPTS -XX:SharedArchiveFile=$archive -Xshare:auto"
   KAFKA_JVM_PERFORMANCE_OPTS="$KAFKA_JVM_PERFORMANCE_OPTS -Xlog:disable -Xlog:all=error:stderr"
 fi
-exec /opt/java/bin/java $KAFKA_HEAP_OPTS $KAFKA_JVM_PERFORMANCE_OPTS $KAFKA_LOG4J_OPTS ${KAFKA_OPTS-} \\
+exec /opt/java/bin/java $KAFKA_HEAP_OPTS $KAFKA_JVM_PERFORMANCE_OPTS $KAFKA_LOG4J_OPTS ${{KAFKA_OPTS-}} \\
   -Djava.awt.headless=true -cp '/opt/kafka/libs/*' "$@"
 """
 
 _MAKE_ARCHIVE = """#!/bin/sh
-# Writes {archive}: the classes that ZooKeeper, a broker and a tool load, ready for use.
+# Writes {archive}: the classes that {what} load, ready for use.
 # They are learned from one of each, on loopback and ports of their own; nothing of the host's services is touched.
 set -euf
 work=$(mktemp -d)
 cd "$work"
 export KAFKA_NO_ARCHIVE=yes KAFKA_HEAP_OPTS=-Xmx256m
-printf '%s\\n' dataDir=zookeeper clientPort=12181 admin.enableServer=false >zoo.cfg
-printf '%s\\n' broker.id=0 zookeeper.connect=127.0.0.1:12181 listeners=PLAINTEXT://127.0.0.1:19092 \\
-  log.dirs=kafka offsets.topic.replication.factor=1 >server.properties
 learn() {{
   list=$1
   shift
   KAFKA_OPTS="-Xshare:off -XX:DumpLoadedClassList=$list" exec {bin}/kafka-run-class.sh "$@" >"$list.out" 2>&1
 }}
-learn one {zookeeper} zoo.cfg &
-zookeeper=$!
+{begin}
 learn two {broker} server.properties &
 broker=$!
 status=0
 (learn three {tool} --bootstrap-server 127.0.0.1:19092 --create --topic x) || status=$?
 kill "$broker"
 wait "$broker" || true
-kill "$zookeeper"
-wait "$zookeeper" || true
+{end}
 [ "$status" = 0 ] || {{ tail -n 3 three.out >&2; exit "$status"; }}
 sort -u one two three >all
 KAFKA_OPTS="-Xshare:dump -XX:SharedClassListFile=all -XX:SharedArchiveFile=classes.jsa -Xlog:disable"
@@ -90,6 +99,20 @@ mv classes.jsa {archive}
 cd /
 rm -rf "$work"
 """
+
+_BEGIN_ZOOKEEPER = f"""printf '%s\\n' dataDir=zookeeper clientPort=12181 admin.enableServer=false >zoo.cfg
+printf '%s\\n' broker.id=0 zookeeper.connect=127.0.0.1:12181 listeners=PLAINTEXT://127.0.0.1:19092 \\
+  log.dirs=kafka offsets.topic.replication.factor=1 >server.properties
+learn one {ZOOKEEPER} zoo.cfg &
+zookeeper=$!"""
+
+_END_ZOOKEEPER = """kill "$zookeeper"
+wait "$zookeeper" || true"""
+
+_BEGIN_KRAFT = f"""printf '%s\\n' node.id=0 process.roles=broker,controller \\
+  controller.quorum.voters=0@127.0.0.1:19093 listeners=PLAINTEXT://127.0.0.1:19092,CONTROLLER://127.0.0.1:19093 \\
+  controller.listener.names=CONTROLLER log.dirs=kafka offsets.topic.replication.factor=1 >server.properties
+(learn one {STORAGE} format --cluster-id AAAAAAAAAAAAAAAAAAAAAQ --config server.properties)"""
 
 _TOOL = """#!/bin/sh
 exec {bin}/kafka-run-class.sh {words} "$@"
@@ -108,8 +131,8 @@ fi
 cd /
 ulimit -n "$(ulimit -H -n)"
 export KAFKA_HEAP_OPTS=-Xmx{heap}
-export KAFKA_LOG4J_OPTS=-Dlog4j.configuration=file:/opt/kafka/config/{name}-log4j.properties
-# A session and streams of its own: it outlives the SSH session that started it.
+export KAFKA_LOG4J_OPTS={log4j}
+{prepare}# A session and streams of its own: it outlives the SSH session that started it.
 setsid setpriv --reuid kafka --regid kafka --init-groups \\
   {bin}/kafka-run-class.sh {main} /opt/kafka/config/{config} </dev/null >>/var/log/{name}/{name}.out 2>&1 9>&- &
 echo $! >/run/kafka/{name}.pid.new
@@ -126,42 +149,65 @@ if [ -n "$pid" ] && grep -qsF {main} "/proc/$pid/cmdline"; then
 fi
 """
 
-_SERVER_LOG = """log4j.rootLogger=INFO, file
-log4j.appender.file=org.apache.log4j.RollingFileAppender
-log4j.appender.file.File={log}
-log4j.appender.file.MaxFileSize=50MB
-log4j.appender.file.MaxBackupIndex=4
-log4j.appender.file.layout=org.apache.log4j.PatternLayout
-log4j.appender.file.layout.ConversionPattern=[%d] %p %m (%c)%n
-"""
-
-_TOOLS_LOG = """log4j.rootLogger=WARN, stderr
-log4j.appender.stderr=org.apache.log4j.ConsoleAppender
-log4j.appender.stderr.Target=System.err
-log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
-log4j.appender.stderr.layout.ConversionPattern=[%d] %p %m (%c)%n
+_FORMAT = """# Only the first time: a log directory that is lost later stays so, as an operator would find it.
+if [ ! -e /var/lib/{name}-formatted ]; then
+  setpriv --reuid kafka --regid kafka --init-groups {bin}/kafka-run-class.sh {storage} format \\
+    --ignore-formatted --cluster-id {cluster} --config /opt/kafka/config/{config} >>/var/log/{name}/{name}.out 2>&1
+  touch /var/lib/{name}-formatted
+fi
 """
 
 
-def tools() -> tuple[HostFile, ...]:
-    """Kafka's own tools under their usual names, and what they share."""
-    learned = {"zookeeper": ZOOKEEPER, "broker": BROKER, "tool": TOOLS["kafka-topics.sh"]}
+def tools(version: str) -> tuple[HostFile, ...]:
+    """Kafka's own tools under their usual names, and what they share, for one version of Kafka."""
+    three = jars.major(version) < 4
     shell = {"zookeeper-shell.sh": "org.apache.zookeeper.ZooKeeperMainWithTlsSupportForKafka -server"}
-    named = {**TOOLS, **shell}
+    named = {**TOOLS, **shell} if three else TOOLS_4
     launchers = (HostFile(f"{BIN}/{name}", _TOOL.format(bin=BIN, words=words), 0o755) for name, words in named.items())
+    logging = logging_of(version)
     return (
-        HostFile(f"{BIN}/kafka-run-class.sh", _RUN_CLASS, 0o755),
-        HostFile(MAKE_ARCHIVE, _MAKE_ARCHIVE.format(bin=BIN, archive=ARCHIVE, **learned), 0o755),
-        HostFile("/opt/kafka/config/tools-log4j.properties", _TOOLS_LOG),
+        HostFile(f"{BIN}/kafka-run-class.sh", _RUN_CLASS.format(log4j=logging.at("tools")), 0o755),
+        HostFile(MAKE_ARCHIVE, _make_archive(with_zookeeper=three), 0o755),
+        logging.of_tools(),
         *launchers,
     )
 
 
-def control(name: str, main: str, config: str, heap: str, log: str) -> tuple[HostFile, ...]:
-    """``NAME-start``, ``NAME-stop`` and the log configuration of a service whose main class is ``main``."""
-    words = {"bin": BIN, "name": name, "main": main, "config": config, "heap": heap}
-    return (
-        HostFile(f"{BIN}/{name}-start", _START.format(**words), 0o755),
-        HostFile(f"{BIN}/{name}-stop", _STOP.format(**words), 0o755),
-        HostFile(f"/opt/kafka/config/{name}-log4j.properties", _SERVER_LOG.format(log=log)),
+def _make_archive(*, with_zookeeper: bool) -> str:
+    return _MAKE_ARCHIVE.format(
+        bin=BIN,
+        archive=ARCHIVE,
+        broker=BROKER,
+        tool=TOOLS["kafka-topics.sh"],
+        what="ZooKeeper, a broker and a tool" if with_zookeeper else "a broker and a tool",
+        begin=_BEGIN_ZOOKEEPER if with_zookeeper else _BEGIN_KRAFT,
+        end=_END_ZOOKEEPER if with_zookeeper else "",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """How a service is started and stopped on its host."""
+
+    name: str
+    """Of its scripts, ``NAME-start`` and ``NAME-stop``, and of its folder below /var/log."""
+    main: str
+    """Its main class."""
+    config: str
+    """The name of its file in /opt/kafka/config."""
+    heap: str
+    log: str
+    logging: Logging
+    cluster: str | None = None
+    """In KRaft, the id of the cluster that its storage is formatted for."""
+
+    def files(self) -> tuple[HostFile, ...]:
+        """Both scripts, and how it logs."""
+        words = {"bin": BIN, "name": self.name, "main": self.main, "config": self.config, "heap": self.heap}
+        words["log4j"] = self.logging.at(self.name)
+        words["prepare"] = _FORMAT.format(**words, storage=STORAGE, cluster=self.cluster) if self.cluster else ""
+        return (
+            HostFile(f"{BIN}/{self.name}-start", _START.format(**words), 0o755),
+            HostFile(f"{BIN}/{self.name}-stop", _STOP.format(**words), 0o755),
+            self.logging.of_server(self.name, self.log),
+        )

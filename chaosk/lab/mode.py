@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from chaosk.cluster.wire import Place
 from chaosk.errors import UsageError
 from chaosk.inventory import Inventory, LabLayout
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
+
+OLDEST_KRAFT = (3, 3)
+"""The first Kafka whose KRaft is declared ready for production."""
 
 
 class Mode(Protocol):
@@ -21,8 +25,16 @@ class Mode(Protocol):
         """The Maven coordinates ``group:artifact:version`` whose jars the hosts need."""
         ...
 
+    def seats(self, layout: LabLayout) -> tuple[Seat, ...]:
+        """Which host has which roles; raises UsageError when the layout contradicts itself."""
+        ...
+
     def services(self, seats: tuple[Seat, ...]) -> tuple[Service, ...]:
         """What runs, in the order it is started."""
+        ...
+
+    def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Place]:
+        """By node id where the controllers of the quorum answer; none with ZooKeeper."""
         ...
 
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
@@ -35,12 +47,22 @@ class Mode(Protocol):
 
 
 def mode_of(layout: LabLayout) -> Mode:
-    """The mode of a layout's Kafka version; raises UsageError for a version no mode runs."""
-    from chaosk.lab.zookeeper_mode import ZooKeeperMode  # noqa: PLC0415 - it implements what is defined here
+    """The mode of a layout, by default that of its Kafka version; raises UsageError where the version lacks it."""
+    from chaosk.lab.kraft_mode import KRaftMode  # noqa: PLC0415 - it implements what is defined here
+    from chaosk.lab.zookeeper_mode import ZooKeeperMode  # noqa: PLC0415 - it, too
 
     words = layout.kafka.split(".")
-    if len(words) != 3 or not all(word.isdecimal() for word in words):
+    if len(words) != 3 or not all(word.isdecimal() and word.isascii() for word in words):
         raise UsageError(f"kafka: {layout.kafka!r} is not a version; write all three numbers, like 3.9.2")
-    if words[0] != "3":
-        raise UsageError(f"kafka: {layout.kafka} has no ZooKeeper mode; this lab runs 3.x, for example 3.9.2")
-    return ZooKeeperMode()
+    version = (int(words[0]), int(words[1]))
+    if version < (3, 0):
+        raise UsageError(f"kafka: {layout.kafka} is too old; this lab runs 3.x and 4.x, for example 3.9.2")
+    wanted = layout.mode or ("zookeeper" if version < (4, 0) else "kraft")
+    if wanted == "zookeeper" and version >= (4, 0):
+        raise UsageError(f"kafka: {layout.kafka} has no ZooKeeper mode; write mode: kraft, or a 3.x, for example 3.9.2")
+    if wanted == "kraft" and version < OLDEST_KRAFT:
+        oldest = ".".join(map(str, OLDEST_KRAFT))
+        raise UsageError(
+            f"kafka: {layout.kafka} has no KRaft mode that is ready for use; {oldest} is the first that has"
+        )
+    return ZooKeeperMode() if wanted == "zookeeper" else KRaftMode()

@@ -15,7 +15,12 @@ NETWORK = "198.18.0"
 OUTSIDE = f"{NETWORK}.1"
 """chaosk's own end, on the bridge."""
 
-Role = Literal["broker", "zookeeper"]
+FIRST_CONTROLLER = 101
+"""The node id of the first controller with a process of its own."""
+
+Role = Literal["broker", "controller", "zookeeper"]
+Metadata = Literal["zookeeper", "controller"]
+"""The role of those that keep the metadata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,8 @@ class Seat:
     """The broker's id, if there is one."""
     zookeeper: int | None = None
     """The ZooKeeper node's ``myid``, if there is one."""
+    controller: int | None = None
+    """The node id of a controller in a process of its own, if there is one."""
 
     @property
     def plug(self) -> str:
@@ -40,24 +47,30 @@ class Seat:
         return ":".join(["02", "00", *(f"{int(part):02x}" for part in self.address.split("."))])
 
 
-def seats(layout: LabLayout) -> tuple[Seat, ...]:
-    """The hosts of ``layout`` in order; raises UsageError when it contradicts itself."""
-    roles = _written(layout) if layout.layout is not None else _co_located(layout.brokers, layout.zookeepers)
+def seats(layout: LabLayout, metadata: Metadata = "zookeeper") -> tuple[Seat, ...]:
+    """The hosts of ``layout`` in order; raises UsageError when it contradicts itself.
+
+    ``metadata``: who keeps it. Where that is controllers and there are none, brokers do it.
+    """
+    roles = _written(layout) if layout.layout is not None else _co_located(layout, metadata)
     found = tuple(
-        Seat(host, f"{NETWORK}.{10 + number}", has.get("broker"), has.get("zookeeper"))
+        Seat(host, f"{NETWORK}.{10 + number}", has.get("broker"), has.get("zookeeper"), has.get("controller"))
         for number, (host, has) in enumerate(roles.items(), 1)
     )
-    _check(layout, found)
+    _check(layout, found, metadata)
     return found
 
 
-def _co_located(brokers: int, zookeepers: int) -> dict[str, dict[Role, int]]:
+def _co_located(layout: LabLayout, metadata: Metadata) -> dict[str, dict[Role, int]]:
+    """One of each kind a host; controllers have ids of their own, as brokers and they are numbered together."""
+    brokers = layout.brokers
+    count, first = (layout.zookeepers, 1) if metadata == "zookeeper" else (layout.controllers, FIRST_CONTROLLER)
     return {
         f"node{number}": {
             **({"broker": number - 1} if number <= brokers else {}),
-            **({"zookeeper": number} if number <= zookeepers else {}),
+            **({metadata: first + number - 1} if number <= count else {}),
         }
-        for number in range(1, max(brokers, zookeepers) + 1)
+        for number in range(1, max(brokers, count) + 1)
     }
 
 
@@ -80,15 +93,28 @@ def _role(host: str, text: str) -> tuple[Role, int]:
     return cast("Role", kind), int(number)
 
 
-def _check(layout: LabLayout, found: tuple[Seat, ...]) -> None:
-    brokers = [seat.broker for seat in found if seat.broker is not None]
-    zookeepers = [seat.zookeeper for seat in found if seat.zookeeper is not None]
-    for kind, ids, wanted in (("broker", brokers, layout.brokers), ("zookeeper", zookeepers, layout.zookeepers)):
-        if not ids:
+def _check(layout: LabLayout, found: tuple[Seat, ...], metadata: Metadata) -> None:
+    ids: dict[Role, list[int]] = {
+        "broker": [seat.broker for seat in found if seat.broker is not None],
+        "zookeeper": [seat.zookeeper for seat in found if seat.zookeeper is not None],
+        "controller": [seat.controller for seat in found if seat.controller is not None],
+    }
+    for kind in ("broker", *(("zookeeper",) if metadata == "zookeeper" else ())):
+        if not ids[kind]:
             raise UsageError(f"layout: there is no {kind}; a cluster needs at least one")
-        for number in {number for number in ids if ids.count(number) > 1}:
-            raise UsageError(f"layout: {kind} {number} is on two hosts; give each an id of its own")
-        if f"{kind}s" in layout.model_fields_set and wanted != len(ids):
-            raise UsageError(f"layout has {len(ids)} {kind}s, but {kind}s says {wanted}; drop one of the two")
+    for kind, numbers in ids.items():
+        _check_kind(layout, kind, numbers)
+    for number in sorted({*ids["broker"]} & {*ids["controller"]}):
+        raise UsageError(
+            f"layout: broker {number} and controller {number}: they are numbered together; take another id"
+        )
     if len(found) > 200:
         raise UsageError(f"layout: {len(found)} hosts; a lab has room for 200")
+
+
+def _check_kind(layout: LabLayout, kind: Role, ids: list[int]) -> None:
+    for number in {number for number in ids if ids.count(number) > 1}:
+        raise UsageError(f"layout: {kind} {number} is on two hosts; give each an id of its own")
+    wanted = getattr(layout, f"{kind}s")
+    if f"{kind}s" in layout.model_fields_set and wanted != len(ids):
+        raise UsageError(f"layout has {len(ids)} {kind}s, but {kind}s says {wanted}; drop one of the two")

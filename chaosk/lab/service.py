@@ -10,11 +10,11 @@ from chaosk.lab.seating import Role
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One broker or ZooKeeper node and how it is handled on its host."""
+    """One broker, controller or ZooKeeper node and how it is handled on its host."""
 
     role: Role
     number: int
-    """Broker id, or ``myid``."""
+    """Node id, or ``myid``."""
     host: str
     address: str
     port: int

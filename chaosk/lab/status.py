@@ -13,12 +13,12 @@ from chaosk.model import Model
 
 
 class ServiceStatus(Model):
-    """One broker or ZooKeeper node."""
+    """One broker, controller or ZooKeeper node."""
 
     role: str
-    """``broker`` or ``zookeeper``."""
+    """``broker``, ``controller`` or ``zookeeper``."""
     number: int
-    """Broker id, or ``myid``."""
+    """Node id, or ``myid``."""
     state: str | None
     """What it says of itself; nothing when it does not answer or is not in the cluster."""
 
@@ -75,7 +75,8 @@ def _ask(present: Lab) -> tuple[HostStatus, ...]:
     kind = NamespaceHosts(present.state)
     namespace = present.state.namespace
     ssh = health.in_lab(namespace, [partial(health.ssh_answers, seat.address) for seat in present.seats])
-    states = health.in_lab(namespace, [partial(health.service_state, s, present.brokers) for s in present.services])
+    asked = [partial(health.service_state, one, present.brokers, present.controllers) for one in present.services]
+    states = health.in_lab(namespace, asked)
     answers = list(zip(present.services, states, strict=True))
     return tuple(
         HostStatus(

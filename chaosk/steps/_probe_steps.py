@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from chaosk.inventory import Name
+from chaosk.fields import Name
 from chaosk.steps._contract import Deed, Fact, Signal, Site, Step
 
 READY = 60.0

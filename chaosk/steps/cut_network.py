@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from chaosk.errors import StepError
+from chaosk.fields import Firewall, Port
 from chaosk.firewall import commands
 from chaosk.firewall.party import ANYBODY, Party, others, parties, refuse_overlap
 from chaosk.firewall.rules import TURNED, Action, Direction, Rule, rules, with_ports
 from chaosk.firewall.ssh import refuse_ssh
 from chaosk.harm import Harm, servers_of
-from chaosk.inventory import Firewall, Port
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step
 from chaosk.targets._contract import Node
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.inventory import Name
+from chaosk.fields import Name
 from chaosk.stop_conditions._contract import Change, Seen, Sight, StopCondition
 from chaosk.units import Duration
 

@@ -11,7 +11,8 @@ from pydantic import Field, JsonValue, ValidationError
 
 from chaosk import registry
 from chaosk.errors import UsageError
-from chaosk.inventory import Id, Inventory, Name, SecretRef
+from chaosk.fields import Id, Name
+from chaosk.inventory import Inventory, SecretRef
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.secrets import resolve

@@ -8,7 +8,7 @@ import pytest
 from sample_documents import INVENTORY, spoil, written
 
 from chaosk.document import DocumentError, load_inventory
-from chaosk.inventory import LabLayout
+from chaosk.inventory import Inventory, LabLayout
 
 LISTENER = "CLIENT: {address: kafka2.example.com, port: 9092}"
 
@@ -133,7 +133,7 @@ def test_lab_file(tmp_path: Path) -> None:
     [
         ("lab: {brokers: 0}\n", "lab.brokers", "write at least 1"),
         ("lab: {name: Mine}\n", "lab.name", "a lower-case letter"),
-        ("lab: {layout: {a: [broker 0, controller 1]}}\n", "lab.layout.a[1]", "a role, like broker 0"),
+        ("lab: {layout: {a: [broker 0, observer 1]}}\n", "lab.layout.a[1]", "a role, like broker 0"),
         ("lab: {layout: {a: [broker 0], b: [broker 0]}}\n", "lab.layout", "is on lab.layout, too"),
         ("lab: {}\nhosts: {}\n", "hosts", "there is no 'hosts' here"),
     ],
@@ -144,3 +144,59 @@ def test_mistakes_in_a_lab_file(tmp_path: Path, document: str, path: str, says: 
         load_inventory(written(tmp_path, document))
     assert [problem.path for problem in caught.value.problems] == [path], str(caught.value)
     assert says in caught.value.problems[0].what
+
+
+def test_controllers(tmp_path: Path) -> None:
+    """A controller needs a host, a port that nobody has there, an id that no broker has, and no ZooKeeper beside."""
+    document = """\
+name: x
+hosts: {a: {address: 192.0.2.1}}
+brokers:
+  0:
+    host: a
+    service: {systemd: kafka.service}
+    listeners: {CLIENT: {address: 192.0.2.1, port: 9092}}
+    controller_listener: CONTROL
+controllers:
+  0: {host: a, service: {systemd: controller.service}, port: 9092}
+  1: {host: b, service: {systemd: controller.service}}
+zookeepers:
+  1: {host: a, service: {systemd: zookeeper.service}}
+"""
+    path = tmp_path / "inventory.yaml"
+    path.write_text(document, encoding="utf-8")
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(path)
+    told = {str(problem) for problem in caught.value.problems}
+    for place, says in {
+        ":8:": "brokers.0.controller_listener: there is no listener 'CONTROL'; listeners are CLIENT",
+        ":10:": "controllers.0: 192.0.2.1:9092 is the address of brokers.0.listeners.CLIENT, too",
+        ":11:": "controllers.1.host: there is no host 'b'",
+        ":13:": "zookeepers: metadata is kept by ZooKeeper or by controllers, not by both",
+    }.items():
+        assert any(place in line and says in line for line in told), (says, told)
+
+
+def test_a_kraft_inventory(tmp_path: Path) -> None:
+    """Brokers that are controllers as well, and one that is nothing else, are one quorum."""
+    document = """\
+name: x
+hosts: {a: {address: 192.0.2.1}, b: {address: 192.0.2.2}}
+brokers:
+  0:
+    host: a
+    service: {systemd: kafka.service}
+    listeners:
+      CLIENT: {address: 192.0.2.1, port: 9092}
+      CONTROLLER: {address: 192.0.2.1, port: 9093, clients: false}
+    controller_listener: CONTROLLER
+controllers:
+  7: {host: b, service: {systemd: controller.service}}
+"""
+    path = tmp_path / "inventory.yaml"
+    path.write_text(document, encoding="utf-8")
+    found = load_inventory(path)
+    assert isinstance(found, Inventory)
+    assert found.kraft
+    assert list(found.voters()) == [0, 7]
+    assert found.processes("b") == (found.controllers[7],)

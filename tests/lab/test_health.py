@@ -10,8 +10,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from chaosk.lab import health
-from chaosk.lab.zookeeper_mode import broker, zookeeper
+from chaosk.cluster.wire import Place
+from chaosk.lab import broker, health
+from chaosk.lab.kraft_mode import controller
+from chaosk.lab.zookeeper_mode import zookeeper
 
 
 @contextmanager
@@ -84,12 +86,22 @@ def test_a_hung_server_costs_little() -> None:
 
 def test_a_broker_must_know_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that answers but misses another one is not ready."""
-    one = broker("node1", "127.0.0.1", 0)
+    one = broker.service("node1", "127.0.0.1", 0)
     monkeypatch.setattr(health, "brokers_seen", lambda *_at: frozenset({0, 1}))
-    assert health.service_state(one, frozenset({0, 1})) == "in the cluster"
-    assert health.service_state(one, frozenset({0, 1, 2})) is None
+    assert health.service_state(one, frozenset({0, 1}), {}) == "in the cluster"
+    assert health.service_state(one, frozenset({0, 1, 2}), {}) is None
 
 
 def test_the_question_follows_the_role() -> None:
     """A ZooKeeper node is asked as one: nobody at its port is no state."""
-    assert health.service_state(zookeeper("node1", "127.0.0.254", 1), frozenset({0})) is None
+    assert health.service_state(zookeeper("node1", "127.0.0.254", 1), frozenset({0}), {}) is None
+
+
+def test_a_controller_has_to_take_part_in_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody at its port is no state, of a controller alone and of a broker that is one as well."""
+    nobody = Place("controller 0", "127.0.0.1", closed_port())
+    assert health.service_state(controller("node1", "127.0.0.1", 101), frozenset(), {101: nobody}) is None
+    monkeypatch.setattr(health, "brokers_seen", lambda *_at: frozenset({0}))
+    one = broker.service("node1", "127.0.0.1", 0)
+    assert health.service_state(one, frozenset({0}), {0: nobody}) is None
+    assert health.service_state(one, frozenset({0}), {101: nobody}) == "in the cluster"

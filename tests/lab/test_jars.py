@@ -103,3 +103,16 @@ def test_a_version_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(LabError, match=r"Kafka 3\.9\.99 is not in the Maven repository"):
         jars.ensure("3.9.99", ("org.apache.kafka:kafka_2.13:3.9.99",), lambda _line: None)
     assert list((tmp_path / "kafka").iterdir()) == []
+
+
+def test_dependencies_carry_the_version() -> None:
+    """Kafka's jars are of the version asked for; the logging binding is the one that version speaks to."""
+    kafka, tools, logging = jars.dependencies("3.9.1")
+    assert (kafka, tools) == ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1")
+    assert logging.startswith("org.slf4j:slf4j-reload4j:")
+    kafka, tools, *logging_2 = jars.dependencies("4.2.0")
+    assert (kafka, tools) == ("org.apache.kafka:kafka_2.13:4.2.0", "org.apache.kafka:kafka-tools:4.2.0")
+    assert [one.rpartition(":")[0] for one in logging_2] == [
+        "org.apache.logging.log4j:log4j-slf4j-impl",
+        "org.apache.logging.log4j:log4j-core",
+    ]

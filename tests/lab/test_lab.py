@@ -19,6 +19,8 @@ from chaosk.lab.state import LabState
     [
         (LabLayout(), "3 brokers, 3 ZooKeeper nodes, Kafka 3.9.2"),
         (LabLayout(brokers=1, zookeepers=1, kafka="3.9.1"), "1 broker, 1 ZooKeeper node, Kafka 3.9.1"),
+        (LabLayout(kafka="4.2.0"), "3 brokers, Kafka 4.2.0 in KRaft mode"),
+        (LabLayout(brokers=2, controllers=1, kafka="4.2.0"), "2 brokers, 1 controller, Kafka 4.2.0 in KRaft mode"),
     ],
 )
 def test_title(layout: LabLayout, title: str) -> None:
@@ -48,7 +50,9 @@ def test_titles_of_services_are_unique() -> None:
 @pytest.mark.parametrize(
     ("layout", "message"),
     [
-        (LabLayout(kafka="4.0.0"), "has no ZooKeeper mode"),
+        (LabLayout(kafka="4.0.0", mode="zookeeper"), "has no ZooKeeper mode"),
+        (LabLayout(kafka="4.0.0", zookeepers=1), "a cluster in KRaft mode has none"),
+        (LabLayout(controllers=1), "a cluster with ZooKeeper has none of their own"),
         (LabLayout(broker_config={"listeners": "x"}), "the lab sets this itself"),
         (LabLayout(layout={"a": ("broker 0",)}), "there is no zookeeper"),
     ],

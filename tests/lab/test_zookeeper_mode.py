@@ -4,35 +4,14 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from properties_reader import read_properties
 
 from chaosk.errors import UsageError
 from chaosk.inventory import Inventory, LabLayout
 from chaosk.lab.seating import seats
-from chaosk.lab.zookeeper_mode import ZooKeeperMode, broker_config, properties, zoo_cfg
+from chaosk.lab.zookeeper_mode import ZooKeeperMode, broker_config, zoo_cfg
 
 MODE = ZooKeeperMode()
-
-
-def read_properties(text: str) -> dict[str, str]:
-    """A reader of properties files of its own, by the grammar of java.util.Properties, for what the lab writes."""
-    found = {}
-    for line in text.split("\n")[:-1]:
-        fields, current, escaped = [""], 0, False
-        for char in line:
-            if escaped:
-                fields[current] += {"n": "\n", "r": "\r"}.get(char, char)
-                escaped = False
-            elif char == "\\":
-                escaped = True
-            elif char == "=" and current == 0:
-                fields.append("")
-                current = 1
-            else:
-                fields[current] += char
-        found[fields[0]] = fields[1]
-    return found
 
 
 def test_broker_settings_of_the_default_lab() -> None:
@@ -68,6 +47,13 @@ def test_layout_settings_win() -> None:
     assert (found["unclean.leader.election.enable"], found["num.io.threads"]) == ("true", "4")
 
 
+@pytest.mark.parametrize("layout", [LabLayout(controllers=1), LabLayout(layout={"a": ("broker 0", "controller 9")})])
+def test_controllers_are_refused(layout: LabLayout) -> None:
+    """With the mode to write for whoever wants them."""
+    with pytest.raises(UsageError, match="for KRaft write mode: kraft"):
+        MODE.check(layout)
+
+
 @pytest.mark.parametrize("name", ["broker.id", "listeners", "advertised.listeners", "zookeeper.connect", "log.dirs"])
 def test_settings_the_inventory_repeats_are_refused(name: str) -> None:
     """What would make the inventory wrong is an error that names the setting."""
@@ -85,15 +71,6 @@ def test_zoo_cfg_names_every_node() -> None:
     }
     assert (found["4lw.commands.whitelist"], found["admin.enableServer"]) == ("*", "false")
     assert 2 * int(found["tickTime"]) <= 9000 <= 20 * int(found["tickTime"]), "the brokers' session would be cut short"
-
-
-_texts = st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from("\n\r\\ #!:="))
-
-
-@given(st.dictionaries(_texts.filter(bool), _texts, max_size=5))
-def test_properties_read_back(settings: dict[str, str]) -> None:
-    """Any keys and values come back as they were: nothing in a value becomes a setting of its own."""
-    assert read_properties(properties(settings)) == settings
 
 
 def test_files_follow_the_roles() -> None:
@@ -140,10 +117,3 @@ def test_inventory_offers_clients_their_listener_only() -> None:
     assert written.bootstrap_servers() == "198.18.0.11:9092,198.18.0.12:9092"
     assert written.brokers[1].listeners["REPLICATION"].port == 9093
     assert not written.brokers[1].listeners["REPLICATION"].clients
-
-
-def test_dependencies_carry_the_version() -> None:
-    """Kafka's jars are of the version asked for; the logging binding is the one 3.x speaks to."""
-    kafka, tools, logging = MODE.dependencies(LabLayout(kafka="3.9.1"))
-    assert (kafka, tools) == ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1")
-    assert logging.startswith("org.slf4j:slf4j-reload4j:")

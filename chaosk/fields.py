@@ -1,0 +1,41 @@
+"""What the fields of an inventory hold: names, ports, addresses, paths, ids."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, StringConstraints, WithJsonSchema
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$")]
+"""Lower-case letters, digits, ``-``, ``_`` and ``.``: safe in file names and on command lines."""
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+Address = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9:]([A-Za-z0-9.:-]{0,252}[A-Za-z0-9:])?$")]
+"""An IPv4 or IPv6 address or a host name."""
+
+Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
+"""An absolute path on a host."""
+
+User = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\\+-]{0,127}\$?$")]
+"""An account, of a domain too, like ``CORP\\nina``: one word wherever it is written."""
+
+UnitName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@_.:-]{1,200}\.service$")]
+Argv = Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+"""A command as a list of words; no shell reads it."""
+
+
+Firewall = Literal["auto", "nft", "iptables"]
+"""What cuts the network on a host; ``auto`` is ``nft`` where it is there and the kernel can, else ``iptables``."""
+
+
+def _number(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"0|[1-9][0-9]{0,8}", value):
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise ValueError(f"{value!r} is no id; write a whole number from 0 up, like 1")
+
+
+Id = Annotated[int, BeforeValidator(_number), WithJsonSchema({"type": "string", "pattern": r"^(0|[1-9][0-9]{0,8})$"})]
+"""The id of a broker, a controller or a ZooKeeper node; a key, and so text in JSON."""

@@ -1,0 +1,96 @@
+"""What a broker of the lab is in every mode: its service, its settings, its entry in the inventory. Pure."""
+
+from __future__ import annotations
+
+from chaosk.errors import UsageError
+from chaosk.inventory import Broker, Host, LabLayout, Listener, ScriptService
+from chaosk.lab import launchers
+from chaosk.lab.seating import Seat
+from chaosk.lab.service import Service
+
+LOG = "/var/log/kafka/server.log"
+CONFIG = "/opt/kafka/config/server.properties"
+DATA = "/var/lib/kafka"
+CLIENT_PORT = 9092
+REPLICATION_PORT = 9093
+CONTROLLER_LISTENER = "CONTROLLER"
+"""The name of the listener for controllers, in KRaft."""
+
+OWN = frozenset({"listeners", "advertised.listeners", "inter.broker.listener.name", "log.dirs"})
+"""Settings the inventory repeats in every mode: another value would make it wrong."""
+
+
+def check(layout: LabLayout, own: frozenset[str]) -> None:
+    """Raise UsageError for settings of the layout that are the lab's own to set."""
+    for name in sorted(own & layout.broker_config.keys()):
+        raise UsageError(f"broker_config.{name}: the lab sets this itself, by host; leave it out")
+
+
+def service(host: str, address: str, number: int) -> Service:
+    """How the broker ``number`` is handled."""
+    return Service(
+        role="broker",
+        number=number,
+        host=host,
+        address=address,
+        port=CLIENT_PORT,
+        start=(f"{launchers.BIN}/kafka-start",),
+        stop=(f"{launchers.BIN}/kafka-stop",),
+        pid_file="/run/kafka/kafka.pid",
+        config=CONFIG,
+        data=DATA,
+        log=LOG,
+    )
+
+
+def services(seats: tuple[Seat, ...]) -> tuple[Service, ...]:
+    """Every broker, in the order of the hosts."""
+    return tuple(service(seat.host, seat.address, seat.broker) for seat in seats if seat.broker is not None)
+
+
+def listeners(seat: Seat) -> str:
+    """``listeners`` for clients and for brokers; the same are advertised."""
+    return f"CLIENT://{seat.address}:{CLIENT_PORT},REPLICATION://{seat.address}:{REPLICATION_PORT}"
+
+
+def settings(seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:
+    """What all brokers of a small cluster have in common; those of the layout come last and win."""
+    copies = str(min(3, sum(seat.broker is not None for seat in seats)))
+    return {
+        "default.replication.factor": copies,
+        "offsets.topic.replication.factor": copies,
+        "offsets.topic.num.partitions": "5",
+        "transaction.state.log.replication.factor": copies,
+        "transaction.state.log.num.partitions": "5",
+        "transaction.state.log.min.isr": str(min(2, int(copies))),
+        "group.initial.rebalance.delay.ms": "0",
+        "auto.create.topics.enable": "false",
+        "auto.leader.rebalance.enable": "false",
+        "delete.topic.enable": "true",
+        "unclean.leader.election.enable": "false",
+        "controlled.shutdown.enable": "true",
+        **layout.broker_config,
+    }
+
+
+def entry(one: Service, controller: Listener | None = None) -> Broker:
+    """A broker in the inventory; ``controller``: its listener for controllers, where it is one as well."""
+    more = {} if controller is None else {CONTROLLER_LISTENER: controller}
+    return Broker(
+        host=one.host,
+        service=ScriptService(start=one.start, stop=one.stop, pid_file=one.pid_file),
+        config=one.config,
+        data=(one.data,),
+        log=one.log,
+        listeners={
+            "CLIENT": Listener(address=one.address, port=CLIENT_PORT),
+            "REPLICATION": Listener(address=one.address, port=REPLICATION_PORT, clients=False),
+            **more,
+        },
+        controller_listener=None if controller is None else CONTROLLER_LISTENER,
+    )
+
+
+def hosts(seats: tuple[Seat, ...]) -> dict[str, Host]:
+    """The hosts in the inventory, reached as ops."""
+    return {seat.host: Host(address=seat.address, key_file="client_key", known_hosts="known_hosts") for seat in seats}

@@ -1,0 +1,36 @@
+"""Who keeps a cluster's metadata, as an inventory says it: what contradicts itself there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+Where = tuple[str, ...]
+
+
+def mistakes(document: object) -> Iterator[tuple[Where, str]]:
+    """What is wrong about brokers, controllers and ZooKeeper nodes of a plain inventory: where, and what to write.
+
+    What is not of the right shape is passed over: that is told elsewhere.
+    """
+    brokers, controllers = _entries(document, "brokers"), _entries(document, "controllers")
+    for number, broker in brokers.items():
+        named, listeners = _get(broker, "controller_listener"), _get(broker, "listeners")
+        if isinstance(named, str) and isinstance(listeners, Mapping) and named not in listeners:
+            says = f"there is no listener {named!r}; listeners are {', '.join(map(str, listeners))}"
+            yield ("brokers", number, "controller_listener"), says
+    for number in controllers:
+        if number in brokers:
+            says = "is the id of a broker, too; if it is the same process, write controller_listener there instead"
+            yield ("controllers", number), says
+    combined = any(_get(broker, "controller_listener") for broker in brokers.values())
+    if _entries(document, "zookeepers") and (controllers or combined):
+        yield ("zookeepers",), "metadata is kept by ZooKeeper or by controllers, not by both; leave one of them out"
+
+
+def _entries(document: object, block: str) -> dict[str, object]:
+    found = _get(document, block)
+    return {str(key): value for key, value in found.items()} if isinstance(found, Mapping) else {}
+
+
+def _get(value: object, key: str) -> object:
+    return value.get(key) if isinstance(value, Mapping) else None

@@ -44,6 +44,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "kill_broker": {"target": "broker {b}"},
     "restart_broker": {"target": "broker {b}"},
     "stop_broker": {"target": "broker {b}"},
+    "fill_disk": {"target": "broker {b}", "size": "64MiB"},
 }
 """By name, the step's fields. A restart harms for a moment only, so its place has it killed there early on."""
 KINDS = {"reject_one_way": "cut_network"}
@@ -104,9 +105,9 @@ class Outcome:
 
 
 def trials(count: int, seed: int) -> Iterator[Trial]:
-    """Every step at every point on every host, over and over: 9 and 7 have no common divisor.
+    """Every step at every point on every host, over and over: their number and the points' have no common divisor.
 
-    The hosts are two points apart, so that 54 trials already have one of every step that surely harms its host.
+    The hosts are two points apart, so that two rounds already have one of every step that surely harms its host.
     """
     draw = random.Random(seed)  # noqa: S311 - repeatable, not secret
     for number in range(count):

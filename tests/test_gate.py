@@ -32,6 +32,7 @@ STEPS = {
     "stop_zookeeper": "{target: zookeeper 1}",
     "restart_broker": "{target: broker 2}",
     "cut_network": "{between: [broker 0, [broker 1, broker 2]]}",
+    "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",
 }
 
 Ask = Callable[..., subprocess.CompletedProcess[str]]

@@ -33,12 +33,13 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 
 SCRIPTS = {
     "cut": "awk cat cut getent grep sed sort tr",
+    "disk": "awk df head rm stat",
     "dump": "awk setpriv stat",
     "examine": "awk df id tail uname",
     "lease": "awk cat flock grep mkdir mv rm setsid sleep sync tail tr",
     "lock": "awk cat flock mkdir mv rm",
     "service": "awk cat cut date head sed sleep stat tr",
-    "state": "head sed tr",
+    "state": "head sed stat tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well."""
 ALWAYS = ("examine", "lease", "lock", "state")

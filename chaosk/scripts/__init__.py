@@ -7,6 +7,7 @@ from importlib.resources import files
 
 PARTS = {
     "cut": ("cut_iptables", "cut_nft", "cut"),
+    "disk": ("disk",),
     "dump": ("dump",),
     "examine": ("examine",),
     "lease": ("kept", "lease"),

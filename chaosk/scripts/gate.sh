@@ -89,6 +89,23 @@ dump_checked() {
     run dump "$action" "$home" "$data" "$@"
 }
 
+# How much is for the caller to say; where, and what the file is called, is not.
+disk_checked() {
+    case $1 in
+        fits | fill | filled)
+            count $# 4
+            case $3 in size | free) ;; *) refuse "the way $3" ;; esac
+            case $4 in '' | *[!0-9]*) refuse "the number $4" ;; esac
+            ;;
+        empty | gone) count $# 2 ;;
+        *) refuse "\`disk $1\`" ;;
+    esac
+    on_the_list disk "${2%/*}/"
+    case ${2##*/} in chaosk-fill-?*) ;; *) refuse "the file $2" ;; esac
+    case ${2##*/chaosk-fill-} in *[!0-9a-f]*) refuse "the file $2" ;; esac
+    run disk "$@"
+}
+
 # A bundle without the first of its four texts: about, undo, check. Undo and check may be made of these lines only.
 made_by_chaosk() {
     awk -v gate="$gate inner " -v quote="'" '
@@ -143,6 +160,7 @@ inner() {
     shift
     case $name in
         cut) cut_checked "$@" ;;
+        disk) disk_checked "$@" ;;
         dump) dump_checked "$@" ;;
         examine) run examine "$@" ;;
         lease) lease_checked "$@" ;;

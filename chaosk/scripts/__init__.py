@@ -11,6 +11,7 @@ PARTS = {
     "dump": ("dump",),
     "examine": ("examine",),
     "lease": ("kept", "lease"),
+    "load": ("load",),
     "lock": ("kept", "lock"),
     "service": ("service",),
     "state": ("state",),

@@ -66,6 +66,20 @@ cut_checked() {
     esac
 }
 
+load_checked() {
+    case $1 in
+        fits | put | stands)
+            count $# 4
+            case ${4%ppm} in '' | *[!0-9]*) refuse "the number $4" ;; esac
+            ;;
+        lift | gone) count $# 3 ;;
+        *) refuse "\`load $1\`" ;;
+    esac
+    case $2 in cpu | memory) ;; *) refuse "the kind $2" ;; esac
+    case $3 in '' | *[!0-9a-f]*) refuse "the id $3" ;; esac
+    run load "$@"
+}
+
 lock_checked() {
     case $1 in
         take) count $# 4 && names "$2" && number "$3" ;;
@@ -164,6 +178,7 @@ inner() {
         dump) dump_checked "$@" ;;
         examine) run examine "$@" ;;
         lease) lease_checked "$@" ;;
+        load) load_checked "$@" ;;
         lock) lock_checked "$@" ;;
         service | state)
             on_the_list "$name" "$@"

@@ -36,6 +36,8 @@ fi
 if command -v tc >/dev/null; then
     tc qdisc show 2>/dev/null | sed 's/^qdisc \([^ ]*\) [^ ]* dev/\1 dev/; s/^/qdisc /'
 fi
+# What a load starts carries its mark (load.sh).
+grep -h -o -s -a 'CHAOSK_LOAD=[0-9a-f]*' /proc/[0-9]*/environ | sort -u | sed 's/^CHAOSK_LOAD=/load chaosk-/'
 while [ $# -ge 2 ]; do
     case $1 in
         data) data "$2" ;;

@@ -1,6 +1,6 @@
 """Kills chaosk with SIGKILL at every point of every fault's life and watches the hosts heal themselves.
 
-``python bench kill_campaign [--n 60] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
+``python bench kill_campaign [--n 72] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
 runs one fault by chaosk's own engine in a process that dies at a named point, or is killed at a random time, on one of
 three hosts; three trials run side by side. From then on only the host is asked: its firewall, with rules of a user's
 own, qdiscs and services have to be as they were before. Leases last --lease seconds, and those of faults that ask a
@@ -44,6 +44,9 @@ STEPS: dict[str, dict[str, Any]] = {
     "kill_broker": {"target": "broker {b}"},
     "restart_broker": {"target": "broker {b}"},
     "stop_broker": {"target": "broker {b}"},
+    "fill_disk": {"target": "broker {b}", "size": "64MiB"},
+    "burn_cpu": {"target": "broker {b}", "share": "1 %"},
+    "eat_memory": {"target": "broker {b}", "size": "64MiB"},
 }
 """By name, the step's fields. A restart harms for a moment only, so its place has it killed there early on."""
 KINDS = {"reject_one_way": "cut_network"}
@@ -104,9 +107,9 @@ class Outcome:
 
 
 def trials(count: int, seed: int) -> Iterator[Trial]:
-    """Every step at every point on every host, over and over: 9 and 7 have no common divisor.
+    """Every step at every point on every host, over and over: their number and the points' have no common divisor.
 
-    The hosts are two points apart, so that 54 trials already have one of every step that surely harms its host.
+    The hosts are two points apart, so that two rounds already have one of every step that surely harms its host.
     """
     draw = random.Random(seed)  # noqa: S311 - repeatable, not secret
     for number in range(count):
@@ -271,7 +274,7 @@ def _say(line: str) -> None:
 def main() -> int:
     """Put a lab up, run the campaign in its network, take it down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=60)
+    parser.add_argument("--n", type=int, default=72)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lease", type=float, default=5.0)
     parser.add_argument("--lab", default="campaign")

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from chaosk import hoststate, service
+from chaosk import disk, hoststate, service
 from chaosk.dump.command import batches, markers
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory, ServerProcess
@@ -103,6 +103,8 @@ def _list(inventory: Inventory) -> Iterator[str]:
         if broker.data:
             for ask in (markers, batches):
                 yield _line("dump", ask(inventory.kafka, broker, ()))
+        for folder in broker.data:
+            yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
     for host in inventory.hosts:
         yield _line("state", hoststate.ask(inventory, host))
 
@@ -114,8 +116,9 @@ def _on(process: ServerProcess) -> Iterator[Command]:
     yield from (service.start(process), service.stop(process))
 
 
-def _line(name: str, command: Command) -> str:
-    words = (name, *command.argv[4:])
+def _line(name: str, command: Command, skip: int = 0) -> str:
+    """The words of a command but for the first ``skip``."""
+    words = (name, *command.argv[4 + skip :])
     if any(not word.isprintable() or not word.isascii() for word in words):
         raise StepError(f"{command.host}: `{command.brief}`: a gate takes printable ASCII only; correct the inventory")
     return "".join(f"{word}\t" for word in words) + "\n"

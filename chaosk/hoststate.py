@@ -15,8 +15,8 @@ log = structlog.get_logger()
 
 OURS = ("chaosk", "CHAOSK")
 """What every rule of ours names."""
-TOUCHED = ("-A INPUT ", "-A OUTPUT ", "service ")
-"""What chaosk changes besides what is its own: the chains it puts its jumps into, and services."""
+TOUCHED = ("-A INPUT ", "-A OUTPUT ", "service ", "data ")
+"""What chaosk changes besides what is its own: the chains it puts its jumps into, services, and data directories."""
 
 
 def ask(inventory: Inventory, host: str) -> Command:
@@ -29,7 +29,9 @@ def ask(inventory: Inventory, host: str) -> Command:
             ("script", service.pid_file) if isinstance(service, ScriptService) else ("systemd", service.systemd)
         )
     )
-    argv = ("sh", "-c", script("state"), "chaosk", *words)
+    folders = dict.fromkeys(folder for process in inventory.processes(host) for folder in process.data)
+    data = (word for folder in folders for word in ("data", folder))
+    argv = ("sh", "-c", script("state"), "chaosk", *words, *data)
     return Command(host=host, argv=argv, sudo=True, timeout=20.0, repeatable=True)
 
 

@@ -117,3 +117,11 @@ Size = Annotated[
     WithJsonSchema({"type": "string", "pattern": _SIZE, "examples": ["100B", "1KiB"]}),
 ]
 """Bytes; written with a unit."""
+
+Share = Annotated[
+    float,
+    BeforeValidator(parse_share),
+    PlainSerializer(spell_share, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": _SHARE, "examples": ["50 %"]}),
+]
+"""A part of one; written with ``%``."""

@@ -20,6 +20,7 @@ def inventory(brokers: int = 3, zookeepers: int = 3) -> Inventory:
             n: Broker(
                 host=f"node{n + 1}",
                 service=SERVICE,
+                data=("/var/lib/kafka",),
                 listeners={
                     "CLIENT": Listener(address=f"198.18.0.{11 + n}", port=9092),
                     "REPLICATION": Listener(address=f"198.18.0.{11 + n}", port=9093, clients=False),

@@ -21,10 +21,10 @@ PACKAGES = {
     "flock": "util-linux", "getent": "libc-bin", "grep": "grep", "head": "coreutils", "id": "coreutils",
     "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
     "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
-    "nft": "nftables", "rm": "coreutils", "sed": "sed", "setpriv": "util-linux", "setsid": "util-linux",
-    "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils", "sync": "coreutils", "systemctl": "systemd",
-    "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils", "tr": "coreutils",
-    "uname": "coreutils", "unshare": "util-linux",
+    "nft": "nftables", "nproc": "coreutils", "rm": "coreutils", "sed": "sed", "setpriv": "util-linux",
+    "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils", "sync": "coreutils",
+    "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils",
+    "tr": "coreutils", "uname": "coreutils", "unshare": "util-linux",
 }  # fmt: skip
 """By program, the Debian package that brings it."""
 
@@ -33,12 +33,14 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 
 SCRIPTS = {
     "cut": "awk cat cut getent grep sed sort tr",
+    "disk": "awk df head rm stat",
     "dump": "awk setpriv stat",
     "examine": "awk df id tail uname",
     "lease": "awk cat flock grep mkdir mv rm setsid sleep sync tail tr",
+    "load": "awk cat grep head nproc sed setsid sleep tail",
     "lock": "awk cat flock mkdir mv rm",
     "service": "awk cat cut date head sed sleep stat tr",
-    "state": "head sed tr",
+    "state": "grep head sed sort stat tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well."""
 ALWAYS = ("examine", "lease", "lock", "state")

@@ -7,9 +7,11 @@ from importlib.resources import files
 
 PARTS = {
     "cut": ("cut_iptables", "cut_nft", "cut"),
+    "disk": ("disk",),
     "dump": ("dump",),
     "examine": ("examine",),
     "lease": ("kept", "lease"),
+    "load": ("load",),
     "lock": ("kept", "lock"),
     "service": ("service",),
     "state": ("state",),

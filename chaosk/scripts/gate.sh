@@ -66,6 +66,20 @@ cut_checked() {
     esac
 }
 
+load_checked() {
+    case $1 in
+        fits | put | stands)
+            count $# 4
+            case ${4%ppm} in '' | *[!0-9]*) refuse "the number $4" ;; esac
+            ;;
+        lift | gone) count $# 3 ;;
+        *) refuse "\`load $1\`" ;;
+    esac
+    case $2 in cpu | memory) ;; *) refuse "the kind $2" ;; esac
+    case $3 in '' | *[!0-9a-f]*) refuse "the id $3" ;; esac
+    run load "$@"
+}
+
 lock_checked() {
     case $1 in
         take) count $# 4 && names "$2" && number "$3" ;;
@@ -92,6 +106,23 @@ dump_checked() {
         case $log in *[!A-Za-z0-9._-]* | *-) refuse "the log $word" ;; *-[0-9]*) ;; *) refuse "the log $word" ;; esac
     done
     run dump "$action" "$home" "$data" "$@"
+}
+
+# How much is for the caller to say; where, and what the file is called, is not.
+disk_checked() {
+    case $1 in
+        fits | fill | filled)
+            count $# 4
+            case $3 in size | free) ;; *) refuse "the way $3" ;; esac
+            case $4 in '' | *[!0-9]*) refuse "the number $4" ;; esac
+            ;;
+        empty | gone) count $# 2 ;;
+        *) refuse "\`disk $1\`" ;;
+    esac
+    on_the_list disk "${2%/*}/"
+    case ${2##*/} in chaosk-fill-?*) ;; *) refuse "the file $2" ;; esac
+    case ${2##*/chaosk-fill-} in *[!0-9a-f]*) refuse "the file $2" ;; esac
+    run disk "$@"
 }
 
 # A bundle without the first of its four texts: about, undo, check. Undo and check may be made of these lines only.
@@ -148,9 +179,11 @@ inner() {
     shift
     case $name in
         cut) cut_checked "$@" ;;
+        disk) disk_checked "$@" ;;
         dump) dump_checked "$@" ;;
         examine) run examine "$@" ;;
         lease) lease_checked "$@" ;;
+        load) load_checked "$@" ;;
         lock) lock_checked "$@" ;;
         service | state)
             on_the_list "$name" "$@"

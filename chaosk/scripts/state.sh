@@ -1,7 +1,7 @@
 # What chaosk's faults could have changed on this host, as root: sh -c SCRIPT chaosk [KIND PLACE]...
 #
-# KIND is systemd (PLACE is a unit) or script (PLACE is a pid file). One fact a line, `SUBJECT WHAT`, without counters,
-# process ids and times, so that two answers can be compared line by line.
+# KIND is systemd (PLACE is a unit), script (PLACE is a pid file) or data (PLACE is a data directory). One fact a line,
+# `SUBJECT WHAT`, without counters, process ids and times, so that two answers can be compared line by line.
 
 service() {
     case $1 in
@@ -13,6 +13,15 @@ service() {
         T) echo "frozen" ;;
         *) echo "running" ;;
     esac
+}
+
+# A data directory: whose it is, whether it can be written, and what of chaosk's lies in it.
+data() {
+    echo "data $1 $(stat -c 'owner %u:%g mode %a' -- "$1" 2>/dev/null || echo absent)"
+    [ ! -d "$1" ] || [ -w "$1" ] || echo "data $1 is read-only"
+    for file in "$1"/chaosk-*; do
+        [ ! -e "$file" ] || echo "data $file"
+    done
 }
 
 # An empty table, and a built-in chain that accepts, are as good as none: the first rule ever makes them.
@@ -27,7 +36,12 @@ fi
 if command -v tc >/dev/null; then
     tc qdisc show 2>/dev/null | sed 's/^qdisc \([^ ]*\) [^ ]* dev/\1 dev/; s/^/qdisc /'
 fi
+# What a load starts carries its mark (load.sh).
+grep -h -o -s -a 'CHAOSK_LOAD=[0-9a-f]*' /proc/[0-9]*/environ | sort -u | sed 's/^CHAOSK_LOAD=/load chaosk-/'
 while [ $# -ge 2 ]; do
-    echo "service $2 $(service "$1" "$2")"
+    case $1 in
+        data) data "$2" ;;
+        *) echo "service $2 $(service "$1" "$2")" ;;
+    esac
     shift 2
 done

@@ -1,0 +1,90 @@
+# A file that takes up room in a server's data directory, as root: sh -c SCRIPT chaosk ACTION FILE [HOW BYTES]
+#
+#   fits FILE HOW BYTES     whether it can be placed: there is room for it, and afterwards still for leases
+#   fill FILE HOW BYTES     place it; doing it again places it anew
+#   filled FILE HOW BYTES   whether it is there, with all of its blocks
+#   empty FILE              remove it
+#   gone FILE               whether it is not there
+#
+#   HOW     size (the file has so many BYTES) | free (so many BYTES are left to everybody else)
+#
+# Where this host keeps its leases, room for them stays: a fault that cannot be renewed or healed is none.
+
+action=$1 file=$2 how=$3 bytes=$4 folder=${2%/*}
+leases=/var/lib/chaosk
+reserve=16384 # KiB
+slack=1024    # KiB by which a file system may count otherwise than its files do
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+# KiB that those who are not root can still have, and what the file system is called.
+room() { df -Pk -- "$1" | awk 'NR == 2 { print $4 }'; }
+source_of() { df -Pk -- "$1" | awk 'NR == 2 { print $1 }'; }
+
+# Subvolumes have numbers of their own, and share one device.
+holds_leases() {
+    place=$leases
+    while [ ! -d "$place" ]; do place=${place%/*} && place=${place:-/}; done
+    [ "$(stat -c %d -- "$place")" != "$(stat -c %d -- "$folder")" ] || return 0
+    case $(source_of "$place") in /*) [ "$(source_of "$place")" = "$(source_of "$folder")" ] ;; *) false ;; esac
+}
+
+# Sets free and wanted, in KiB.
+measure() {
+    [ -d "$folder" ] || fail "there is no directory $folder"
+    free=$(room "$folder")
+    [ -n "$free" ] || fail "df does not say how much is free in $folder"
+    case $how in
+        size) wanted=$(((bytes + 1023) / 1024)) ;;
+        free) wanted=$((free - bytes / 1024)) ;;
+        *) fail "no such way: $how" ;;
+    esac
+}
+
+fits() {
+    measure
+    [ ! -e "$file" ] || fail "$file is there already"
+    [ "$wanted" -gt 0 ] || fail "only $free KiB are free in $folder: there is nothing to fill"
+    [ "$wanted" -le "$free" ] || fail "only $free KiB are free in $folder: $wanted KiB do not fit"
+    ! holds_leases || [ $((free - wanted)) -ge $reserve ] ||
+        fail "$folder is on the file system of $leases: leave $reserve KiB free for leases; there are $free KiB"
+    echo "$wanted of $free KiB"
+}
+
+# By a descriptor, so that nobody who may write in the folder can put another file in its place.
+fill() {
+    rm -f -- "$file" || fail "cannot remove $file"
+    measure
+    umask 077
+    set -C
+    exec 8>"$file" || fail "cannot make $file"
+    [ "$wanted" -gt 0 ] || return 0
+    fallocate -l "${wanted}KiB" /proc/self/fd/8 2>/dev/null && return
+    head -c "$((wanted * 1024))" /dev/zero 2>/dev/null >&8 || [ "$how" = free ] || fail "cannot write $wanted KiB"
+}
+
+filled() {
+    measure
+    [ -f "$file" ] || fail "there is no $file"
+    taken=$(stat -c '%b %B' -- "$file" | awk '{ printf "%d\n", $1 * $2 / 1024 }')
+    case $how in
+        size) [ "$taken" -ge "$wanted" ] || fail "$file takes $taken KiB, not $wanted" ;;
+        free) [ "$wanted" -le $slack ] || fail "$free KiB are free in $folder" ;;
+    esac
+    echo "$file takes $taken KiB, $free KiB are free"
+}
+
+case $action in
+    fits) fits ;;
+    fill) fill ;;
+    filled) filled ;;
+    empty) rm -f -- "$file" || fail "cannot remove $file" ;;
+    gone)
+        [ ! -e "$file" ] && [ ! -L "$file" ] || fail "$file is there"
+        [ ! -d "$folder" ] || echo "$(room "$folder") KiB are free in $folder"
+        ;;
+    *) fail "no such action: $action" ;;
+esac

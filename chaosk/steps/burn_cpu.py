@@ -1,0 +1,44 @@
+"""Keep the processors of hosts busy."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field, model_validator
+
+from chaosk import load
+from chaosk.steps._load_steps import LoadStep, ppm
+from chaosk.units import Share
+
+
+class BurnCpu(LoadStep):
+    """Keep processors of a host busy with loops, each of which wants one processor for itself.
+
+    It takes once all the loops run and get processor time. At most four loops for each processor are started. Every
+    loop asks once a second for its lease, and ends with it.
+    """
+
+    kind: ClassVar[load.Kind] = "cpu"
+    what: ClassVar[str] = "processors"
+    within: ClassVar[float] = 10.0
+    example: ClassVar[str] = """\
+at: 10s
+burn_cpu: {target: "leader(orders, 0)", share: 100 %}
+for: 30s
+"""
+
+    cores: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """How many loops; this or ``share``."""
+    share: Annotated[Share, Field(gt=0.0)] | None = None
+    """As many loops as this share of the host's processors, rounded up; this or ``cores``."""
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> BurnCpu:
+        if (self.cores is None) == (self.share is None):
+            msg = "write exactly one of cores and share"
+            raise ValueError(msg)
+        return self
+
+    def much(self) -> str:
+        """Loops, or a share of the processors."""
+        return str(self.cores) if self.cores is not None else ppm(self.share or 0.0)

@@ -1,0 +1,116 @@
+"""What is done to brokers' data directories, on a real cluster whose hosts have file systems of a chosen size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from on_lab import until
+
+from chaosk import hoststate
+from chaosk import lab as labs
+from chaosk.cluster.topics import prepare
+from chaosk.document import load_inventory
+from chaosk.errors import StepError
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.scenario import Topic
+
+from .lab import Ground, ground
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(180)]
+
+LAB = "data"
+MIB = 1024
+"""KiB."""
+SMALL = """\
+/opt/kafka/bin/kafka-stop; while kill -0 "$(cat /run/kafka/kafka.pid)" 2>/dev/null; do sleep 0.2; done
+mkdir -p /mnt/small && mount -t tmpfs -o size=96m tmpfs /mnt/small && cp -a /var/lib/kafka/. /mnt/small &&
+chown --reference=/var/lib/kafka /mnt/small && mount --bind /mnt/small /var/lib/kafka && /opt/kafka/bin/kafka-start
+"""
+
+
+@pytest.fixture(scope="module")
+def lab_inventory() -> Iterator[Inventory]:
+    """A lab of three hosts for this module; broker 2's data lie on a tmpfs of 96 MiB."""
+    lines: list[str] = []
+    loaded = load_inventory(labs.up(LabLayout(name=LAB), lines.append))
+    assert isinstance(loaded, Inventory)
+    yield loaded
+    labs.down(LAB, lines.append)
+
+
+@pytest.fixture
+def lab(lab_inventory: Inventory, tmp_path: Path) -> Iterator[Ground]:
+    """The lab's cluster; after each test its hosts are as they were."""
+    with ground(lab_inventory, tmp_path) as here:
+        before = {host: state(here, host) for host in lab_inventory.hosts}
+        yield here
+        assert here.faults.heal_all() == ()
+        assert {host: state(here, host) for host in lab_inventory.hosts} == before
+
+
+def state(lab: Ground, host: str) -> str:
+    """What a run compares before and after."""
+    return lab.ssh.run(hoststate.ask(lab.inventory, host)).stdout
+
+
+def free(lab: Ground, host: str) -> int:
+    """KiB that df calls available where a broker's data lie."""
+    return int(lab.said(host, "df", "-Pk", "/var/lib/kafka").split("\n")[1].split()[3])
+
+
+def test_a_file_of_a_size_is_there_and_goes(lab: Ground) -> None:
+    """The figures of df change, the broker goes on, and a look at the host tells that something is there."""
+    before, was = free(lab, "node1"), state(lab, "node1")
+    life = lab.inject("fill_disk: {target: broker 0, size: 200MiB}")
+    assert 199 * MIB < before - free(lab, "node1") < 202 * MIB
+    assert any("chaosk-fill-" in one for one in hoststate.unhealed(hoststate.changes(was, state(lab, "node1"))))
+    assert lab.live.broker_answers(0)
+    lab.end(life)
+    assert life.took
+    assert abs(free(lab, "node1") - before) < MIB
+
+
+def test_leases_keep_their_room(lab: Ground) -> None:
+    """Where leases lie on the same file system filling it is refused, and nothing is written."""
+    lab.said("node1", "sh", "-c", "mkdir -p /opt/leases && mount --bind /opt/leases /var/lib/chaosk")
+    try:
+        with pytest.raises(StepError, match=r"did not take: .* leave 16384 KiB free for leases"):
+            lab.inject("fill_disk: {target: broker 0, free: 1MiB}")
+        life = lab.inject("fill_disk: {target: broker 0, free: 20MiB}", "less")
+        assert free(lab, "node1") <= 20 * MIB
+        lab.end(life)
+        assert life.took
+    finally:
+        lab.said("node1", "umount", "/var/lib/chaosk")
+
+
+def test_somebody_who_makes_room_is_noticed(lab: Ground) -> None:
+    """A disk that was full for a while only is no full disk."""
+    life = lab.inject("fill_disk: {target: broker 0, size: 1MiB}")
+    lab.said("node1", "sh", "-c", "rm /var/lib/kafka/chaosk-fill-*")
+    lab.end(life)
+    assert not life.took
+    assert "did not last: before undoing it, not seen: /var/lib/kafka of broker 0" in life.why[0]
+
+
+def test_a_broker_without_room_ends_and_comes_back(lab_inventory: Inventory, tmp_path: Path) -> None:
+    """No space left on device, for real: the broker gives its only directory up and ends; the undo brings it back."""
+    with ground(lab_inventory, tmp_path) as lab:
+        lab.said("node3", "sh", "-c", SMALL)
+        lab.await_condition("broker_up(2)")
+        prepare(lab.brokers, {"full": Topic(partitions=1, replication_factor=3)})
+        lab.await_condition("isr_full(full)")
+        life = lab.inject("fill_disk: {target: broker 2, free: 0B}")
+        assert free(lab, "node3") == 0
+        producer = Producer({"bootstrap.servers": lab.inventory.bootstrap_servers(), "acks": "1"})
+        for _ in range(200):
+            producer.produce("full", bytes(50_000))
+        producer.flush(20)
+        until(lambda: not lab.run("node3", "sh", "-c", 'kill -0 "$(cat /run/kafka/kafka.pid)"').ok, 40)
+        assert "No space left on device" in lab.said("node3", "cat", "/var/log/kafka/server.log")
+        lab.end(life)
+        assert life.took, life.why
+        assert lab.live.broker_answers(2)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from chaosk import service
 from chaosk.errors import StepError
-from chaosk.inventory import Path
+from chaosk.fields import Path
 from chaosk.steps._contract import Deed, Fact, Site, Step
 from chaosk.steps._server import Server, each, servers
 

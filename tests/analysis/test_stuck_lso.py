@@ -93,8 +93,28 @@ def test_a_log_that_nobody_wrote_to_for_long_is_not_held(asked: Asked) -> None:
 def test_a_longer_timeout_is_waited_for(asked: Asked) -> None:
     """B10: with ``transaction.timeout.ms`` 80 s, 99 s are not too long."""
     history = sampled((50, 150, 90))
-    history.probes["writer"]["produce"]["config"] = {"transaction.timeout.ms": 80_000}
+    history.probes["writer"]["produce"] |= {
+        "transaction": {"records": 10}, "config": {"transaction.timeout.ms": 80_000},
+    }  # fmt: skip
     assert asked(history) == []
+
+
+def test_an_applications_timeout_is_waited_for(asked: Asked) -> None:
+    """B10: also of a probe that reads, writes and commits exactly once; the longest counts."""
+    history = sampled((50, 150, 90))
+    history.probes["writer"]["produce"] |= {"transaction": {"records": 10}, "config": {"transaction.timeout.ms": 1_000}}
+    settings = {"topic": "orders", "to": "orders", "group": "g", "producer_config": {"transaction.timeout.ms": 80_000}}
+    history.probes["billing"] = {"transform": settings}
+    assert asked(history) == []
+
+
+def test_only_transactions_have_a_timeout(asked: Asked) -> None:
+    """B10: a short one of the only transactional producer counts, whatever consumers and other producers are there."""
+    history = sampled((50, 100, 90))
+    history.probes["plain"] = {"produce": {"topic": "orders", "rate": "1/s"}}
+    assert asked(history) == []
+    history.probes["writer"]["produce"] |= {"transaction": {"records": 10}, "config": {"transaction.timeout.ms": 5_000}}
+    assert [row["severity"] for row in asked(history)] == ["violation"]
 
 
 @pytest.mark.proves("stuck_lso", "no evidence")
@@ -103,6 +123,8 @@ def test_transactions_of_others_leave_it_open(asked: Asked) -> None:
     history = sampled((50, 150, 90))
     history.read(11, 19.9, producer=None, producer_incarnation=None, seq=None, intact=False)
     assert [row["severity"] for row in asked(history)] == ["unproven"]
+    history.rows["reads"][-1]["partition"] = 1
+    assert [row["severity"] for row in asked(history)] == ["violation"], "in another partition it holds nothing up here"
 
 
 def test_nothing_is_seen_at_a_glance_where_all_went_well(tmp_path: Path) -> None:

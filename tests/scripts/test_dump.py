@@ -185,7 +185,14 @@ def test_batches_that_hold_some_offsets_are_left_of_it(host: Host, shell: list[s
 
 @pytest.mark.parametrize(
     ("span", "segments"),
-    [("0:5", [0]), ("99:99", [0]), ("99:100", [0, 100]), ("100:100", [100]), ("150:900", [100, 200]), ("250:900", [200])],
+    [
+        ("0:5", [0]),
+        ("99:99", [0]),
+        ("99:100", [0, 100]),
+        ("100:100", [100]),
+        ("150:900", [100, 200]),
+        ("250:900", [200]),
+    ],
 )
 def test_only_segments_that_can_hold_the_offsets_are_read(host: Host, span: str, segments: list[int]) -> None:
     """A segment goes until the next one begins."""

@@ -9,10 +9,10 @@ from analysis.history import ns
 from truth.logs import Log, last_stable, shown
 from truth.pipes import transform
 from truth.readers import consume
-from truth.story import INTO, LEVELS, Story, named, random
+from truth.story import END, INTO, LEVELS, Story, named, random
 from truth.writers import produce
 
-TRIMMED = 20.95
+TRIMMED = END + 0.95
 """When retention deletes: after everything was read."""
 SHAPE = (("orders", 3), ("orders", 2), ("dirty", 1), ("trimmed", 1), ("trimmed", 2), ("compacted", 1))
 MOST = 4
@@ -60,7 +60,7 @@ def _audit(story: Story, log: Log) -> None:
 def _watch(story: Story, draw: Random, log: Log) -> None:
     """The watcher's samples."""
     at = -5.9
-    while at < 21.5:
+    while at < END + 1.5:
         leader = log.leader(at)
         for asked in (0, leader) if leader >= 0 else (0,):
             story.add(
@@ -73,7 +73,7 @@ def _watch(story: Story, draw: Random, log: Log) -> None:
                 "offsets", at=ns(at), asked=leader, **named(log.place), leader=True, high_watermark=end, log_end=end,
                 log_start=log.start if at > TRIMMED else 0, last_stable=last_stable(log, story.fates, at),
             )  # fmt: skip
-        at += draw.uniform(0.8, 1.4)
+        at += draw.uniform(0.8, 1.4) if at < 21 else 4.5
 
 
 def _dump(story: Story, log: Log) -> None:

@@ -13,6 +13,7 @@ from random import Random
 from truth import (
     plants_cluster,
     plants_commits,
+    plants_ends,
     plants_failures,
     plants_log,
     plants_markers,
@@ -30,7 +31,7 @@ PLANTS: dict[str, Plant] = {
     plant.__name__: plant
     for module in (
         plants_log, plants_reading, plants_txn, plants_pipes, plants_commits, plants_members, plants_cluster,
-        plants_markers, plants_failures,
+        plants_markers, plants_failures, plants_ends,
     )
     for plant in module.PLANTS
 }  # fmt: skip

@@ -7,10 +7,10 @@ from random import Random
 
 from analysis.history import Row, ns
 from truth.logs import Entry, Log, Place, shown
-from truth.story import LEVELS, Story, named
+from truth.story import END, LEVELS, Story, named
 
 MODES = ("sync", "sync", "async", "auto", "none")
-DRAINED = 20.9
+DRAINED = END + 0.9
 """By when everything is read."""
 Process = tuple[str, int]
 
@@ -64,10 +64,10 @@ class Crowd:
             alive = self._change(alive, change)
             now = change + 0.6
         self._poll(alive, now, 20)
-        self._poll(alive, 20.1, DRAINED, all_of_it=True)
+        self._poll(alive, END + 0.1, DRAINED, all_of_it=True)
         for member in alive:
             self._take(member, set(member.place), DRAINED + 0.05)
-            self._end(member, 21)
+            self._end(member, END + 1)
         for place in self.logs if self.name is not None else ():
             self.story.add("groups", group=self.name, **named(place), offset=self.committed.get(place))
 

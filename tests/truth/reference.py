@@ -14,6 +14,7 @@ from truth.reference_cluster import (
     unknown_value,
 )  # fmt: skip
 from truth.reference_commits import commit_ahead, commit_regression, reset_jump
+from truth.reference_ends import stuck_consumer, stuck_lso
 from truth.reference_failures import swallowed
 from truth.reference_log import duplicate_in_log, inconsistent_offset, lost, send_order
 from truth.reference_members import consume_while_unassigned, double_ownership
@@ -37,7 +38,7 @@ RULES = {
         swallowed, aborted_read, precommitted_read, torn_transaction, zombie_write, fenced_late, late_write,
         eos, abort_rewind, commit_regression, commit_ahead, reset_jump, double_ownership, consume_while_unassigned,
         lost_write, unknown_value, stale_append, leader_epoch_regression, end_offset_regression, truncation_after_ack,
-        ack_below_min_isr,
+        ack_below_min_isr, stuck_consumer, stuck_lso,
     )
 }  # fmt: skip
 """By check, its reference."""

@@ -22,8 +22,10 @@ TOPICS: dict[str, Row] = {
 """The topics of every story by what is special about them, with their settings."""
 INTO = "results"
 """The topic that applications write their outputs to; nobody else writes to it."""
-RUN_ENDED = ns(20)
-"""When the time that is measured ends: from then on the probes are told to end."""
+END = 60
+"""Seconds after which the probes are told to end; nothing is sent after 20, so what waits then waits for long."""
+RUN_ENDED = ns(END)
+"""When the time that is measured ends."""
 LEVELS = ("read_uncommitted", "read_committed")
 
 

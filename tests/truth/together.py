@@ -11,15 +11,17 @@ import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from analysis.history import History, Row
+from analysis.history import WALL, History, Row, ns
 from truth.generate import MOST
-from truth.story import INTO, LEVELS, TOPICS, Story
+from truth.story import END, INTO, LEVELS, RUN_ENDED, TOPICS, Story
 from truth.told import Rows
 
 from chaosk.rundir import RunDir
 
 PROCESSES = 32
 """Incarnations that a probe has in one story."""
+TIMEOUT = 2_000
+"""Milliseconds that a transaction may take."""
 SHARED = ("phases", "clocks", "faults")
 """Tables that a run has once."""
 _TRANSACTIONS = ("txn", "transactional_id", "owner")
@@ -35,6 +37,7 @@ class Run(History):
         super().__init__()
         self.stories = stories
         self.rows = {name: rows if name in SHARED else [] for name, rows in self.rows.items()}
+        self._quiet_for_long()
         for number, story in enumerate(stories):
             for name, rows in story.rows.items():
                 self.rows[name].extend(_named(_moved(row, number), number) for row in rows)
@@ -42,6 +45,16 @@ class Run(History):
         self.add("host_clocks", host="node1", at=0, offset=0, error=1_000_000)
         self.record["probes"] = []
         self.probes = {row["probe"]: _probe(row) for row in self.rows["incarnations"]}
+
+    def _quiet_for_long(self) -> None:
+        """After the settling nothing is sent until the end: time to be stuck in."""
+        more = RUN_ENDED - ns(20)
+        for row in self.rows["phases"]:
+            row |= {name: row[name] + more for name in ("began", "ended") if row[name] >= ns(20)}
+        self.rows["clocks"] += [
+            {"monotonic": ns(second), "wall": WALL + second * 1_000_000_000} for second in range(23, END + 3)
+        ]
+        self.record["ended"] = ns(END + 2)
 
     def _without_outputs(self) -> None:
         """What is outside of all stories was audited, too: the outputs' topic is whole if it is in each of them."""
@@ -103,7 +116,9 @@ def _named(row: Row, number: int | None) -> Row:
 
 def _probe(row: Row) -> Row:
     if row["kind"] == "produce":
-        return {"produce": {"topic": "orders", "rate": "5/s"}}
+        settings = {"transaction.timeout.ms": TIMEOUT}
+        return {"produce": {"topic": "orders", "rate": "5/s", "transaction": {"records": 3}, "config": settings}}
     if row["kind"] == "transform":
-        return {"transform": {"topic": "orders", "to": INTO, "group": row["group"]}}
+        settings = {"transaction.timeout.ms": TIMEOUT}
+        return {"transform": {"topic": "orders", "to": INTO, "group": row["group"], "producer_config": settings}}
     return {"consume": {"topic": "orders", **({"group": row["group"]} if row["group"] else {})}}

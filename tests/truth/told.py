@@ -45,6 +45,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "end_offset_regression": (*PLACE, "leader", "leader_epoch"),
     "truncation_after_ack": (*PLACE, "leader", "leader_epoch"),
     "ack_below_min_isr": (*PLACE, "first"),
+    "stuck_consumer": ("reader", *PLACE, *MEMBER),
+    "stuck_lso": (*PLACE, "last_stable"),
 }
 """By check, what tells its rows apart: what a plant foretells."""
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -84,6 +86,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "end_offset_regression": (*KEYS["end_offset_regression"], "offset", "high_watermark", "samples"),
     "truncation_after_ack": (*KEYS["truncation_after_ack"], "offset", "log_end", "samples"),
     "ack_below_min_isr": (*KEYS["ack_below_min_isr"], "last", "min_isr", "isr", "samples", "acknowledged"),
+    "stuck_consumer": (*KEYS["stuck_consumer"], "assignment", "reached", "first", "waiting"),
+    "stuck_lso": (*KEYS["stuck_lso"], "high_watermark", "producer_id", "marker"),
 }  # fmt: skip
 """By check, what of its rows the reference computes too."""
 TELLING = ("violation", "allowed", "unproven")

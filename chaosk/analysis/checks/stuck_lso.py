@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -25,9 +28,10 @@ class StuckLso(Check):
 
     B10, from the watcher's samples of leaders. A transaction that is neither committed nor aborted holds the last
     stable offset where it began, and readers at read_committed get nothing beyond. Its coordinator aborts it after
-    ``transaction.timeout.ms`` (the longest of the scenario's producers, 60 s where none is set); what lasts 30 s
-    longer hangs. Time before the last fault that overlaps it was over does not count: the coordinator may have been
-    away. Where readers saw records that are not of this run, a transaction of somebody else's may be longer: unproven.
+    ``transaction.timeout.ms`` (the longest of the scenario's transactional producers, 60 s where none is set); what
+    lasts 30 s longer hangs. Time before the last fault that overlaps it was over does not count: the coordinator may
+    have been away. Where readers or the audit saw records in the partition that are not of this run, a transaction of
+    somebody else's may be longer: unproven.
 
     Columns: topic, partition, last_stable, high_watermark (the highest meanwhile), seconds (all of it), producer_id
     (whose transaction it was, where the leaders' own files were searched for transactions), marker (offset of what
@@ -37,7 +41,7 @@ class StuckLso(Check):
     rule = "B10"
     title = "last stable offsets that are stuck"
     counted = ("stuck last stable offset", "stuck last stable offsets")
-    tables = ("offsets", "stretches")
+    tables = ("offsets", "stretches", "reads", "audit")
     order = (*PLACE, "last_stable")
 
     def glance(self, rows: Rows) -> bool:
@@ -75,10 +79,11 @@ class StuckLso(Check):
         since = F.greatest("began", F.lit(None).cast("long"), *later)  # one beside the other: nested, each doubles them
         return (
             stays.filter(F.col("ended") - since > _patience(case))
+            .join(events.near(_foreign(events)), on=list(PLACE), how="left")
             .withColumns(
                 meaning(
                     (
-                        F.lit(case.foreign),
+                        F.col("foreign"),
                         "unproven",
                         "records of others were seen: a transaction of theirs may have a longer timeout",
                     ),
@@ -96,6 +101,12 @@ def _begun(events: Events) -> DataFrame:
     return events.table("stretches").select(*PLACE, F.col("first").alias("last_stable"), "producer_id", "marker")
 
 
+def _foreign(events: Events) -> DataFrame:
+    """Partitions in which anyone saw a record that is not of this run; ``foreign`` is true."""
+    others = [events.table(table).filter(~F.col("intact")).select(*PLACE) for table in ("reads", "audit")]
+    return others[0].unionByName(others[1]).distinct().withColumn("foreign", F.lit(True))
+
+
 def _over(case: Case, fault: Fault) -> int:
     """When a fault was over; one that leaves nothing is over at once."""
     if fault.healed is not None:
@@ -105,6 +116,18 @@ def _over(case: Case, fault: Fault) -> int:
 
 def _patience(case: Case) -> int:
     """Nanoseconds that the longest transaction of the scenario's producers may take, and the slack."""
-    settings = ((probe.get("produce") or {}).get("config") or {} for probe in case.plan.probes.values())
-    longest = max((int(each.get("transaction.timeout.ms", _USUAL)) for each in settings), default=_USUAL)
-    return longest * 1_000_000 + SLACK
+    timeouts = [
+        int(settings.get("transaction.timeout.ms", _USUAL))
+        for probe in case.plan.probes.values()
+        for settings in _transactional(probe)
+    ]
+    return max(timeouts, default=_USUAL) * 1_000_000 + SLACK
+
+
+def _transactional(probe: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The settings of a probe's producer, if that writes in transactions."""
+    produce, transform = probe.get("produce") or {}, probe.get("transform")
+    if produce.get("transaction"):
+        yield produce.get("config") or {}
+    if transform is not None:
+        yield transform.get("producer_config") or {}

@@ -32,6 +32,7 @@ STEPS = {
     "stop_zookeeper": "{target: zookeeper 1}",
     "restart_broker": "{target: broker 2}",
     "cut_network": "{between: [broker 0, [broker 1, broker 2]]}",
+    "lose_packets": "{between: [broker 0, [broker 1, broker 2]], share: 12.5 %}",
     "burn_cpu": "{target: brokers, share: 50 %}",
     "eat_memory": "{target: host(broker 1), size: 100MiB}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",

@@ -10,9 +10,9 @@ from chaosk.document.parse import Found
 from chaosk.expression import ExpressionError, parse_target, render
 from chaosk.firewall.ssh import SSH
 from chaosk.scenario import Entry
+from chaosk.steps._between import Between
 from chaosk.steps._probe_steps import ProbeStep
 from chaosk.steps._service_steps import Restart, ServiceStep, Start
-from chaosk.steps.cut_network import CutNetwork
 from chaosk.steps.elect_leader import ElectLeader
 from chaosk.targets._contract import Target
 from chaosk.targets.host import OneHost
@@ -46,7 +46,7 @@ def _one(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
     step = entry.step
     if isinstance(step, ElectLeader) and step.election == "unclean" and step.topic in INTERNAL_TOPICS:
         yield draft.at((*path, "topic"), "an unclean election can lose what others keep there; name your own topic")
-    if isinstance(step, CutNetwork) and SSH in (step.ports or ()):
+    if isinstance(step, Between) and SSH in (step.ports or ()):
         where = (*path, "ports", (step.ports or ()).index(SSH))
         yield draft.at(where, f"port {SSH} is SSH, by which chaosk heals, and is never cut; remove it")
     for text in _at_once(entry):
@@ -63,7 +63,7 @@ def _at_once(entry: Entry) -> tuple[str, ...]:
     """The targets whose nodes a step takes away all at the same time."""
     if isinstance(entry.step, ServiceStep) and not isinstance(entry.step, Restart | Start):
         return entry.step.targets()
-    if isinstance(entry.step, CutNetwork) and _EVERYONE in map(_rendered, entry.step.targets()):
+    if isinstance(entry.step, Between) and _EVERYONE in map(_rendered, entry.step.targets()):
         return entry.step.targets()
     return ()
 
@@ -86,7 +86,7 @@ def _holds(entry: Entry) -> set[str]:
     step = entry.step
     if isinstance(step, ServiceStep | ProbeStep):
         return {told for text in step.targets() if (told := _rendered(text)) is not None}
-    if isinstance(step, CutNetwork):
+    if isinstance(step, Between):
         a, b = ({_rendered(text) for text in group} for group in step.between)
         return {" and ".join(sorted((x, y))) for x in a if x is not None for y in b if y is not None}
     return set()

@@ -9,7 +9,7 @@ import hashlib
 from dataclasses import dataclass
 
 from chaosk.fields import Firewall
-from chaosk.firewall.rules import Action, Rule, words
+from chaosk.firewall.rules import Action, Loss, Rule, words
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
@@ -34,12 +34,12 @@ def cut(run_id: str, entry: str) -> Cut:
     return Cut(chain=f"CHAOSK-{digest}", comment=f"chaosk:{run_id}:{entry}"[:200])
 
 
-def install(host: str, which: Cut, rules: tuple[Rule, ...], action: Action, by: Firewall = "auto") -> Command:
+def install(host: str, which: Cut, rules: tuple[Rule, ...], action: Action | Loss, by: Firewall = "auto") -> Command:
     """Put the rules in place, in one transaction (iptables: one a family); doing it again replaces them."""
     return _command(host, "install", which, by, _text(rules, action))
 
 
-def standing(host: str, which: Cut, rules: tuple[Rule, ...], action: Action, by: Firewall = "auto") -> Command:
+def standing(host: str, which: Cut, rules: tuple[Rule, ...], action: Action | Loss, by: Firewall = "auto") -> Command:
     """Whether all the rules are there as asked, none more, and nothing comes before them; says what they stopped."""
     return _command(host, "standing", which, by, _text(rules, action))
 
@@ -54,7 +54,7 @@ def gone(host: str, which: Cut, by: Firewall = "auto") -> Command:
     return _command(host, "gone", which, by)
 
 
-def _text(rules: tuple[Rule, ...], action: Action) -> str:
+def _text(rules: tuple[Rule, ...], action: Action | Loss) -> str:
     return "".join(f"{line}\n" for rule in rules for line in words(rule, action))
 
 

@@ -25,6 +25,14 @@ TURNED: dict[Direction, Direction] = {"both": "both", "in": "out", "out": "in"}
 
 
 @dataclass(frozen=True, slots=True)
+class Loss:
+    """In place of an action: only a part of the packets is dropped, each by a draw of its own."""
+
+    share: float
+    """Above 0 and below 1; to four decimals."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of a host's chain for arriving (I) or leaving (O) packets."""
 
@@ -60,7 +68,7 @@ def with_ports(parties: tuple[Party, ...], ports: tuple[int, ...]) -> tuple[Part
     return tuple(replace(p, doors=() if p.kind == "probe" else doors, whole=False) for p in parties)
 
 
-def words(rule: Rule, action: Action) -> Iterator[str]:
+def words(rule: Rule, action: Action | Loss) -> Iterator[str]:
     """The rule as ``cut.sh`` reads it, without a chain: ``FAMILY SIDE WORDS``; more than one line to reject all."""
     families = [_family(address) for address in (rule.peer, rule.own) if address is not None]
     family = next((each for each in families if each is not None), "any")
@@ -140,10 +148,12 @@ def _match(rule: Rule) -> Iterator[str]:
         yield from ("-p", "tcp", "--sport" if (end == "peer") == arriving else "--dport", str(port))
 
 
-def _verdicts(rule: Rule, action: Action) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _verdicts(rule: Rule, action: Action | Loss) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """What is done with which protocol. TCP is rejected with a reset, so that connections die at once."""
     if not rule.stop:
         yield (), ("-j", "RETURN")
+    elif isinstance(action, Loss):
+        yield ("-m", "statistic", "--mode", "random", "--probability", f"{action.share:.4f}"), ("-j", "DROP")
     elif action == "drop":
         yield (), ("-j", "DROP")
     else:

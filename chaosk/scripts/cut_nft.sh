@@ -22,6 +22,8 @@ nft_words() {
             -d) words="$words $ip daddr $2" ;;
             -p) words="$words meta l4proto $2" ;;
             --sport | --dport) words="$words tcp ${1#--} $2" ;;
+            -m | --mode) case $2 in statistic | random) ;; *) fail "no such match: $2" ;; esac ;;
+            --probability) words="$words numgen random mod 10000 < $(echo "${2#*.}" | sed 's/^0*//')" ;;
             -j) case $2 in
                 RETURN) words="$words return" ;;
                 DROP) words="$words counter drop" ;;

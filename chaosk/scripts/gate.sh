@@ -49,7 +49,8 @@ on_the_list() {
 ours() { [ "$1" = "$gate" ] && [ "$2" = inner ] || refuse "\`$1\` under a lease"; }
 
 address='@?[A-Za-z0-9_:][A-Za-z0-9_.:/-]*'
-rule="(4|6|any) [IO]( -[io] lo| -[sd] $address| -p tcp| --[sd]port [0-9]+)* -j (RETURN|DROP|REJECT( --reject-with tcp-reset)?)"
+by_chance='( -m statistic --mode random --probability 0\.[0-9]{4})?'
+rule="(4|6|any) [IO]( -[io] lo| -[sd] $address| -p tcp| --[sd]port [0-9]+)*$by_chance -j (RETURN|DROP|REJECT( --reject-with tcp-reset)?)"
 
 cut_checked() {
     count $# 4

@@ -152,8 +152,8 @@ def test_reject(inventory: Inventory) -> None:
 @pytest.mark.parametrize(
     ("a", "b", "why"),
     [
-        ((), HOSTS[:1], "one side of the cut is nobody"),
-        (HOSTS[:1], (), "one side of the cut is nobody"),
+        ((), HOSTS[:1], "one side is nobody"),
+        (HOSTS[:1], (), "one side is nobody"),
         (HOSTS[:1], HOSTS[:2], "both sides of the cut have host node1"),
         (HOSTS[:1], BROKERS[:1], "both sides of the cut have"),
         ((PROBES,), (PROBES,), "both sides of the cut have probe"),

@@ -163,10 +163,15 @@ def _inside(machine: Machine) -> list[Argv]:
     ]
 
 
-def _users(seat: Seat, machine: Machine) -> list[Argv]:
-    owned = (["/var/lib/zookeeper", "/var/log/zookeeper"] if seat.zookeeper is not None else []) + (
+def owned(seat: Seat) -> list[str]:
+    """The folders that belong to the services on ``seat``."""
+    return (["/var/lib/zookeeper", "/var/log/zookeeper"] if seat.zookeeper is not None else []) + (
         ["/var/lib/kafka", "/var/log/kafka"] if seat.broker is not None else []
     )
+
+
+def _users(seat: Seat, machine: Machine) -> list[Argv]:
+    folders = owned(seat)
     return [
         *([["userdel", "--force", "ops"]] if machine.has_user else []),
         *([["userdel", "--force", "kafka"]] if machine.has_kafka else []),
@@ -185,8 +190,8 @@ def _users(seat: Seat, machine: Machine) -> list[Argv]:
         ["cp", "-rT", "/etc/ssh/ops", "/home/ops/.ssh"],
         ["chown", "-R", "ops:ops", "/home/ops"],
         ["chmod", "-R", "go=", "/home/ops/.ssh"],
-        ["mkdir", "-p", *owned] if owned else ["true"],
-        ["chown", "-R", "kafka:kafka", *owned] if owned else ["true"],
+        ["mkdir", "-p", *folders] if folders else ["true"],
+        ["chown", "-R", "kafka:kafka", *folders] if folders else ["true"],
         ["touch", MARKER],
     ]
 

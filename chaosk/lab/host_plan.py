@@ -163,9 +163,14 @@ def _inside(machine: Machine) -> list[Argv]:
     ]
 
 
-def _users(seat: Seat, machine: Machine) -> list[Argv]:
+def owned(seat: Seat) -> list[str]:
+    """The folders that belong to the services on ``seat``."""
     services = {"zookeeper": seat.zookeeper, "kafka": seat.broker, "kafka-controller": seat.controller}
-    owned = [f"/var/{at}/{name}" for name, number in services.items() if number is not None for at in ("lib", "log")]
+    return [f"/var/{at}/{name}" for name, number in services.items() if number is not None for at in ("lib", "log")]
+
+
+def _users(seat: Seat, machine: Machine) -> list[Argv]:
+    folders = owned(seat)
     return [
         *([["userdel", "--force", "ops"]] if machine.has_user else []),
         *([["userdel", "--force", "kafka"]] if machine.has_kafka else []),
@@ -184,8 +189,8 @@ def _users(seat: Seat, machine: Machine) -> list[Argv]:
         ["cp", "-rT", "/etc/ssh/ops", "/home/ops/.ssh"],
         ["chown", "-R", "ops:ops", "/home/ops"],
         ["chmod", "-R", "go=", "/home/ops/.ssh"],
-        ["mkdir", "-p", *owned] if owned else ["true"],
-        ["chown", "-R", "kafka:kafka", *owned] if owned else ["true"],
+        ["mkdir", "-p", *folders] if folders else ["true"],
+        ["chown", "-R", "kafka:kafka", *folders] if folders else ["true"],
         ["touch", MARKER],
     ]
 

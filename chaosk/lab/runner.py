@@ -16,9 +16,12 @@ from pathlib import Path
 from chaosk.errors import LabError
 
 PACKAGES: Mapping[str, str] = {
+    "debootstrap": "debootstrap",
     "ip": "iproute2",
     "iptables": "iptables",
     "java": "openjdk-17-jre-headless",
+    "linux.uml": "user-mode-linux",
+    "mkfs.ext4": "e2fsprogs",
     "mount": "mount",
     "mvn": "maven",
     "nsenter": "util-linux",
@@ -109,12 +112,17 @@ def detach(argv: Sequence[str], *, log: Path, keep: Sequence[int]) -> None:
 
 def write(path: Path, text: str, mode: int = 0o644) -> None:
     """Put ``text`` into ``path`` in one move: readers see the old file or the new one, with ``mode`` from the start."""
+    write_bytes(path, text.encode(), mode)
+
+
+def write_bytes(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Like :func:`write`."""
     beside = path.with_name(f".{path.name}.new")
     try:
         beside.unlink(missing_ok=True)
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             os.fchmod(file.fileno(), mode)
-            file.write(text)
+            file.write(content)
         beside.replace(path)
     except OSError as error:
         raise _storage(path, error) from error

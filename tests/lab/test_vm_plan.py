@@ -1,0 +1,54 @@
+"""What the keeper is told to do for virtual machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import cast
+
+from chaosk.lab import vm_plan
+from chaosk.lab.host_plan import Argv, Machine
+from chaosk.lab.seating import Seat
+from chaosk.lab.state import LabState
+
+SEATS = (Seat("node1", "198.18.0.11", 0, 1), Seat("node2", "198.18.0.12", 1, None))
+MACHINE = Machine(python="/py", init="/init.py", java_home="/jdk", jars="/jars", hidden="/state", read_only=())
+
+
+def plan(name: str) -> dict[str, object]:
+    """The plan of a lab with two machines."""
+    return vm_plan.plan(LabState(Path("/state"), name), SEATS, Path("/state/images/i.ext4"), MACHINE)
+
+
+def test_every_machine_has_its_own() -> None:
+    """A tap on the bridge, a hardware address, a disk over the shared image, a seed and a control folder each."""
+    start = cast("dict[str, Argv]", plan("x")["start"])
+    commands = cast("list[Argv]", plan("x")["commands"])
+    assert set(start) == {"node1", "node2"} == set(cast("dict[str, object]", plan("x")["disk"]))
+    for seat in SEATS:
+        at, words = f"/state/labs/x/hosts/{seat.host}", start[seat.host]
+        assert {f"ubda={at}/disk.cow,/state/images/i.ext4", f"ubdb={at}/seed.tar", f"uml_dir={at}/control/"} <= {*words}
+        assert f"vec0:transport=tap,ifname={seat.plug},mac={seat.mac},depth=128,gro=1" in words
+        assert ["ip", "link", "set", seat.plug, "master", "br0", "up"] in commands
+    assert json.loads(json.dumps(plan("x"))) == plan("x")
+
+
+def test_a_machine_takes_its_processes_with_it() -> None:
+    """What runs on it are processes here: they are in a PID namespace that ends with the kernel's own process."""
+    words = cast("dict[str, Argv]", plan("x")["start"])["node1"]
+    assert words.index("unshare") < words.index("linux.uml")
+    assert {"--pid", "--fork", "--kill-child"} <= {*words}
+
+
+def test_there_is_room_for_the_memory_of_all() -> None:
+    """A page that the folder of the memory has no room for would kill a machine without a word."""
+    commands = cast("list[Argv]", plan("x")["commands"])
+    (options,) = [argv[argv.index("-o") + 1] for argv in commands if "/state/labs/x/memory" in argv and "-o" in argv]
+    assert int(options.removeprefix("size=").partition("m")[0]) >= len(SEATS) * vm_plan.MEMORY
+
+
+def test_every_path_of_a_plan_is_the_labs_own() -> None:
+    """Two labs side by side share the image and write to different places."""
+    left, right = (json.dumps(plan(name)) for name in ("left", "right"))
+    assert "/labs/right/" not in left
+    assert left.replace("/labs/left/", "/labs/right/") == right

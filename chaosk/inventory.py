@@ -178,6 +178,8 @@ class LabLayout(Model):
     zookeepers: Annotated[int, Field(ge=1, le=9)] = 3
     kafka: str = "3.9.2"
     """The Kafka version, from Maven Central."""
+    hosts: Literal["hosts", "vms"] = "hosts"
+    """What its hosts are made of: ``hosts`` are Linux namespaces, ``vms`` virtual machines with a kernel each."""
     layout: dict[Name, Annotated[tuple[Role, ...], Field(strict=False)]] | None = None
     """By host the roles on it, like ``node1: [broker 0, zookeeper 1]``; default: one of each a host, co-located."""
     broker_config: dict[str, str] = Field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chaosk.inventory import LabLayout
+from chaosk.lab import unit
 from chaosk.lab.mode import Mode, mode_of
 from chaosk.lab.seating import Seat, seats
 from chaosk.lab.service import Service
@@ -31,7 +32,8 @@ class Lab:
         """The lab in a few words."""
         zookeepers = sum(one.role == "zookeeper" for one in self.services)
         brokers = _counted(len(self.brokers), "broker")
-        return f"{brokers}, {_counted(zookeepers, 'ZooKeeper node')}, Kafka {self.layout.kafka}"
+        made_of = ", virtual machines" if self.layout.hosts == "vms" else ""
+        return f"{brokers}, {_counted(zookeepers, 'ZooKeeper node')}, Kafka {self.layout.kafka}{made_of}"
 
 
 def _counted(number: int, noun: str) -> str:
@@ -43,7 +45,10 @@ def describe(layout: LabLayout, state: LabState) -> Lab:
     mode = mode_of(layout)
     mode.check(layout)
     seated = seats(layout)
-    return Lab(layout, state, mode, seated, mode.services(seated))
+    services = mode.services(seated)
+    if layout.hosts == "vms":
+        services = tuple(map(unit.controlled, services))
+    return Lab(layout, state, mode, seated, services)
 
 
 def read(state: LabState) -> Lab | None:

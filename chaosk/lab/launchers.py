@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chaosk.lab import unit
 from chaosk.lab.service import HostFile
 
 BIN = "/opt/kafka/bin"
@@ -158,10 +159,11 @@ def tools() -> tuple[HostFile, ...]:
 
 
 def control(name: str, main: str, config: str, heap: str, log: str) -> tuple[HostFile, ...]:
-    """``NAME-start``, ``NAME-stop`` and the log configuration of a service whose main class is ``main``."""
+    """What starts and stops a service whose main class is ``main``, scripts or a unit, and how it logs."""
     words = {"bin": BIN, "name": name, "main": main, "config": config, "heap": heap}
     return (
-        HostFile(f"{BIN}/{name}-start", _START.format(**words), 0o755),
-        HostFile(f"{BIN}/{name}-stop", _STOP.format(**words), 0o755),
+        HostFile(f"{BIN}/{name}-start", _START.format(**words), 0o755, only="hosts"),
+        HostFile(f"{BIN}/{name}-stop", _STOP.format(**words), 0o755, only="hosts"),
+        HostFile(f"{unit.DIRECTORY}/{name}.service", unit.text(name, main, config, heap), only="vms"),
         HostFile(f"/opt/kafka/config/{name}-log4j.properties", _SERVER_LOG.format(log=log)),
     )

@@ -161,6 +161,8 @@ class LabLayout(Model):
     """The Kafka version, from Maven Central."""
     mode: Literal["zookeeper", "kraft"] | None = None
     """Who keeps the metadata; default: ZooKeeper for 3.x, KRaft for 4.x, which knows nothing else."""
+    hosts: Literal["hosts", "vms"] = "hosts"
+    """What its hosts are made of: ``hosts`` are Linux namespaces, ``vms`` virtual machines with a kernel each."""
     layout: dict[Name, Annotated[tuple[Role, ...], Field(strict=False)]] | None = None
     """By host the roles on it, like ``node1: [broker 0, zookeeper 1]``; default: one of each a host, co-located."""
     broker_config: dict[str, str] = Field(default_factory=dict)

@@ -33,12 +33,14 @@ def command() -> None:
 @click.option("--mode", type=click.Choice(["zookeeper", "kraft"]), help="By default zookeeper for 3.x, kraft for 4.x.")
 @click.option("--name", help="What the lab is called (default lab).")
 @click.option("--file", "-f", "file", type=click.Path(path_type=Path), help="An inventory with a `lab:` block.")
-@click.option("--hosts", "kind", type=click.Choice(["hosts", "vms"]), default="hosts", help="What hosts are made of.")
+@click.option(
+    "--hosts",
+    type=click.Choice(["hosts", "vms"]),
+    help="What hosts are made of: namespaces (hosts, the default) or virtual machines.",
+)
 @click.option("--layout", "layout_json", type=click.File("r"), hidden=True, help="A layout as JSON.")
-def up_command(kind: str, file: Path | None, layout_json: Any, **options: str | int | None) -> None:  # noqa: ANN401
+def up_command(file: Path | None, layout_json: Any, **options: str | int | None) -> None:  # noqa: ANN401
     """Put a lab up, or make it whole again; a healthy one is left as it is."""
-    if kind == "vms":
-        raise UsageError("--hosts vms: virtual machines are not there yet; the kind `hosts` is: leave --hosts out")
     given = {key: value for key, value in options.items() if value is not None}
     base = json.load(layout_json) if layout_json else _from_file(file)
     inventory = up(_layout(base | given), click.echo)

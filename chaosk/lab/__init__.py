@@ -1,9 +1,9 @@
-"""A cluster of test hosts on this machine: real Kafka, real SSH, real iptables, in namespaces without a way out.
+"""A cluster of test hosts on this machine: real Kafka, real SSH, real iptables, in a network without a way out.
 
 ::
 
     LabLayout -> lab.describe -> seats, services, files   pure
-              -> build.up     -> NamespaceHosts           keeper, hosts, services; then the inventory
+              -> build.up     -> NamespaceHosts, VmHosts  keeper, hosts, services; then the inventory
     inventory.yaml            -> the rest of chaosk       which does not know that this is a lab
 """
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from chaosk.errors import LabError, UsageError
-from chaosk.lab import lab
+from chaosk.lab import kinds, lab, ssh_files
 from chaosk.lab import state as places
 from chaosk.lab.lab import Lab
-from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat
 
 
@@ -14,12 +13,7 @@ def shell(name: str, host: str) -> list[str]:
     """The command that logs in to ``host`` as ops, with the lab's own key and known hosts, and nothing else."""
     present = _lab(name)
     seat = _seat(present, host)
-    directory = present.state.directory
-    return [
-        *("ssh", "-F", "none", "-i", str(directory / "client_key"), "-o", "IdentitiesOnly=yes"),
-        *("-o", f"UserKnownHostsFile={directory / 'known_hosts'}", "-o", "StrictHostKeyChecking=yes"),
-        f"ops@{seat.address}",
-    ]
+    return ssh_files.client(present.state.directory, seat.address)
 
 
 def log(name: str, host: str, role: str, lines: int) -> str:
@@ -28,7 +22,7 @@ def log(name: str, host: str, role: str, lines: int) -> str:
     seat = _seat(present, host)
     for service in present.services:
         if (service.host, service.role) == (seat.host, role):
-            return NamespaceHosts(present.state).read_log(seat.host, service.log, lines)
+            return kinds.kind_of(present).read_log(seat.host, service.log, lines)
     raise UsageError(f"{host} has no {role}; see: chaosk lab status --name {name}")
 
 

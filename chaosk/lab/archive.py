@@ -11,13 +11,13 @@ from pathlib import Path
 
 from chaosk.errors import LabError
 from chaosk.lab import launchers
-from chaosk.lab.kind import HostKind
+from chaosk.lab.namespace_hosts import NamespaceHosts
 
 NAME = "classes.jsa"
 _TIMEOUT = 180.0
 
 
-def ensure(kind: HostKind, host: str, jars: Path, java_home: Path, say: Callable[[str], object]) -> None:
+def ensure(kind: NamespaceHosts, host: str, jars: Path, java_home: Path, say: Callable[[str], object]) -> None:
     """Make the archive in ``jars`` on ``host``, unless it is there; a failure costs only the speed, and is said."""
     if is_current(jars / NAME, java_home):
         return

@@ -12,21 +12,31 @@ import yaml
 
 from chaosk.errors import LabError
 from chaosk.inventory import LabLayout
-from chaosk.lab import archive, health, jars, lab, namespace, preflight, privilege, runner, ssh_files
+from chaosk.lab import (
+    archive,
+    health,
+    jars,
+    kinds,
+    lab,
+    launchers,
+    namespace,
+    preflight,
+    privilege,
+    runner,
+    ssh_files,
+    unit,
+)
 from chaosk.lab import state as places
 from chaosk.lab.kind import HostKind
 from chaosk.lab.lab import Lab
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat
-from chaosk.lab.service import Service
+from chaosk.lab.service import HostFile, Service
 from chaosk.together import together
 
 Say = Callable[[str], object]
 
-_HOST_TIMEOUT = 30.0
 _SERVICE_TIMEOUT = 120.0
-_START_AGAIN = 3.0
-"""Seconds between tries: a broker that was killed is refused by ZooKeeper until its old session has run out."""
 
 
 def up(layout: LabLayout, say: Say) -> Path:
@@ -41,7 +51,7 @@ def up(layout: LabLayout, say: Say) -> Path:
     preflight.check(len(wanted.seats))
     state = wanted.state
     with places.locked(state.lock, lambda: say(f"waiting for another chaosk that changes the lab {layout.name}")):
-        return _up(wanted, NamespaceHosts(state), say)
+        return _up(wanted, kinds.kind_of(wanted), say)
 
 
 def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
@@ -63,7 +73,7 @@ def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
 
 def _same(wanted: Lab) -> None:
     present = lab.read(wanted.state)
-    if present is None or _told_apart_by(present) != _told_apart_by(wanted):
+    if present is None or _essence(present) != _essence(wanted):
         name = wanted.state.name
         other = present.title if present is not None else "unknown"
         raise LabError(
@@ -71,8 +81,8 @@ def _same(wanted: Lab) -> None:
         )
 
 
-def _told_apart_by(lab: Lab) -> tuple[object, ...]:
-    return lab.mode, lab.seats, lab.layout.kafka, lab.layout.broker_config
+def _essence(one: Lab) -> tuple[object, ...]:
+    return one.mode, one.seats, one.layout.kafka, one.layout.broker_config, one.layout.hosts
 
 
 def clear(kind: HostKind, state: places.LabState) -> None:
@@ -85,6 +95,9 @@ def clear(kind: HostKind, state: places.LabState) -> None:
 def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     kind.check()
     cached = jars.ensure(wanted.layout.kafka, wanted.mode.dependencies(wanted.layout), say)
+    files = _files(wanted)
+    tools = (file for file in files[wanted.seats[0].host] if file.only is None and file.path.startswith(launchers.BIN))
+    kind.prepare(cached, tuple(tools), say)
     say(f"lab {wanted.state.name}: making {len(wanted.seats)} hosts for {wanted.title}")
     directory = runner.directory(wanted.state.directory)
     runner.write(wanted.state.layout, wanted.layout.model_dump_json(indent=1, exclude_unset=True) + "\n")
@@ -94,8 +107,7 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     privilege.give_to_caller(directory / "client_key")
     runner.write(directory / "known_hosts", ssh_files.known_hosts(wanted.seats, keys))
     files = {
-        seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client)
-        + wanted.mode.files(seat, wanted.seats, wanted.layout)
+        seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client) + files[seat.host]
         for seat in wanted.seats
     }
     init = directory / "init.py"
@@ -103,7 +115,15 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     machine = preflight.machine(cached, init)
     kind.create(wanted.seats, files, machine)
     _hosts(wanted, kind, say)
-    archive.ensure(kind, wanted.seats[0].host, cached, Path(machine.java_home), say)
+    if isinstance(kind, NamespaceHosts):
+        archive.ensure(kind, wanted.seats[0].host, cached, Path(machine.java_home), say)
+
+
+def _files(wanted: Lab) -> dict[str, tuple[HostFile, ...]]:
+    """By host what its services read and are started by, where hosts are made of what they are made of."""
+    found = {seat.host: wanted.mode.files(seat, wanted.seats, wanted.layout) for seat in wanted.seats}
+    fitting = {None, wanted.layout.hosts}
+    return {host: tuple(file for file in files if file.only in fitting) for host, files in found.items()}
 
 
 def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:
@@ -112,26 +132,24 @@ def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:
         if not kind.runs(seat.host):
             kind.start(seat.host)
         elif not health.in_lab(wanted.state.namespace, [partial(health.ssh_answers, seat.address)])[0]:
-            _start_sshd(kind, seat.host, say)
-    deadline = time.monotonic() + _HOST_TIMEOUT
+            kind.wake(seat.host, say)
+    deadline = time.monotonic() + kind.patience
     waiting = _silent(wanted, wanted.seats)
     while waiting:
         for seat in waiting:
             if (reason := kind.failure(seat.host)) is not None:
                 raise LabError(f"{seat.host}: did not start: {reason}")
         if time.monotonic() > deadline:
-            names = ", ".join(seat.host for seat in waiting)
-            raise LabError(f"{names}: no SSH server answers within {_HOST_TIMEOUT:g} s; {_anew(wanted.state.name)}")
+            raise LabError(_silence(kind, waiting, wanted.state.name))
         time.sleep(0.02)
         waiting = _silent(wanted, waiting)
 
 
-def _start_sshd(kind: HostKind, host: str, say: Say) -> None:
-    say(f"{host}: no SSH server answers; starting it")
-    try:
-        kind.on_host(host, ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"])
-    except LabError as error:
-        say(f"{host}: {error}")  # it may run behind a cut; the time limit decides
+def _silence(kind: HostKind, waiting: tuple[Seat, ...], name: str) -> str:
+    names = ", ".join(seat.host for seat in waiting)
+    words = kind.last_words(waiting[0].host)
+    console = f"; the console of {waiting[0].host} ends with:\n{words}" if words else ""
+    return f"{names}: no SSH server answers within {kind.patience:g} s; {_anew(name)}{console}"
 
 
 def _silent(wanted: Lab, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
@@ -145,14 +163,14 @@ def _anew(name: str) -> str:
 
 def _services(wanted: Lab, kind: HostKind, say: Say) -> None:
     deadline = time.monotonic() + _SERVICE_TIMEOUT
-    start_again = 0.0
+    start_again = time.monotonic() + kind.grace
     waiting = _unready(wanted, wanted.services)
     if waiting:
         say(f"lab {wanted.state.name}: starting {', '.join(one.title for one in waiting)}")
     while waiting:
         if time.monotonic() > start_again:
             _start(kind, waiting)
-            start_again = time.monotonic() + _START_AGAIN
+            start_again = time.monotonic() + kind.pause
         if time.monotonic() > deadline:
             raise LabError(_why(kind, waiting[0], wanted.state.name))
         time.sleep(0.05)
@@ -183,5 +201,7 @@ def _why(kind: HostKind, service: Service, name: str) -> str:
 def _write_inventory(wanted: Lab) -> None:
     state = wanted.state
     inventory = wanted.mode.inventory(wanted.seats, wanted.layout, state.namespace)
+    if wanted.layout.hosts == "vms":
+        inventory = unit.inventory(inventory)
     values = inventory.model_dump(mode="json", exclude_defaults=True)
     runner.write(state.inventory, yaml.safe_dump(values, sort_keys=False))

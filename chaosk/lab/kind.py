@@ -1,8 +1,8 @@
-"""The seam for what a lab host is made of: namespaces now, virtual machines one day."""
+"""The seam for what a lab host is made of: namespaces, or virtual machines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -12,10 +12,21 @@ from chaosk.lab.service import HostFile
 
 
 class HostKind(Protocol):
-    """Makes hosts, ends them, and runs commands on them as root without SSH."""
+    """Makes hosts, ends them, and runs commands on them as root."""
+
+    patience: float
+    """Seconds that a host may take from its start until SSH answers."""
+    grace: float
+    """Seconds that services have to start by themselves, with their hosts."""
+    pause: float
+    """Seconds between tries to start a service."""
 
     def check(self) -> None:
         """Raise LabError if this machine cannot carry such hosts."""
+        ...
+
+    def prepare(self, jars: Path, tools: tuple[HostFile, ...], say: Callable[[str], object]) -> None:
+        """Make what all labs with these ``jars`` share, unless it is there; ``tools`` are Kafka's. Raises LabError."""
         ...
 
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
@@ -38,12 +49,16 @@ class HostKind(Protocol):
         """Why a host that was started has ended, if it has."""
         ...
 
-    def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
-        """Standard output of ``argv``, run on the host as root; raises LabError, also after ``timeout`` seconds."""
+    def wake(self, host: str, say: Callable[[str], object]) -> None:
+        """Do something for a host that runs and does not answer over SSH; raises LabError."""
         ...
 
-    def fetch(self, host: str, path: str, to: Path) -> None:
-        """Move a file of the host to ``to`` on this machine; raises LabError."""
+    def last_words(self, host: str) -> str:
+        """The end of what a host that does not answer wrote to its console; nothing where there is none."""
+        ...
+
+    def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
+        """Standard output of ``argv``, run on the host as root; raises LabError, also after ``timeout`` seconds."""
         ...
 
     def read_log(self, host: str, path: str, lines: int) -> str:

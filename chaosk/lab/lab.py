@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chaosk.cluster.wire import Place
 from chaosk.inventory import LabLayout
+from chaosk.lab import unit
 from chaosk.lab.mode import Mode, mode_of
 from chaosk.lab.seating import Role, Seat
 from chaosk.lab.service import Service
@@ -40,7 +41,8 @@ class Lab:
         roles = Counter(one.role for one in self.services)
         counted = [_counted(roles[role], noun) for role, noun in nouns.items() if roles[role]]
         kraft = "" if roles["zookeeper"] else " in KRaft mode"
-        return f"{', '.join(counted)}, Kafka {self.layout.kafka}{kraft}"
+        made_of = ", virtual machines" if self.layout.hosts == "vms" else ""
+        return f"{', '.join(counted)}, Kafka {self.layout.kafka}{kraft}{made_of}"
 
 
 def _counted(number: int, noun: str) -> str:
@@ -52,7 +54,10 @@ def describe(layout: LabLayout, state: LabState) -> Lab:
     mode = mode_of(layout)
     mode.check(layout)
     seated = mode.seats(layout)
-    return Lab(layout, state, mode, seated, mode.services(seated))
+    services = mode.services(seated)
+    if layout.hosts == "vms":
+        services = tuple(map(unit.controlled, services))
+    return Lab(layout, state, mode, seated, services)
 
 
 def read(state: LabState) -> Lab | None:

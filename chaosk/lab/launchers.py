@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chaosk.lab import jars
+from chaosk.lab import jars, unit
 from chaosk.lab.logfiles import Logging, logging_of
 from chaosk.lab.service import HostFile
 
@@ -207,7 +207,17 @@ class Control:
         words["log4j"] = self.logging.at(self.name)
         words["prepare"] = _FORMAT.format(**words, storage=STORAGE, cluster=self.cluster) if self.cluster else ""
         return (
-            HostFile(f"{BIN}/{self.name}-start", _START.format(**words), 0o755),
-            HostFile(f"{BIN}/{self.name}-stop", _STOP.format(**words), 0o755),
+            HostFile(f"{BIN}/{self.name}-start", _START.format(**words), 0o755, only="hosts"),
+            HostFile(f"{BIN}/{self.name}-stop", _STOP.format(**words), 0o755, only="hosts"),
+            *self._unit(words),
             self.logging.of_server(self.name, self.log),
         )
+
+    def _unit(self, words: Mapping[str, str]) -> tuple[HostFile, ...]:
+        """What systemd starts, and before that a script if there is something to prepare."""
+        script = f"{BIN}/{self.name}-prepare" if words["prepare"] else None
+        text = unit.text(self.name, self.main, self.config, self.heap, words["log4j"], prepare=script)
+        found = (HostFile(f"{unit.DIRECTORY}/{self.name}.service", text, only="vms"),)
+        if script is None:
+            return found
+        return (*found, HostFile(script, f"#!/bin/sh\nset -eu\n{words['prepare']}", 0o755, only="vms"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from typing_extensions import override
@@ -17,6 +17,10 @@ from chaosk.lab.service import HostFile
 
 class NamespaceHosts(KeptHosts):
     """The hosts of one lab: what :mod:`chaosk.lab.init` carries out of :mod:`chaosk.lab.host_plan`."""
+
+    patience = 30.0
+    grace = 0.0
+    pause = 3.0
 
     @override
     def check(self) -> None:
@@ -47,6 +51,10 @@ class NamespaceHosts(KeptHosts):
             )
 
     @override
+    def prepare(self, jars: Path, tools: tuple[HostFile, ...], say: Callable[[str], object]) -> None:
+        """Nothing: what these hosts share is made on one of them; see :mod:`chaosk.lab.archive`."""
+
+    @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
         """Write what the hosts need, make the network, and start the keeper; raises LabError."""
         for seat in seats:
@@ -62,6 +70,20 @@ class NamespaceHosts(KeptHosts):
         runner.write(at / "host.json", as_json(host_plan.plan(seat, at, machine)))
 
     @override
+    def wake(self, host: str, say: Callable[[str], object]) -> None:
+        """Start the host's SSH server."""
+        say(f"{host}: no SSH server answers; starting it")
+        try:
+            self.on_host(host, ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"])
+        except LabError as error:
+            say(f"{host}: {error}")  # it may run behind a cut; the time limit decides
+
+    @override
+    def last_words(self, host: str) -> str:
+        """Nothing: such a host has no console."""
+        return ""
+
+    @override
     def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
         """Standard output of ``argv`` in all of the host's namespaces; raises LabError."""
         pid = read_pid(self._state.host(host) / "pid")
@@ -69,7 +91,6 @@ class NamespaceHosts(KeptHosts):
             [*self._in_lab(), "nsenter", "--target", str(pid), "--all", "--root", "--wd", *argv], timeout=timeout
         )
 
-    @override
     def fetch(self, host: str, path: str, to: Path) -> None:
         """Move a file that the host has written to ``to``, in one step as seen from there; raises LabError."""
         beside = to.with_name(f".{to.name}.{self._state.name}")

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from chaosk.errors import LabError
-from chaosk.lab import build, privilege
+from chaosk.lab import build, kinds, privilege
 from chaosk.lab import state as places
-from chaosk.lab.namespace_hosts import NamespaceHosts
 
 LEAVING = 5.0
 """Seconds that guests have to leave: of a run that is over, a JVM may still be ending."""
@@ -31,7 +30,7 @@ def down(name: str, say: Callable[[str], object], *, force: bool = False) -> Non
             return
         if not force:
             _refuse_guests(state)
-        build.clear(NamespaceHosts(state), state)
+        build.clear(kinds.present(state), state)
         say(f"lab {name}: down")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Literal
 
 from chaosk.lab.seating import Role
 
@@ -40,6 +41,8 @@ class HostFile:
     """Absolute, on the host."""
     text: str
     mode: int = 0o644
+    only: Literal["hosts", "vms"] | None = None
+    """The kind of host that has it; every kind if there is none."""
 
     @property
     def relative(self) -> PurePosixPath:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
@@ -68,6 +69,15 @@ def files(seat: Seat, seats: tuple[Seat, ...], host_key: KeyPair, client: KeyPai
         HostFile("/etc/ssh/ssh_host_ed25519_key.pub", f"{host_key.public}\n"),
         HostFile("/etc/ssh/ops/authorized_keys", f"{client.public}\n"),
     )
+
+
+def client(directory: Path, address: str) -> list[str]:
+    """The command that logs in at ``address`` as ops, with the keys in the lab's ``directory`` and nothing else."""
+    return [
+        *("ssh", "-F", "none", "-i", str(directory / "client_key"), "-o", "IdentitiesOnly=yes"),
+        *("-o", f"UserKnownHostsFile={directory / 'known_hosts'}", "-o", "StrictHostKeyChecking=yes"),
+        f"ops@{address}",
+    ]
 
 
 def etc_hosts(seats: tuple[Seat, ...]) -> str:

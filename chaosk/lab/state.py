@@ -4,6 +4,7 @@
 
     /var/lib/chaosk                    or $CHAOSK_STATE
     ├── kafka/VERSION/                 the jars, shared by all labs
+    ├── images/                        the disk images of virtual machines, shared by all labs
     └── labs/
         ├── .NAME.lock                 held while one process changes the lab
         └── NAME/
@@ -13,7 +14,8 @@
             ├── keeper.json .pid .log  the process everything else lives under
             ├── alive                  locked by the keeper as long as it lives
             ├── control                the keeper reads here which host to start
-            └── hosts/HOST/            root/ (mount points), skeleton/, host.json, pid, log, exit
+            └── hosts/HOST/            root/ (mount points), skeleton/, host.json, pid, log, exit;
+                                       of a virtual machine disk.cow, seed.tar, address, pid, log (its console), exit
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["up", "--hosts", "vms"], "--hosts vms: virtual machines are not there yet"),
+        (["up", "--hosts", "kvm"], "'kvm' is not one of 'hosts', 'vms'"),
         (["up", "--brokers", "99"], "lab: brokers: "),
         (["up", "--brokers", "x"], "'x' is not a valid integer"),
         (["up", "--name", "Not A Name"], "lab: name: "),

@@ -1,0 +1,21 @@
+"""Which kind of host a lab has."""
+
+from __future__ import annotations
+
+from chaosk.lab import lab
+from chaosk.lab.kept_hosts import KeptHosts
+from chaosk.lab.lab import Lab
+from chaosk.lab.namespace_hosts import NamespaceHosts
+from chaosk.lab.state import LabState
+from chaosk.lab.vm_hosts import VmHosts
+
+
+def kind_of(one: Lab) -> KeptHosts:
+    """The hosts of a lab."""
+    return VmHosts(one.state) if one.layout.hosts == "vms" else NamespaceHosts(one.state)
+
+
+def present(state: LabState) -> KeptHosts:
+    """The hosts of the lab whose state is on disk; of one that was hardly begun any kind will do to end them."""
+    found = lab.read(state)
+    return NamespaceHosts(state) if found is None else kind_of(found)

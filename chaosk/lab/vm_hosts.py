@@ -1,0 +1,123 @@
+"""Hosts that are virtual machines: User Mode Linux, so a kernel, a clock, a disk and a power switch each."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from typing_extensions import override
+
+from chaosk.errors import LabError
+from chaosk.lab import namespace, runner, ssh_files, vm_image, vm_plan, vm_seed
+from chaosk.lab.host_plan import Machine
+from chaosk.lab.kept_hosts import KeptHosts, read_pid
+from chaosk.lab.seating import Seat
+from chaosk.lab.service import HostFile
+from chaosk.lab.state import LabState
+
+_PROGRAMS = (vm_plan.KERNEL, "debootstrap", "mkfs.ext4")
+_TUN = Path("/dev/net/tun")
+_CONTROL = re.compile(r"\x1b(\[[0-9;?]*)?[a-zA-Z]|[\r\x00-\x08]")
+"""What moves a terminal's cursor and changes its colours."""
+_CONSOLE_LINES = 8
+
+
+class VmHosts(KeptHosts):
+    """The machines of one lab: processes under its keeper, each on a tap of the lab's bridge."""
+
+    patience = 120.0
+    grace = 15.0
+    pause = 15.0
+
+    def __init__(self, state: LabState) -> None:
+        super().__init__(state)
+        self._image = Path()
+
+    @override
+    def check(self) -> None:
+        """Raise LabError if a program, or the device for network cables, is missing."""
+        namespace.check_free(self._state.namespace_file)
+        lacking = [program for program in _PROGRAMS if runner.locate(program) is None]
+        if lacking:
+            packages = " ".join(dict.fromkeys(runner.PACKAGES[program] for program in lacking))
+            raise LabError(f"{', '.join(lacking)}: not installed; for --hosts vms do: apt-get install {packages}")
+        if Path("/sbin/modprobe").exists() and not _TUN.exists():
+            runner.attempt(["modprobe", "tun"])
+        try:
+            os.close(os.open(_TUN, os.O_RDWR))
+        except OSError as error:
+            why = error.strerror
+            raise LabError(f"{_TUN}: {why}; virtual machines need it for their network: load the module tun") from None
+
+    @override
+    def prepare(self, jars: Path, tools: tuple[HostFile, ...], say: Callable[[str], object]) -> None:
+        """Have the image; building it takes minutes, the first time."""
+        self._image = vm_image.ensure(jars, tools, say)
+
+    @override
+    def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
+        """Write what tells the machines apart, make the network, and start the keeper; raises LabError."""
+        for seat in seats:
+            at = runner.directory(self._state.host(seat.host), 0o700)
+            runner.write(at / "address", seat.address)
+            runner.write_bytes(at / "seed.tar", vm_seed.seed(seat, files[seat.host]), 0o600)
+        self._establish(vm_plan.plan(self._state, seats, self._image, machine), machine)
+
+    @override
+    def wake(self, host: str, say: Callable[[str], object]) -> None:
+        """Switch a machine off and on that has had its time to boot; its disk stays."""
+        note = self._state.host(host) / "pid"
+        if time.time() - note.stat().st_mtime > self.patience:
+            say(f"{host}: runs, but no SSH server answers; switching it off and on")
+            self.switch_off(host)
+            self.start(host)
+
+    def switch_off(self, host: str) -> None:
+        """End a machine as a power failure does: what it had not brought to its disk is lost; raises LabError."""
+        pid = read_pid(self._state.host(host) / "pid")
+        runner.run([*self._in_lab(), "kill", "-KILL", str(pid)])
+        deadline = time.monotonic() + 10
+        while self.runs(host):
+            if time.monotonic() > deadline:
+                raise LabError(f"{host}: its process {pid} does not end")
+            time.sleep(0.02)
+
+    @override
+    def failure(self, host: str) -> str | None:
+        """The end of the console of a machine that has ended, or the keeper's last words; None while both live."""
+        reason = super().failure(host)
+        return reason if reason is None or not self.alive() else self.last_words(host)
+
+    @override
+    def last_words(self, host: str) -> str:
+        """The last lines on the machine's console."""
+        text = (self._state.host(host) / "log").read_text(encoding="utf-8", errors="replace")
+        lines = [line for line in _CONTROL.sub("", text).splitlines() if line.strip()]
+        return "\n".join(lines[-_CONSOLE_LINES:])
+
+    @override
+    def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
+        """Standard output of ``argv``, run through SSH and sudo: there is no other way in; raises LabError."""
+        if not self.runs(host):
+            raise LabError(f"{host} is not running; do: chaosk lab up")
+        address = (self._state.host(host) / "address").read_text(encoding="ascii")
+        network = ["nsenter", f"--net={self._state.namespace_file}"]
+        options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={timeout:.0f}"]
+        line = shlex.join(["sudo", "-n", "--", *argv])
+        ssh, *rest = ssh_files.client(self._state.directory, address)
+        done = runner.attempt([*network, ssh, *options, *rest, line], timeout=timeout)
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).strip() or "it said nothing"
+            raise LabError(f"{host}: {shlex.join(argv)}: exit status {done.returncode}: {said}")
+        return done.stdout
+
+    @override
+    def read_log(self, host: str, path: str, lines: int) -> str:
+        """The last lines of a file on the machine; of one that does not run, its console's. Raises LabError."""
+        if not self.runs(host):
+            raise LabError(f"{host} is off, and its disk with it; its console ends with:\n{self.last_words(host)}")
+        return self.on_host(host, ["tail", "-n", str(lines), path])

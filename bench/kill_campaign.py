@@ -1,6 +1,6 @@
 """Kills chaosk with SIGKILL at every point of every fault's life and watches the hosts heal themselves.
 
-``python bench kill_campaign [--n 75] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
+``python bench kill_campaign [--n 81] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
 runs one fault by chaosk's own engine in a process that dies at a named point, or is killed at a random time, on one of
 three hosts; three trials run side by side. From then on only the host is asked: its firewall, with rules of a user's
 own, qdiscs and services have to be as they were before. Leases last --lease seconds, and those of faults that ask a
@@ -48,13 +48,15 @@ STEPS: dict[str, dict[str, Any]] = {
     "burn_cpu": {"target": "broker {b}", "share": "1 %"},
     "eat_memory": {"target": "broker {b}", "size": "64MiB"},
     "lose_packets": {"between": ["host(broker {b})", "everyone else"], "share": "20 %"},
+    "change_owner": {"target": "broker {b}"},
+    "cut_from_zookeeper": {"between": ["broker {b}", "zookeepers"]},
 }
 """By name, the step's fields. A restart harms for a moment only, so its place has it killed there early on."""
-KINDS = {"reject_one_way": "cut_network"}
+KINDS = {"reject_one_way": "cut_network", "cut_from_zookeeper": "cut_network"}
 CLEAN_STOP = {"stop_broker": 15.0, "restart_broker": 15.0}
 """Seconds that a broker may need to hand its leaderships over while others of its cluster are harmed: it asks the
 controller three times, five seconds apart (Kafka's controlled.shutdown.max.retries and .retry.backoff.ms)."""
-SLACK = {"cut_network": 1.0, "reject_one_way": 1.0, "lose_packets": 1.0}
+SLACK = {"cut_network": 1.0, "reject_one_way": 1.0, "lose_packets": 1.0, "cut_from_zookeeper": 1.0}
 """Seconds after the end of its lease by which a host must have undone a fault; 2 s where a process is started."""
 USERS_RULES = (
     ("-A", "INPUT", "-s", "192.0.2.33/32", "-j", "DROP"),
@@ -275,7 +277,7 @@ def _say(line: str) -> None:
 def main() -> int:
     """Put a lab up, run the campaign in its network, take it down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=75)
+    parser.add_argument("--n", type=int, default=81)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lease", type=float, default=5.0)
     parser.add_argument("--lab", default="campaign")

@@ -11,8 +11,9 @@ import hashlib
 import shlex
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import get_args
 
-from chaosk import disk, hoststate, service
+from chaosk import disk, hoststate, ownership, service
 from chaosk.dump.command import batches, markers
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory, ServerProcess
@@ -105,6 +106,8 @@ def _list(inventory: Inventory) -> Iterator[str]:
                 yield _line("dump", ask(inventory.kafka, broker, ()))
         for folder in broker.data:
             yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
+            for command in _on_owner(broker.host, folder):
+                yield _line("owner", command)
     for host in inventory.hosts:
         yield _line("state", hoststate.ask(inventory, host))
 
@@ -114,6 +117,14 @@ def _on(process: ServerProcess) -> Iterator[Command]:
         yield ask(process)
     yield from (service.signal(process, "KILL"), service.signal(process, "STOP"), service.resume(process))
     yield from (service.start(process), service.stop(process))
+
+
+def _on_owner(host: str, folder: str) -> Iterator[Command]:
+    """All that is asked about the owner of a data directory, without the ids, which are the run's."""
+    for account in get_args(ownership.Owner):
+        for ask in (ownership.fits, ownership.change, ownership.is_changed):
+            yield ask(host, folder, "ID", account)
+    yield from (ownership.restore(host, folder, "ID"), ownership.is_restored(host, folder, "ID"))
 
 
 def _line(name: str, command: Command, skip: int = 0) -> str:

@@ -35,6 +35,7 @@ STEPS = {
     "lose_packets": "{between: [broker 0, [broker 1, broker 2]], share: 12.5 %}",
     "burn_cpu": "{target: brokers, share: 50 %}",
     "eat_memory": "{target: host(broker 1), size: 100MiB}",
+    "change_owner": "{target: broker 1, directory: /mnt/more}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",
 }
 

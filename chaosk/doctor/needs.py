@@ -17,8 +17,9 @@ from chaosk.targets._contract import Scene
 from chaosk.transport.command import Command
 
 PACKAGES = {
-    "awk": "mawk", "cat": "coreutils", "cut": "coreutils", "date": "coreutils", "df": "coreutils", "env": "coreutils",
-    "flock": "util-linux", "getent": "libc-bin", "grep": "grep", "head": "coreutils", "id": "coreutils",
+    "awk": "mawk", "cat": "coreutils", "chown": "coreutils", "cut": "coreutils", "date": "coreutils",
+    "df": "coreutils", "env": "coreutils", "find": "findutils", "flock": "util-linux", "getent": "libc-bin",
+    "grep": "grep", "head": "coreutils", "id": "coreutils",
     "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
     "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
     "nft": "nftables", "nproc": "coreutils", "rm": "coreutils", "sed": "sed", "setpriv": "util-linux",
@@ -39,6 +40,7 @@ SCRIPTS = {
     "lease": "awk cat flock grep mkdir mv rm setsid sleep sync tail tr",
     "load": "awk cat grep head nproc sed setsid sleep tail",
     "lock": "awk cat flock mkdir mv rm",
+    "owner": "chown find head id mkdir mv rm stat sync",
     "service": "awk cat cut date head sed sleep stat tr",
     "state": "grep head sed sort stat tr",
 }

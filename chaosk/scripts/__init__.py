@@ -13,6 +13,7 @@ PARTS = {
     "lease": ("kept", "lease"),
     "load": ("load",),
     "lock": ("kept", "lock"),
+    "owner": ("owner",),
     "service": ("service",),
     "state": ("state",),
 }

@@ -126,6 +126,15 @@ disk_checked() {
     run disk "$@"
 }
 
+owner_checked() {
+    [ $# -ge 3 ] || refuse "\`owner $1\`"
+    action=$1 folder=$2 id=$3
+    shift 3
+    case $id in '' | *[!0-9a-f]*) refuse "the id $id" ;; esac
+    on_the_list owner "$action" "$folder" ID "$@"
+    run owner "$action" "$folder" "$id" "$@"
+}
+
 # A bundle without the first of its four texts: about, undo, check. Undo and check may be made of these lines only.
 made_by_chaosk() {
     awk -v gate="$gate inner " -v quote="'" '
@@ -186,6 +195,7 @@ inner() {
         lease) lease_checked "$@" ;;
         load) load_checked "$@" ;;
         lock) lock_checked "$@" ;;
+        owner) owner_checked "$@" ;;
         service | state)
             on_the_list "$name" "$@"
             run "$name" "$@"

@@ -96,6 +96,17 @@ def test_somebody_who_makes_room_is_noticed(lab: Ground) -> None:
     assert "did not last: before undoing it, not seen: /var/lib/kafka of broker 0" in life.why[0]
 
 
+def test_a_broker_whose_files_are_not_its_own_ends_and_comes_back(lab: Ground) -> None:
+    """It cannot make a file any more, gives its only directory up and ends; the undo gives it all back to `kafka`."""
+    life = lab.inject("change_owner: {target: broker 1}")
+    assert lab.said("node2", "find", "/var/lib/kafka", "-user", "kafka") == ""
+    until(lambda: not lab.run("node2", "sh", "-c", 'kill -0 "$(cat /run/kafka/kafka.pid)"').ok, 60)
+    lab.end(life)
+    assert life.took, life.why
+    assert lab.live.broker_answers(1)
+    assert lab.said("node2", "find", "/var/lib/kafka", "!", "-user", "kafka") == ""
+
+
 def test_a_broker_without_room_ends_and_comes_back(lab_inventory: Inventory, tmp_path: Path) -> None:
     """No space left on device, for real: the broker gives its only directory up and ends; the undo brings it back."""
     with ground(lab_inventory, tmp_path) as lab:

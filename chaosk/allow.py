@@ -17,6 +17,8 @@ class Allow(Model):
 
     zookeeper_majority: Reason | None = None
     """Why so many ZooKeeper nodes may be away at the same time that no majority is left."""
+    controller_majority: Reason | None = None
+    """Why so many controllers of a KRaft quorum may be away at the same time that no majority is left."""
     all_brokers: Reason | None = None
     """Why every broker may be away at the same time."""
     foreign_under_min_isr: Reason | None = None

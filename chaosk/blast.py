@@ -1,7 +1,8 @@
 """How far the harm of faults may reach, counted over all that are in place at the same time. Pure.
 
-Three limits hold unless the scenario lifts them (:mod:`chaosk.allow`): a majority of the ZooKeeper nodes stays in
-touch, some broker stays, and no topic that is not the scenario's falls below its ``min.insync.replicas``.
+Three limits hold unless the scenario lifts them (:mod:`chaosk.allow`): a majority of the ZooKeeper nodes, in KRaft of
+the controllers, stays in touch, some broker stays, and no topic that is not the scenario's falls below its
+``min.insync.replicas``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from chaosk.allow import Allow
 from chaosk.cluster.live import PartitionState
 from chaosk.harm import Harm
 from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node, servers
+from chaosk.targets._contract import Node, servers, voters
 
 Moments = tuple[Harm, ...]
 """What one fault harms, moment by moment: a rolling restart has one for each node. Empty: it harms nobody."""
@@ -72,9 +73,9 @@ class _Remains:
         self._severed = {frozenset(pair) for harm in harms for pair in harm.severed}
         every = servers(inventory)
         self.brokers = [node for node in every if node.kind == "broker"]
-        self.zookeepers = [node for node in every if node.kind == "zookeeper"]
-        together = self._together(self.zookeepers)
-        self.quorum = 2 * len(together) > len(self.zookeepers)
+        self.keepers = [node for node in every if node.kind == "zookeeper"] or list(voters(inventory))
+        together = self._together(self.keepers)
+        self.quorum = 2 * len(together) > len(self.keepers)
         self.present = self._together([one for one in self.brokers if self._in_touch(one, together)])
 
     def linked(self, one: Node, two: Node) -> bool:
@@ -96,14 +97,16 @@ class _Remains:
         groups = [[two for two in nodes if self.linked(one, two)] for one in nodes]
         return max(groups, key=len, default=[])
 
-    def _in_touch(self, broker: Node, zookeepers: list[Node]) -> bool:
+    def _in_touch(self, broker: Node, keepers: list[Node]) -> bool:
         """Whether a broker keeps its session: without a quorum none loses it, so that is not counted twice."""
-        return not (self.quorum and zookeepers) or any(self.linked(broker, one) for one in zookeepers)
+        return not (self.quorum and keepers) or any(self.linked(broker, one) for one in keepers)
 
 
 def _passed(old: _Remains, new: _Remains, foreign: Sequence[ForeignPartition]) -> Iterator[Excess]:
-    if new.zookeepers and old.quorum and not new.quorum:
-        yield Excess("zookeeper_majority", f"it would leave no majority of the {len(new.zookeepers)} ZooKeeper nodes")
+    if new.keepers and old.quorum and not new.quorum:
+        zookeeper = new.keepers[0].kind == "zookeeper"
+        limit, noun = ("zookeeper_majority", "ZooKeeper nodes") if zookeeper else ("controller_majority", "controllers")
+        yield Excess(limit, f"it would leave no majority of the {len(new.keepers)} {noun}")
     if old.present and not new.present:
         yield Excess("all_brokers", f"it would leave none of the {len(new.brokers)} brokers")
     starved = list(_starved(old, new, foreign))

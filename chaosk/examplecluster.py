@@ -38,6 +38,10 @@ class NoCluster:
         """Unknown."""
         raise OnlyLiveError("zookeepers")
 
+    def controller_roles(self) -> dict[int, str | None]:
+        """Unknown."""
+        raise OnlyLiveError("controllers")
+
     def probe(self, name: str) -> ProbeState:
         """Unknown."""
         raise OnlyLiveError(name)
@@ -50,6 +54,7 @@ class ExampleCluster(NoCluster):
         """The cluster has the brokers and ZooKeeper nodes of ``inventory``."""
         self._brokers = tuple(sorted(inventory.brokers))
         self._zookeepers = tuple(sorted(inventory.zookeepers))
+        self._voters = tuple(sorted(inventory.voters()))
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
         """A hundred, all alike."""
@@ -59,8 +64,8 @@ class ExampleCluster(NoCluster):
         )
 
     def controller(self) -> int | None:
-        """The first broker."""
-        return self._brokers[0]
+        """The first broker, or the first controller of a quorum."""
+        return (*self._voters, *self._brokers)[0]
 
     def coordinator(self, group: str) -> int | None:  # noqa: ARG002 - the same for all
         """The first broker."""
@@ -77,3 +82,7 @@ class ExampleCluster(NoCluster):
     def zookeeper_modes(self) -> dict[int, str | None]:
         """The first leads."""
         return {number: "follower" if place else "leader" for place, number in enumerate(self._zookeepers)}
+
+    def controller_roles(self) -> dict[int, str | None]:
+        """The first leads."""
+        return {number: "follower" if place else "leader" for place, number in enumerate(self._voters)}

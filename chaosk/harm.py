@@ -15,7 +15,7 @@ Nodes = Annotated[tuple[Node, ...], Field(strict=False)]
 
 
 class Harm(Model):
-    """What is harmed at one moment. Nodes are brokers and ZooKeeper nodes."""
+    """What is harmed at one moment. Nodes are brokers, ZooKeeper nodes and controllers."""
 
     away: Nodes = ()
     """Who serves nobody: dead, frozen, or cut off from everybody."""
@@ -24,7 +24,7 @@ class Harm(Model):
 
 
 def servers_of(inventory: Inventory, nodes: Iterable[Node]) -> tuple[Node, ...]:
-    """The brokers and ZooKeeper nodes that ``nodes`` are, that run on them, or whose listeners they are; each once."""
+    """The servers that ``nodes`` are, that run on them, or whose listeners they are; each once."""
     wanted = tuple(nodes)
     listening = {node.id.rpartition("/")[2] for node in wanted if node.kind == "listener"}
     hosts = {node.id for node in wanted if node.kind == "host"}

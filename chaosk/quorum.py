@@ -1,10 +1,29 @@
-"""Who keeps a cluster's metadata, as an inventory says it: what contradicts itself there. Pure."""
+"""Who keeps a cluster's metadata: what contradicts itself in an inventory, and what only one of the modes has. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 Where = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """That a step, target or condition makes sense in one mode only."""
+
+    mode: Literal["zookeeper", "kraft"]
+    instead: str
+    """What to write on a cluster of the other mode."""
+
+    def missing(self, *, kraft: bool) -> str | None:
+        """Why it makes no sense on a cluster, and what to write; None if it does."""
+        if kraft == (self.mode == "kraft"):
+            return None
+        return (
+            f"{'there is no ZooKeeper in KRaft mode' if kraft else 'that is for KRaft, not ZooKeeper'}; {self.instead}"
+        )
 
 
 def mistakes(document: object) -> Iterator[tuple[Where, str]]:

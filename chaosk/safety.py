@@ -14,12 +14,13 @@ from chaosk.blast import excesses, forbidden
 from chaosk.contradictions import contradiction
 from chaosk.errors import PreflightError, StepError, UsageError
 from chaosk.examplecluster import NoCluster, OnlyLiveError
-from chaosk.expression import parse_target
+from chaosk.expression import parse_condition, parse_target
 from chaosk.inventory import Inventory
+from chaosk.quorum import Needs
 from chaosk.run.aiming import freeze
 from chaosk.scenario import Entry, Scenario
 from chaosk.steps._contract import Fault
-from chaosk.targets._contract import Scene
+from chaosk.targets._contract import Scene, Target
 from chaosk.timing import Stay, stays
 
 
@@ -30,11 +31,33 @@ def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> No
     counts together those that are in place at the same time for sure. Raises UsageError for targets that the inventory
     does not have, or that make no sense for their step.
     """
+    if misfits := list(misplaced(scenario, inventory)):
+        listed = "\n".join(f"  {misfit}" for misfit in misfits)
+        raise PreflightError(f"the scenario does not fit {inventory.name}; nothing was touched:\n{listed}")
     faults = {entry.name: fault for entry in scenario.timeline if (fault := _known(entry, inventory)) is not None}
     problems = list(_problems(scenario, inventory, faults, here))
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise PreflightError(f"the scenario is not safe on {inventory.name}; nothing was touched:\n{listed}")
+
+
+def misplaced(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
+    """What a scenario says of ZooKeeper on a cluster in KRaft mode, or the other way round, with what to write."""
+    for entry in scenario.timeline:
+        said: dict[str, Needs | None] = {entry.kind: entry.step.needs}
+        said |= {text: target.needs for each in entry.step.targets() for text, target in _every(each)}
+        said |= {entry.when: parse_condition(entry.when).needs} if entry.when is not None else {}
+        for text, needs in said.items():
+            if needs is not None and (why := needs.missing(kraft=inventory.kraft)) is not None:
+                yield f"{entry.name}: {text}: {why}"
+
+
+def _every(text: str) -> Iterator[tuple[str, Target]]:
+    """A target and those inside it."""
+    target = parse_target(text)
+    yield text, target
+    for nested in target.nested():
+        yield from _every(nested)
 
 
 def on_own_machine(fault: Fault, here: frozenset[str]) -> str | None:

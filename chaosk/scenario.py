@@ -77,6 +77,7 @@ class ClusterShape(Model):
 
     brokers: Size = Size(min=3)
     zookeepers: Size = Size(min=3)
+    """Of a cluster with ZooKeeper; one in KRaft mode has none, and needs none for this."""
 
 
 class After(Model):

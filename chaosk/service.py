@@ -1,4 +1,4 @@
-"""Commands for one server process, a broker's or a ZooKeeper node's: under systemd, or by scripts and a pid file.
+"""Commands for one server process (broker, controller, ZooKeeper node): under systemd, or by scripts and a pid file.
 
 Pure: nothing here connects. Each function yields a command that runs one constant script as root on the process's
 host. The script proves first which process is meant: systemd's main process, or the one in the pid file if its command
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chaosk.inventory import Broker, ScriptService, ServerProcess, ZooKeeper
+from chaosk.inventory import Broker, Controller, ScriptService, ServerProcess, ZooKeeper
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
@@ -22,12 +22,14 @@ SLOW = 120.0
 
 
 def ports(process: ServerProcess) -> tuple[int, ...]:
-    """Where it listens for those who use it: a broker's listeners, a ZooKeeper node's client port."""
+    """Where it listens for those who use it: not the ports by which ZooKeeper nodes elect their leader."""
     match process:
         case Broker():
             return tuple(sorted({listener.port for listener in process.listeners.values()}))
         case ZooKeeper():
             return (process.client_port,)
+        case Controller():
+            return (process.port,)
         case _:
             return ()
 

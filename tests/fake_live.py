@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from chaosk.cluster.live import PartitionState, ProbeState, UnknownTopic
 from chaosk.errors import ClusterError
-from chaosk.inventory import Broker, Host, Inventory, Listener, ScriptService, ZooKeeper
+from chaosk.inventory import Broker, Controller, Host, Inventory, Listener, ScriptService, ZooKeeper
 
 SERVICE = ScriptService(start=("/start",), stop=("/stop",), pid_file="/run/pid")
 
@@ -32,6 +32,23 @@ def inventory(brokers: int = 3, zookeepers: int = 3) -> Inventory:
     )
 
 
+def kraft_inventory(combined: int = 0, controllers: int = 3) -> Inventory:
+    """The same brokers in KRaft mode: so many are controllers as well, and controllers 101 and on beside them."""
+    plain = inventory(3, 0)
+    own = {
+        101 + n: Controller(host=f"node{n + 1}", service=SERVICE, port=9094, config="/controller.properties")
+        for n in range(controllers)
+    }
+    brokers = {n: one if n >= combined else _combined(one) for n, one in plain.brokers.items()}
+    return plain.model_copy(update={"brokers": brokers, "controllers": own})
+
+
+def _combined(broker: Broker) -> Broker:
+    address = broker.listeners["CLIENT"].address
+    listeners = {**broker.listeners, "CONTROLLER": Listener(address=address, port=9094, clients=False)}
+    return broker.model_copy(update={"listeners": listeners, "controller_listener": "CONTROLLER"})
+
+
 def state(number: int, leader: int, replicas: tuple[int, ...], isr: tuple[int, ...] | None = None) -> PartitionState:
     """A partition of `orders`; without an ISR all replicas are in sync."""
     in_sync = replicas if isr is None else isr
@@ -50,6 +67,7 @@ class FakeLive:
     alive: tuple[int, ...] = (0, 1, 2)
     answering: tuple[int, ...] = (0, 1, 2)
     modes: dict[int, str | None] = field(default_factory=lambda: {1: "follower", 2: "leader", 3: "follower"})
+    roles: dict[int, str | None] = field(default_factory=dict)
     probes: dict[str, ProbeState] = field(default_factory=dict)
     silent: bool = False
 
@@ -79,6 +97,11 @@ class FakeLive:
     def broker_answers(self, broker: int) -> bool:
         """Whether it is one of those that were set."""
         return not self.silent and broker in self.answering
+
+    def controller_roles(self) -> dict[int, str | None]:
+        """Those that were set."""
+        self._speak()
+        return self.roles
 
     def zookeeper_modes(self) -> dict[int, str | None]:
         """Those that were set."""

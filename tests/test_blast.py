@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from fake_live import inventory, state
+from fake_live import inventory, kraft_inventory, state
 
 from chaosk.allow import Allow
 from chaosk.blast import ForeignPartition, Moments, excesses, forbidden
@@ -131,3 +131,36 @@ def test_starved_partitions_are_named() -> None:
     """The topic, the partition and both figures, so that whoever owns it can be asked."""
     (found,) = excesses(inventory(), (), away(broker(2)), needs(3))
     assert "orders-0 (2 in sync, 3 needed)" in found.says
+
+
+def controller(number: int) -> Node:
+    """A controller of the fake inventory in KRaft mode."""
+    return Node(kind="controller", id=str(number), host=f"node{number - 100}")
+
+
+def in_kraft(*standing: Moments, new: Moments, combined: int = 0, controllers: int = 3) -> set[str]:
+    """The limits that are passed on a cluster in KRaft mode."""
+    return {one.limit for one in excesses(kraft_inventory(combined, controllers), standing, new, ())}
+
+
+def test_a_controller_majority_stays() -> None:
+    """Of three one may go, by itself or with its network; a second one on top may not, nor a cut between all."""
+    assert in_kraft(new=away(controller(101))) == set()
+    assert in_kraft(away(controller(101)), new=away(controller(102))) == {"controller_majority"}
+    assert in_kraft(new=severed((controller(101), controller(102)))) == set()
+    apart = [(controller(one), controller(two)) for one, two in ((101, 102), (102, 103), (101, 103))]
+    assert in_kraft(new=severed(*apart)) == {"controller_majority"}
+
+
+def test_a_broker_can_be_a_controller_as_well() -> None:
+    """Then killing two of three brokers takes the quorum; where controllers are apart it does not."""
+    assert in_kraft(new=away(broker(0), broker(1)), combined=3, controllers=0) == {"controller_majority"}
+    assert in_kraft(new=away(broker(0), broker(1))) == set()
+    assert in_kraft(new=away(broker(0)), combined=1, controllers=0) == {"controller_majority"}
+
+
+def test_a_broker_that_reaches_no_controller_is_away() -> None:
+    """All three brokers cut off from all controllers are none, whatever their processes do."""
+    pairs = [(broker(one), controller(two)) for one in range(3) for two in (101, 102, 103)]
+    assert in_kraft(new=severed(*pairs)) == {"all_brokers"}
+    assert in_kraft(new=severed(*pairs[:-1])) == set()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from fake_live import inventory
+from fake_live import inventory, kraft_inventory
 
 from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
 from chaosk.expression import conditions, parse_condition, parse_target, targets
+from chaosk.inventory import Inventory
+from chaosk.quorum import Needs
 from chaosk.targets._contract import Scene
 
 
@@ -17,6 +19,7 @@ from chaosk.targets._contract import Scene
     [
         lambda live: live.partitions("orders"), lambda live: live.controller(), lambda live: live.coordinator("g"),
         lambda live: live.brokers(), lambda live: live.broker_answers(0), lambda live: live.zookeeper_modes(),
+        lambda live: live.controller_roles(),
         lambda live: live.probe("writer"),
     ],
 )  # fmt: skip
@@ -27,10 +30,16 @@ def test_no_cluster_knows_nothing(question: object) -> None:
         question(NoCluster())
 
 
+def fitting(needs: Needs | None) -> Inventory:
+    """A cluster of the mode that something needs."""
+    return kraft_inventory() if needs is not None and needs.mode == "kraft" else inventory()
+
+
 @pytest.mark.parametrize("name", targets())
 def test_every_kind_of_target_is_somebody_in_the_example(name: str) -> None:
     """Whatever a scenario aims at has nodes there: a plan can show commands for all of them."""
-    scene = Scene(inventory(), ExampleCluster(inventory()), Random(0))  # noqa: S311 - one of many
+    cluster = fitting(targets()[name].needs)
+    scene = Scene(cluster, ExampleCluster(cluster), Random(0))  # noqa: S311 - one of many
     assert parse_target(targets()[name].example).resolve(scene)
 
 
@@ -38,7 +47,8 @@ def test_every_kind_of_target_is_somebody_in_the_example(name: str) -> None:
 def test_the_example_is_healthy(name: str) -> None:
     """Every condition about the cluster can be asked there, and holds: it is a cluster as it should be."""
     example = conditions()[name].example.replace("2", "1")
-    assert parse_condition(example).ask(ExampleCluster(inventory()), inventory()).holds
+    cluster = fitting(conditions()[name].needs)
+    assert parse_condition(example).ask(ExampleCluster(cluster), cluster).holds
 
 
 def test_the_example_has_no_probes() -> None:

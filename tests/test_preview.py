@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from fake_live import FakeLive, inventory
+from fake_live import FakeLive, inventory, kraft_inventory
 from sample_documents import SCENARIO, written
 
 from chaosk.document import load_scenario
@@ -138,8 +138,9 @@ def test_every_step_can_be_told(tmp_path: Path, name: str) -> None:
     """The example of each step has a row with words and deeds, and an undo if it lasts."""
     entry = "".join(f"    {line}\n" for line in page("steps", name).example.splitlines())
     kind = steps()[name]
+    fitting = kraft_inventory() if kind.needs is not None and kind.needs.mode == "kraft" else inventory()
     head = HEAD.replace("{writer:", "{reader: {consume: {topic: orders, group: readers}}, writer:")
-    (row,) = describe(load_scenario(written(tmp_path, f"{head}  -\n{entry}")), inventory())
+    (row,) = describe(load_scenario(written(tmp_path, f"{head}  -\n{entry}")), fitting)
     assert row.step == name
     assert row.says
     assert row.does

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fake_live import inventory
+from fake_live import inventory, kraft_inventory
 from sample_documents import written
 
 from chaosk.document import load_scenario
 from chaosk.errors import PreflightError, UsageError
+from chaosk.inventory import Inventory
 from chaosk.safety import refuse
 
 HEAD = """\
@@ -20,11 +21,18 @@ probes: {writer: {produce: {topic: orders}}}
 """
 
 
-def told(tmp_path: Path, timeline: str, head: str = HEAD, here: frozenset[str] = frozenset()) -> str:
-    """What is said against a timeline on three brokers and ZooKeeper nodes; empty if nothing."""
+def told(
+    tmp_path: Path,
+    timeline: str,
+    head: str = HEAD,
+    here: frozenset[str] = frozenset(),
+    *,
+    cluster: Inventory | None = None,
+) -> str:
+    """What is said against a timeline, unless told otherwise on three brokers and ZooKeeper nodes; empty if nothing."""
     scenario = load_scenario(written(tmp_path, f"{head}timeline:\n{timeline}"))
     try:
-        refuse(scenario, inventory(), here)
+        refuse(scenario, cluster or inventory(), here)
     except PreflightError as error:
         return str(error)
     return ""
@@ -109,3 +117,64 @@ def test_ssh_is_never_cut(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="SSH"):
             refuse(scenario, odd, frozenset())
         refuse(scenario, inventory(), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        (
+            "kill_zookeeper: {target: zookeeper leader}",
+            "kill_zookeeper: there is no ZooKeeper in KRaft mode; write kill_c",
+        ),
+        ("stop_zookeeper: {target: zookeeper 1}", "zookeeper 1: there is no ZooKeeper in KRaft mode; write controller"),
+        (
+            "restart_zookeeper: {target: zookeepers}",
+            "zookeepers: there is no ZooKeeper in KRaft mode; write controllers",
+        ),
+        ("cut_network: {between: [broker 0, 'random(1, zookeepers)']}", "zookeepers: there is no ZooKeeper"),
+        (
+            "when: zookeeper_quorum, kill_broker: {target: broker 0}",
+            "zookeeper_quorum: there is no ZooKeeper in KRaft mode",
+        ),
+    ],
+)
+def test_what_speaks_of_zookeeper_is_refused_in_kraft_mode(tmp_path: Path, entry: str, says: str) -> None:
+    """Before anything is done, wherever it is said, and with what to write instead."""
+    found = told(tmp_path, f"- {{name: one, {entry}}}\n", cluster=kraft_inventory())
+    assert "the scenario does not fit fake; nothing was touched" in found
+    assert f"one: {says}" in found
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        (
+            "kill_controller: {target: controller}",
+            "for KRaft, not ZooKeeper; the controller is a broker there: write kill_b",
+        ),
+        (
+            "when: controller_quorum, kill_broker: {target: broker 0}",
+            "controller_quorum: that is for KRaft, not ZooKeeper",
+        ),
+    ],
+)
+def test_what_speaks_of_the_quorum_is_refused_with_zookeeper(tmp_path: Path, entry: str, says: str) -> None:
+    """The same the other way round."""
+    assert says in told(tmp_path, f"- {{name: one, {entry}}}\n")
+
+
+def test_the_controller_is_somebody_in_both_modes(tmp_path: Path) -> None:
+    """One scenario for both: the broker that ZooKeeper's election made it, or who leads the quorum."""
+    entry = "- {name: one, at: 1s, kill_broker: {target: controller}, for: 10s}\n"
+    assert told(tmp_path, entry) == told(tmp_path, entry, cluster=kraft_inventory(combined=3, controllers=0)) == ""
+
+
+def test_two_controllers_of_three_pass_the_limit_together(tmp_path: Path) -> None:
+    """As two ZooKeeper nodes do; a reason lifts it."""
+    both = (
+        "- {name: one, at: 1s, stop_controller: {target: controller 101}, for: 10s}\n"
+        "- {name: two, at: 5s, kill_controller: {target: controller 102}, for: 10s}\n"
+    )
+    assert "no majority of the 3 controllers" in told(tmp_path, both, cluster=kraft_inventory())
+    lifted = HEAD + "allow: {controller_majority: to see it}\n"
+    assert told(tmp_path, both, lifted, cluster=kraft_inventory()) == ""

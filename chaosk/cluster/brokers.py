@@ -13,6 +13,7 @@ from kafka.protocol.api_message import ApiMessage
 
 from chaosk.cluster.live import UnknownTopic
 from chaosk.cluster.places import broker_places
+from chaosk.cluster.quorum import Quorum, quorum, quorum_request
 from chaosk.cluster.views import PartitionView, View, current, metadata_request, partitions, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer
 from chaosk.errors import ClusterError
@@ -28,6 +29,7 @@ class Brokers:
     def __init__(self, inventory: Inventory, settings: Mapping[str, Any], timeout: float = TIMEOUT) -> None:
         """``settings``: librdkafka settings with secrets resolved; ``timeout``: seconds that one answer may take."""
         self._places = broker_places(inventory, settings)
+        self._kraft = inventory.kraft
         self._timeout = timeout
         self._idle: dict[int, list[Link]] = {broker: [] for broker in self._places}
         self._lock = threading.Lock()
@@ -66,7 +68,7 @@ class Brokers:
     def views(self, topics: Sequence[str] | None = ()) -> tuple[View, ...]:
         """What each broker that answers says of the cluster and of some topics (None: all); raises if none does."""
         answers = self.ask_all(lambda: metadata_request(topics))
-        return tuple(view(broker, answer) for broker, answer in answers.items())
+        return tuple(view(broker, answer, kraft=self._kraft) for broker, answer in answers.items())
 
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
         """Every partition of a topic; raises UnknownTopic if the cluster has none of that name."""
@@ -76,8 +78,24 @@ class Brokers:
         return found
 
     def controller(self) -> int | None:
-        """Broker id of the controller; None if there is none."""
-        return current(self.views())[0].controller
+        """Whom to ask what the controller decides: it, or in KRaft a broker that reaches it; None if there is none."""
+        if not self._kraft:
+            return current(self.views())[0].controller
+        said = self._quorums()
+        return max(said, key=lambda broker: said[broker].epoch, default=None)
+
+    def quorum(self) -> Quorum | None:
+        """The quorum of controllers as its leader describes it; None if no broker reaches a leader. For KRaft."""
+        return max(self._quorums().values(), key=lambda one: one.epoch, default=None)
+
+    def _quorums(self) -> dict[int, Quorum]:
+        """By broker what its leader answers; a leader that was cut off knows an older epoch than the new one."""
+        try:
+            answers = self.ask_all(quorum_request)
+        except ClusterError:
+            self.views()  # if nobody answers at all, that is the error
+            return {}
+        return {broker: found for broker, answer in answers.items() if (found := quorum(answer)) is not None}
 
     def close(self) -> None:
         """End every connection; one that waits for an answer ends when its time is over."""

@@ -27,6 +27,8 @@ class ClusterLive:
     ) -> None:
         """``probe``: what a probe said last; ``timeout``: seconds that a ZooKeeper node may take."""
         self._brokers = brokers
+        self._kraft = inventory.kraft
+        self._voters = tuple(sorted(inventory.voters()))
         self._zookeepers = zookeeper_places(inventory)
         self._probe = probe
         self._timeout = timeout
@@ -36,8 +38,11 @@ class ClusterLive:
         return self._brokers.partitions(topic)
 
     def controller(self) -> int | None:
-        """Broker id of the controller; None if there is none."""
-        return self._brokers.controller()
+        """Id of the controller: of a broker, or in KRaft of the quorum's leader; None if there is none."""
+        if not self._kraft:
+            return self._brokers.controller()
+        found = self._brokers.quorum()
+        return None if found is None else found.leader
 
     def coordinator(self, group: str) -> int | None:
         """Broker id of a consumer group's coordinator; None if there is none at the moment."""
@@ -60,6 +65,13 @@ class ClusterLive:
         """By ZooKeeper id its mode, or None where it does not serve."""
         modes = together(lambda place: _mode(place, self._timeout), self._zookeepers.values())
         return dict(zip(self._zookeepers, modes, strict=True))
+
+    def controller_roles(self) -> dict[int, str | None]:
+        """By node id of a controller its role in the quorum, or None where it takes no part; empty with ZooKeeper."""
+        if not self._kraft:
+            return {}
+        found = self._brokers.quorum()
+        return {**dict.fromkeys(self._voters), **({} if found is None else found.roles)}
 
     def probe(self, name: str) -> ProbeState:
         """What the probe said last."""

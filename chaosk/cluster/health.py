@@ -16,11 +16,12 @@ def unhealthy(live: Live, inventory: Inventory, topics: Iterable[str] = ()) -> t
     """What is wrong with a cluster, a sentence each; empty if it is whole.
 
     Every broker of the inventory has to answer and be alive to the cluster, there has to be a controller, every
-    ZooKeeper node has to serve and one of them to lead, and every partition of ``topics`` and of Kafka's own topics
-    needs a leader and a full ISR. Topics that do not exist are passed over.
+    ZooKeeper node has to serve and one of them to lead, or every controller to take part in the quorum, and every
+    partition of ``topics`` and of Kafka's own topics needs a leader and a full ISR. Topics that do not exist are
+    passed over.
     """
     try:
-        told = _brokers(live, inventory)
+        told = _brokers(live, inventory) + _controllers(live, inventory)
         told += [line for topic in (*topics, *INTERNAL) for line in _partitions(live, topic)]
     except ClusterError as error:
         told = [str(error)]
@@ -35,6 +36,17 @@ def _brokers(live: Live, inventory: Inventory) -> list[str]:
     if live.controller() is None:
         told.append("there is no controller")
     return told
+
+
+def _controllers(live: Live, inventory: Inventory) -> list[str]:
+    known = inventory.voters()
+    return [
+        f"controller {number} votes, and is not in the inventory; add it, or chaosk cannot spare the quorum's majority"
+        if number not in known
+        else f"controller {number} takes no part in the quorum"
+        for number, role in sorted(live.controller_roles().items())
+        if number not in known or role is None
+    ]
 
 
 def _partitions(live: Live, topic: str) -> list[str]:

@@ -57,7 +57,7 @@ class Live(Protocol):
         ...
 
     def controller(self) -> int | None:
-        """Broker id of the controller; None if there is none."""
+        """Id of the controller: of a broker, or in KRaft of the node that leads the quorum; None if there is none."""
         ...
 
     def coordinator(self, group: str) -> int | None:
@@ -74,6 +74,13 @@ class Live(Protocol):
 
     def zookeeper_modes(self) -> dict[int, str | None]:
         """By ZooKeeper id ``leader``, ``follower``, ``standalone``, or None where it does not serve."""
+        ...
+
+    def controller_roles(self) -> dict[int, str | None]:
+        """By node id ``leader``, ``follower``, or None for one that takes no part in the quorum; empty with ZooKeeper.
+
+        Those of the inventory, and those that vote without being there.
+        """
         ...
 
     def probe(self, name: str) -> ProbeState:

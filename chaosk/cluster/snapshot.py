@@ -18,20 +18,22 @@ Ids = Annotated[tuple[int, ...], Field(strict=False)]
 
 
 class Snapshot(Model):
-    """Topics, brokers, controller and ZooKeeper roles, as the cluster itself held them to be."""
+    """Topics, brokers, controllers and ZooKeeper roles, as the cluster itself held them to be."""
 
     at: int
     """When, nanoseconds of this machine's monotonic clock."""
     wall: int
     """The wall clock then, nanoseconds since 1970."""
     controller: int | None
-    """Broker id of the controller; None if there was none."""
+    """Id of the controller, in KRaft the node that led the quorum; None if there was none."""
     brokers: Ids
     """The brokers that the cluster held to be alive."""
     answering: Ids
     """The brokers that answered by themselves."""
     zookeepers: dict[int, str | None]
     """By ZooKeeper id its mode; None where it did not serve."""
+    controllers: dict[int, str | None] = Field(default_factory=dict)
+    """In KRaft, by node id the role of each controller in the quorum; None where it took no part."""
     partitions: Partitions
     """Of the topics asked about: leader, leader epoch, replicas and ISR; by topic and number."""
 
@@ -41,12 +43,15 @@ def take(brokers: Brokers, live: Live, topics: Iterable[str]) -> Snapshot:
     at, wall = time.monotonic_ns(), time.time_ns()
     views = brokers.views(sorted(topics))
     inside = current(views)[0]
+    roles = live.controller_roles()
+    leading = next((number for number, role in roles.items() if role == "leader"), None)
     return Snapshot(
         at=at,
         wall=wall,
-        controller=inside.controller,
+        controller=leading if inside.kraft else inside.controller,
         brokers=inside.alive,
         answering=tuple(sorted(one.asked for one in views)),
         zookeepers=live.zookeeper_modes(),
+        controllers=roles,
         partitions=partitions(views),
     )

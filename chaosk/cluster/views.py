@@ -2,7 +2,8 @@
 
 A broker that is cut off from its peers goes on saying what it last knew. So facts are taken from the brokers that
 name the controller most of the others name; and a partition's leader from the answer with the newest leader epoch.
-In KRaft a broker names any broker as the controller: there the first rule decides nothing, and the second all.
+In KRaft a broker names any broker as the controller: there those are believed that name the same brokers as alive as
+most others.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class View:
     asked: int
     """The broker that says so."""
     controller: int | None
+    """None as well in KRaft, where no broker tells."""
     alive: tuple[int, ...]
     """The brokers it holds to be alive, ascending."""
     racks: bool
@@ -47,6 +49,13 @@ class View:
     """By name the id of every topic it knows, of those asked about."""
     advertised: dict[int, tuple[str, int]] = field(default_factory=dict)
     """By broker the host and port that it tells clients to come to."""
+    kraft: bool = False
+    """Whether the cluster is in KRaft mode."""
+
+    @property
+    def side(self) -> object:
+        """What tells apart those that have lost sight of each other: whom they hold to be the controller, or alive."""
+        return self.alive if self.kraft else self.controller
 
 
 def metadata_request(topics: Sequence[str] | None) -> MetadataRequest:
@@ -55,7 +64,7 @@ def metadata_request(topics: Sequence[str] | None) -> MetadataRequest:
     return MetadataRequest(topics=names, allow_auto_topic_creation=False, version=12)
 
 
-def view(asked: int, answer: Any) -> View:  # noqa: ANN401 - kafka-python's answers are made at run time
+def view(asked: int, answer: Any, *, kraft: bool = False) -> View:  # noqa: ANN401 - kafka-python makes answers at run time
     """A broker's view from its answer to :func:`metadata_request`; raises ClusterError if it refuses to tell."""
     topics = [topic for topic in answer.topics if topic.error_code != _UNKNOWN_TOPIC]
     for topic in topics:
@@ -63,27 +72,28 @@ def view(asked: int, answer: Any) -> View:  # noqa: ANN401 - kafka-python's answ
             raise ClusterError(f"broker {asked} does not describe topic {topic.name}: Kafka error {topic.error_code}")
     return View(
         asked=asked,
-        controller=answer.controller_id if answer.controller_id >= 0 else None,
+        controller=answer.controller_id if answer.controller_id >= 0 and not kraft else None,
         alive=tuple(sorted(broker.node_id for broker in answer.brokers)),
         racks=any(broker.rack for broker in answer.brokers),
         partitions=tuple(sorted((_partition(t.name, p) for t in topics for p in t.partitions), key=_key)),
         topic_ids={topic.name: str(topic.topic_id) for topic in topics},
         advertised={broker.node_id: (broker.host, broker.port) for broker in answer.brokers},
+        kraft=kraft,
     )
 
 
 def current(views: Sequence[View]) -> tuple[View, ...]:
     """The views of the brokers that belong to the cluster, the controller's own first; empty for none.
 
-    Those are the ones that name the controller that most name. Of equally many the side wins that knows newer leader
-    epochs: the other side is the one that missed something.
+    Those are the ones that name the controller that most name, in KRaft the same brokers as alive. Of equally many the
+    side wins that knows newer leader epochs: the other side is the one that missed something.
     """
     if not views:
         return ()
-    votes = Counter(one.controller for one in views)
-    ages = {name: sum(_epochs(one) for one in views if one.controller == name) / votes[name] for name in votes}
+    votes = Counter(one.side for one in views)
+    ages = {name: sum(_epochs(one) for one in views if one.side == name) / votes[name] for name in votes}
     elected = max(votes, key=lambda name: (votes[name], ages[name], name is not None))
-    return tuple(sorted((v for v in views if v.controller == elected), key=lambda v: (v.asked != elected, v.asked)))
+    return tuple(sorted((v for v in views if v.side == elected), key=lambda v: (v.asked != elected, v.asked)))
 
 
 def partitions(views: Sequence[View]) -> tuple[PartitionView, ...]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from chaosk.cluster.live import Live
 from chaosk.inventory import Inventory
 from chaosk.model import Model
+from chaosk.quorum import Needs
 
 
 class Answer(Model):
@@ -24,6 +25,8 @@ class Condition(Model, ABC):
     spelling: ClassVar[str]
     """How it is written, like ``isr_full(TOPIC)``."""
     example: ClassVar[str]
+    needs: ClassVar[Needs | None] = None
+    """The mode of clusters that it is for, if not for any."""
 
     @abstractmethod
     def ask(self, live: Live, inventory: Inventory) -> Answer:

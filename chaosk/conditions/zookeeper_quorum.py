@@ -8,6 +8,7 @@ from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer, Condition
 from chaosk.errors import UsageError
 from chaosk.inventory import Inventory
+from chaosk.quorum import Needs
 
 
 class ZooKeeperQuorum(Condition):
@@ -15,6 +16,7 @@ class ZooKeeperQuorum(Condition):
 
     spelling: ClassVar[str] = "zookeeper_quorum"
     example: ClassVar[str] = "zookeeper_quorum"
+    needs: ClassVar[Needs | None] = Needs("zookeeper", "write controller_quorum")
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
         """Ask every node once."""

@@ -8,6 +8,7 @@ from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer, Condition
 from chaosk.errors import UsageError
 from chaosk.inventory import Inventory
+from chaosk.quorum import Needs
 
 
 class ZooKeeperUp(Condition):
@@ -15,6 +16,7 @@ class ZooKeeperUp(Condition):
 
     spelling: ClassVar[str] = "zookeeper_up(ID)"
     example: ClassVar[str] = "zookeeper_up(1)"
+    needs: ClassVar[Needs | None] = Needs("zookeeper", "write controller_up(ID)")
 
     id: int
     """ZooKeeper id."""

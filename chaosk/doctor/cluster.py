@@ -1,4 +1,4 @@
-"""The cluster itself: brokers, listeners, controller, ZooKeeper, partitions; healthy enough to be broken on purpose."""
+"""The cluster itself: brokers, listeners, controllers, ZooKeeper, partitions; fit to be broken on purpose."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[
     for problem in problems:
         yield bad("cluster", "health", problem, _WAIT)
     if not problems:
-        yield ok("cluster", "health", "every broker and ZooKeeper node serves, there is a controller")
+        yield ok("cluster", "health", _whole(inventory))
     yield from listeners(advertised(inventory))
     try:
         every = partitions(brokers.views(None))
@@ -54,6 +54,12 @@ def listeners(found: Iterable[Advertised]) -> Iterator[Finding]:
             )  # fmt: skip
         else:
             yield ok(where, what, f"advertises {_spell(one.says)}, which answers")
+
+
+def _whole(inventory: Inventory) -> str:
+    if inventory.kraft:
+        return "every broker serves, every controller takes part in the quorum, and one leads it"
+    return "every broker and ZooKeeper node serves, there is a controller"
 
 
 def _partitions(every: Sequence[PartitionState]) -> Finding:

@@ -15,6 +15,7 @@ from chaosk.steps._probe_steps import ProbeStep
 from chaosk.steps._service_steps import Restart, ServiceStep, Start
 from chaosk.steps.elect_leader import ElectLeader
 from chaosk.targets._contract import Target
+from chaosk.targets.controller import Controller
 from chaosk.targets.host import OneHost
 from chaosk.targets.zookeeper import OneZooKeeper
 from chaosk.timing import stays
@@ -22,10 +23,11 @@ from chaosk.timing import stays
 _LIMITS = {
     "brokers": ("all_brokers",),
     "zookeepers": ("zookeeper_majority",),
+    "controllers": ("controller_majority",),
     "hosts": ("all_brokers", "zookeeper_majority"),
 }
 """By target that names all of a kind, the limits of harm that taking them away at once passes."""
-_EVERY = {"broker": "brokers", "zookeeper": "zookeepers", "host": "hosts"}
+_EVERY = {"broker": "brokers", "zookeeper": "zookeepers", "controller": "controllers", "host": "hosts"}
 """By kind of target that names one node, the one that names all of them."""
 _EVERYONE = "everyone_else"
 
@@ -51,12 +53,19 @@ def _one(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
         yield draft.at(where, f"port {SSH} is SSH, by which chaosk heals, and is never cut; remove it")
     for text in _at_once(entry):
         told = _rendered(text)
-        lifted = draft.allow.reasons() if draft.allow is not None else _LIMITS["hosts"]
-        missing = [limit for limit in _LIMITS.get(told or "", ()) if limit not in lifted]
+        missing = [limit for limit in _LIMITS.get(told or "", ()) if limit not in _lifted(draft)]
         if missing:
             names = ", ".join(f"{limit}: WHY" for limit in missing)
             what = f"that is all of them at once; aim at fewer, or, if it is meant, write `allow: {{{names}}}`"
             yield draft.at(draft.holds(path, text), what)
+
+
+def _lifted(draft: Draft) -> frozenset[str]:
+    """The limits that it lifts; whoever gives up the controllers' majority has no ZooKeeper to think of."""
+    if draft.allow is None:
+        return frozenset({*_LIMITS["hosts"], *_LIMITS["controllers"]})
+    lifted = frozenset(draft.allow.reasons())
+    return lifted | {"zookeeper_majority"} if "controller_majority" in lifted else lifted
 
 
 def _at_once(entry: Entry) -> tuple[str, ...]:
@@ -110,5 +119,5 @@ def _rendered(text: str) -> str | None:
 
 
 def _fixed(target: Target) -> bool:
-    named = isinstance(target, OneHost) or (isinstance(target, OneZooKeeper) and target.node.isdigit())
+    named = isinstance(target, OneHost) or (isinstance(target, OneZooKeeper | Controller) and target.node.isdigit())
     return named or type(target).static

@@ -37,8 +37,8 @@ class Party:
     """Whether all it sends and receives is meant, not only what has to do with its doors."""
 
     def calls(self, other: Party) -> bool:
-        """Whether it opens connections to ``other``: a listener opens none, a ZooKeeper node none to brokers."""
-        idle = self.kind == "zookeeper" and other.kind in {"broker", "listener"}
+        """Whether it opens connections to ``other``: a listener opens none, a keeper of metadata none to brokers."""
+        idle = self.kind in {"zookeeper", "controller"} and other.kind in {"broker", "listener"}
         return self.kind != "listener" and not idle
 
 
@@ -66,7 +66,7 @@ def party(inventory: Inventory, node: Node) -> Party:
 
 
 def others(inventory: Inventory, group: Iterable[Node]) -> tuple[Party, ...]:
-    """Every broker and ZooKeeper node of the inventory that is in none of the group's nodes."""
+    """Every server of the inventory that is in none of the group's nodes."""
     taken = set(group)
     hosts = {node.id for node in taken if node.kind == "host"}
     brokers = {node.id.rpartition("/")[2] for node in taken if node.kind in {"broker", "listener"}}
@@ -103,6 +103,8 @@ def _doors(inventory: Inventory, node: Node) -> Iterator[Door]:
     if node.kind == "broker":
         ports = {listener.port for listener in inventory.brokers[int(node.id)].listeners.values()}
         yield from (Door(port) for port in sorted(ports))
+    elif node.kind == "controller":
+        yield Door(inventory.controllers[int(node.id)].port)
     else:
         zookeeper = inventory.zookeepers[int(node.id)]
         yield from (Door(port) for port in dict.fromkeys((zookeeper.client_port, *zookeeper.peer_ports)))

@@ -67,10 +67,11 @@ def state_table(states: Mapping[str, Mapping[str, Any]]) -> States:
     partitions = _partition_rows([_partitions(view) for view in views])
     shown = _most_telling(partitions)
     facts = [
-        _fact_row("controller", [_broker(view.get("controller")) for view in views]),
+        _fact_row("controller", [_controller(view) for view in views]),
         _fact_row("brokers in the cluster", [_listed(view.get("brokers")) for view in views]),
         _fact_row("brokers that answer", [_listed(view.get("answering")) for view in views]),
-        *_zookeeper_rows([view.get("zookeepers") for view in views]),
+        *_role_rows("ZooKeeper", "does not serve", [view.get("zookeepers") for view in views]),
+        *_role_rows("controller", "takes no part", [view.get("controllers") for view in views]),
     ]
     rows = (*shown, *(row for row in facts if any(cell.text for cell in row.cells)))
     return States(columns, rows, len(partitions) - len(shown))
@@ -114,16 +115,17 @@ def _fact_row(name: str, texts: Sequence[str]) -> StateRow:
     return StateRow(name, tuple(Cell((), text, text != texts[0]) for text in texts))
 
 
-def _zookeeper_rows(views: Sequence[object]) -> list[StateRow]:
-    modes = [view if isinstance(view, Mapping) else {} for view in views]
-    nodes = sorted({str(node) for view in modes for node in view}, key=lambda node: (len(node), node))
-    return [
-        _fact_row(f"ZooKeeper {node}", [str(view.get(node) or "does not serve") for view in modes]) for node in nodes
-    ]
+def _role_rows(noun: str, none: str, views: Sequence[object]) -> list[StateRow]:
+    roles = [view if isinstance(view, Mapping) else {} for view in views]
+    nodes = sorted({str(node) for view in roles for node in view}, key=lambda node: (len(node), node))
+    return [_fact_row(f"{noun} {node}", [str(view.get(node) or none) for view in roles]) for node in nodes]
 
 
-def _broker(value: object) -> str:
-    return "none" if value in (None, -1) else f"broker {value}"
+def _controller(view: Mapping[str, Any]) -> str:
+    value = view.get("controller")
+    if value in (None, -1):
+        return "none"
+    return f"controller {value}" if view.get("controllers") else f"broker {value}"
 
 
 def _listed(value: object) -> str:

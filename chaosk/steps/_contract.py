@@ -19,8 +19,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from chaosk.harm import Harm, servers_of
-from chaosk.inventory import Broker, Inventory, ZooKeeper
+from chaosk.inventory import Broker, Controller, Inventory, ZooKeeper
 from chaosk.model import Model
+from chaosk.quorum import Needs
 from chaosk.targets._contract import Node
 from chaosk.transport.command import Command
 
@@ -113,6 +114,10 @@ class Site:
         """The inventory's entry of a broker node."""
         return self.inventory.brokers[int(node.id)]
 
+    def controller(self, node: Node) -> Broker | Controller:
+        """The inventory's entry of a KRaft controller, a broker's where it is one as well."""
+        return self.inventory.voters()[int(node.id)]
+
     def zookeeper(self, node: Node) -> ZooKeeper:
         """The inventory's entry of a ZooKeeper node."""
         return self.inventory.zookeepers[int(node.id)]
@@ -127,6 +132,8 @@ class Step(Model, ABC):
     """Whether it leaves something to undo, so that ``for`` makes sense."""
     ends: ClassVar[tuple[str, ...]] = ()
     """Kinds of step whose faults it ends when it hits the same nodes, as ``start_broker`` ends ``kill_broker``."""
+    needs: ClassVar[Needs | None] = None
+    """The mode of clusters that it is for, if not for any."""
 
     @abstractmethod
     def targets(self) -> tuple[str, ...]:

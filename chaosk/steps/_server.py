@@ -1,4 +1,4 @@
-"""What brokers and ZooKeeper nodes have in common as targets of steps."""
+"""What brokers, controllers and ZooKeeper nodes have in common as targets of steps."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Literal
 
 from chaosk import service
 from chaosk.errors import StepError
-from chaosk.inventory import ServerProcess
+from chaosk.inventory import Broker, ServerProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site
-from chaosk.targets._contract import Node
+from chaosk.targets._contract import Node, voters
 from chaosk.transport.command import Command
 
-Role = Literal["broker", "zookeeper"]
+Role = Literal["broker", "controller", "zookeeper"]
 
 SOON = 20.0
 """Seconds until a process that was signalled shows it."""
@@ -25,9 +25,8 @@ STARTUP = 90.0
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A broker or ZooKeeper node to act on."""
+    """A broker, controller or ZooKeeper node to act on."""
 
-    role: Role
     node: Node
     process: ServerProcess
 
@@ -52,14 +51,22 @@ class Server:
         """The process is there, and not stopped by a signal."""
         return Fact(says=f"{self.name} runs, not frozen", query=service.is_awake(self.process), within=within)
 
-    def serving(self, within: float = STARTUP) -> Fact:
-        """The cluster sees it, and it answers."""
-        return Fact(says=f"{self.name} serves", query=f"{self.role}_up({self.node.id})", within=within)
+    def serving(self, within: float = STARTUP) -> Iterator[Fact]:
+        """The cluster sees it, and it answers; where one process has two roles, in both."""
+        for role in self.roles:
+            as_what = "" if role == self.node.kind else f" as a {role}"
+            yield Fact(says=f"{self.name} serves{as_what}", query=f"{role}_up({self.node.id})", within=within)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What its process is: a broker can be a controller as well."""
+        combined = isinstance(self.process, Broker) and self.process.controller_listener is not None
+        return (self.node.kind, "controller") if combined else (self.node.kind,)
 
     def back(self) -> Iterator[Fact]:
         """The process runs, not frozen, and serves."""
         yield self.awake(SOON)
-        yield self.serving()
+        yield from self.serving()
 
 
 def servers(site: Site, role: Role, target: str) -> tuple[Server, ...]:
@@ -74,8 +81,15 @@ def each(every: tuple[Server, ...], command: Callable[[ServerProcess], Command])
 
 
 def _server(site: Site, role: Role, target: str, node: Node) -> Server:
+    if role == "controller" and node in voters(site.inventory):
+        return Server(node, site.controller(node))
     if node.kind != role:
-        wanted = "brokers, like leader(orders, 0)" if role == "broker" else "ZooKeeper nodes, like zookeeper leader"
-        raise StepError(f"{site.entry}: the target {target!r} names {node}; name {wanted}")
-    process = site.broker(node) if role == "broker" else site.zookeeper(node)
-    return Server(role, node, process)
+        raise StepError(f"{site.entry}: the target {target!r} names {node}; name {_WANTED[role]}")
+    return Server(node, site.broker(node) if role == "broker" else site.zookeeper(node))
+
+
+_WANTED: dict[Role, str] = {
+    "broker": "brokers, like leader(orders, 0)",
+    "controller": "controllers of a KRaft quorum, like controller",
+    "zookeeper": "ZooKeeper nodes, like zookeeper leader",
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Restart
 
@@ -15,6 +16,7 @@ class RestartZooKeeper(Restart):
     """
 
     role: ClassVar[Role] = "zookeeper"
+    needs: ClassVar[Needs | None] = Needs("zookeeper", "write restart_controller")
     example: ClassVar[str] = """\
 at: 10s
 restart_zookeeper: {target: zookeepers, pause: 5s}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Start
 
@@ -12,6 +13,7 @@ class StartZooKeeper(Start):
     """Start a ZooKeeper node that a stop or a kill left down, and wait until it serves: that fault is then over."""
 
     role: ClassVar[Role] = "zookeeper"
+    needs: ClassVar[Needs | None] = Needs("zookeeper", "write start_controller")
     example: ClassVar[str] = """\
 at: 40s
 start_zookeeper: {target: zookeeper 1}

@@ -10,8 +10,9 @@ from typing import ClassVar, Literal
 from chaosk.cluster.live import Live
 from chaosk.inventory import Inventory
 from chaosk.model import Model
+from chaosk.quorum import Needs
 
-NodeKind = Literal["host", "broker", "zookeeper", "probe", "listener", "everyone_else"]
+NodeKind = Literal["host", "broker", "zookeeper", "controller", "probe", "listener", "everyone_else"]
 
 
 class Node(Model):
@@ -19,7 +20,7 @@ class Node(Model):
 
     kind: NodeKind
     id: str
-    """Host name, broker id, ZooKeeper id, probe name, or ``<listener>`` with its broker id, like ``CLIENT/2``."""
+    """Host name, id of a server, probe name, or ``<listener>`` with its broker id, like ``CLIENT/2``."""
     host: str | None = None
     """The host it runs on; None for probes and everyone else."""
 
@@ -29,10 +30,19 @@ class Node(Model):
 
 
 def servers(inventory: Inventory) -> tuple[Node, ...]:
-    """All brokers and ZooKeeper nodes of a cluster."""
+    """All brokers, ZooKeeper nodes and controllers of a cluster; one that is a broker as well is there as that."""
     brokers = (Node(kind="broker", id=str(number), host=one.host) for number, one in inventory.brokers.items())
     keepers = (Node(kind="zookeeper", id=str(number), host=one.host) for number, one in inventory.zookeepers.items())
-    return (*brokers, *keepers)
+    controllers = (
+        Node(kind="controller", id=str(number), host=one.host) for number, one in inventory.controllers.items()
+    )
+    return (*brokers, *keepers, *controllers)
+
+
+def voters(inventory: Inventory) -> tuple[Node, ...]:
+    """The controllers of a KRaft quorum: brokers that are one as well, and those that are nothing else."""
+    numbers = {str(number) for number in inventory.voters()}
+    return tuple(node for node in servers(inventory) if node.kind in {"broker", "controller"} and node.id in numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,8 @@ class Target(Model, ABC):
     """One that can be copied."""
     static: ClassVar[bool] = False
     """Whether it is the same whenever it is asked, with no live cluster."""
+    needs: ClassVar[Needs | None] = None
+    """The mode of clusters that it is for, if not for any."""
 
     def nested(self) -> tuple[str, ...]:
         """The target expressions among its arguments, like the set in ``random(1, brokers)``: checked before a run."""

@@ -11,7 +11,7 @@ from chaosk.cluster.live import PartitionState
 from chaosk.errors import ClusterError, UsageError
 from chaosk.inventory import Inventory
 from chaosk.nearest import instead
-from chaosk.targets._contract import Node, Scene
+from chaosk.targets._contract import Node, Scene, voters
 
 Number = Annotated[int, Field(ge=0)]
 """An id or a partition."""
@@ -41,6 +41,14 @@ def zookeeper_node(inventory: Inventory, node: int) -> Node:
     if node not in inventory.zookeepers:
         raise UsageError(f"zookeeper {node}: the inventory has no such node; {_ids(inventory.zookeepers)}")
     return Node(kind="zookeeper", id=str(node), host=inventory.zookeepers[node].host)
+
+
+def controller_node(inventory: Inventory, number: int) -> Node:
+    """The node of a KRaft controller's id; raises UsageError if the inventory has no such controller."""
+    for node in voters(inventory):
+        if node.id == str(number):
+            return node
+    raise UsageError(f"controller {number}: the inventory has no such controller; {_ids(inventory.voters())}")
 
 
 def host_node(inventory: Inventory, host: str) -> Node:

@@ -1,20 +1,53 @@
-"""The controller."""
+"""The controller, and in KRaft the others of its quorum."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
-from chaosk.targets._nodes import broker_nodes
+from pydantic import StringConstraints
+
+from chaosk.errors import ClusterError, UsageError
+from chaosk.targets._contract import Node, Scene, Target, voters
+from chaosk.targets._nodes import broker_nodes, controller_node
 
 
 class Controller(Target):
-    """The broker that is the cluster's controller now."""
+    """The cluster's controller now: the broker that ZooKeeper's election made it, or the leader of the KRaft quorum.
 
-    spelling: ClassVar[str] = "controller"
+    In KRaft also a controller by its id, ``follower`` (the lowest id of those that follow) or ``followers`` (all).
+    """
+
+    spelling: ClassVar[str] = "controller [ID|leader|follower|followers]"
     example: ClassVar[str] = "controller"
 
+    node: Annotated[str, StringConstraints(pattern=r"^(leader|follower|followers|0|[1-9][0-9]{0,8})$")] = "leader"
+    """Its id, ``leader``, ``follower`` or ``followers``."""
+
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """That broker; empty while there is no controller."""
-        named = scene.live.controller()
-        return () if named is None else broker_nodes(scene.inventory, (named,))
+        """Those nodes, ascending; empty if none has that role now.
+
+        Raises UsageError for an id that is not there, and with ZooKeeper for all but the controller itself.
+        """
+        inventory = scene.inventory
+        if self.node != "leader" and not inventory.kraft:
+            raise UsageError(
+                f"controller {self.node}: with ZooKeeper there is one controller, a broker; write controller"
+            )
+        if self.node.isdigit():
+            return (controller_node(inventory, int(self.node)),)
+        if self.node == "leader":
+            named = scene.live.controller()
+            return () if named is None else _known(scene, named)
+        roles = scene.live.controller_roles()
+        found = [node for number in sorted(roles) if roles[number] == "follower" for node in _known(scene, number)]
+        return tuple(found if self.node == "followers" else found[:1])
+
+
+def _known(scene: Scene, number: int) -> tuple[Node, ...]:
+    """The node that the cluster named; raises ClusterError if the inventory lacks it."""
+    if not scene.inventory.kraft:
+        return broker_nodes(scene.inventory, (number,))
+    found = tuple(node for node in voters(scene.inventory) if node.id == str(number))
+    if not found:
+        raise ClusterError(f"the cluster names controller {number}, and the inventory has no such controller; add it")
+    return found

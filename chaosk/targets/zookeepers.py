@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaosk.quorum import Needs
 from chaosk.targets._contract import Node, Scene, Target
 from chaosk.targets._nodes import zookeeper_node
 
@@ -13,6 +14,7 @@ class AllZooKeepers(Target):
 
     spelling: ClassVar[str] = "zookeepers"
     example: ClassVar[str] = "zookeepers"
+    needs: ClassVar[Needs | None] = Needs("zookeeper", "write controllers")
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chaosk.expression import parse_target
+from chaosk.quorum import Needs
 from chaosk.targets._contract import Node, Scene, Target
 from chaosk.targets._nodes import zookeeper_node
 
@@ -14,6 +15,7 @@ class ZooKeepersOn(Target):
 
     spelling: ClassVar[str] = "zookeepers_on(TARGET)"
     example: ClassVar[str] = "zookeepers_on(leader(orders, 0))"
+    needs: ClassVar[Needs | None] = Needs("zookeeper", "leave it out")
 
     of: str
     """Whose hosts, a target."""

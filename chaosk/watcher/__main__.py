@@ -15,9 +15,9 @@ from chaosk.cluster.places import broker_places, zookeeper_places
 from chaosk.cluster.settings import client_settings
 from chaosk.errors import ChaoskError, UsageError
 from chaosk.eventlog import LiveLog
-from chaosk.watcher.sampling import BrokerSampler, ZooKeeperSampler
+from chaosk.watcher.sampling import About, BrokerSampler, QuorumSampler, Sampler, ZooKeeperSampler
 from chaosk.watcher.spec import WatcherSpec
-from chaosk.watcher.state import WatcherState, glance
+from chaosk.watcher.state import WatcherState, glance, with_quorum
 
 TICK = 0.05
 """Seconds between two looks at whether rows are due: half of what a SIGKILL may cost."""
@@ -37,22 +37,24 @@ class Watcher:
     def __init__(self, spec: WatcherSpec, stop: threading.Event) -> None:
         """Connects to nothing yet; raises PreflightError for a cluster that it cannot speak to."""
         brokers = broker_places(spec.inventory, client_settings(spec.inventory))
+        about = About(spec.topics, others=spec.others, kraft=spec.inventory.kraft)
         self._stop = stop
         self._log = LiveLog(Path(spec.folder))
         self._brokers = {
-            number: BrokerSampler(number, place, spec.topics, self._log, stop, others=spec.others)
-            for number, place in brokers.items()
+            number: BrokerSampler(number, place, about, self._log, stop) for number, place in brokers.items()
         }
         self._zookeepers = {
             node: ZooKeeperSampler(node, place, self._log, stop)
             for node, place in zookeeper_places(spec.inventory).items()
         }
+        self._quorum = QuorumSampler(brokers.values(), self._log, stop) if about.kraft else None
         self._topics = frozenset(spec.topics)
         self._period = SOONER if spec.others else STATE_PERIOD
 
     def watch(self) -> None:
         """Watch until told to stop; raises EventLogError if the events cannot be written."""
-        samplers = [*self._brokers.values(), *self._zookeepers.values()]
+        samplers: list[Sampler] = [*self._brokers.values(), *self._zookeepers.values()]
+        samplers += [self._quorum] if self._quorum is not None else []
         for sampler in samplers:
             sampler.start()
         threading.Thread(target=self._tell, daemon=True).start()
@@ -73,7 +75,8 @@ class Watcher:
         views = [one.latest for one in self._brokers.values()]
         modes = {node: sampler.latest for node, sampler in self._zookeepers.items()}
         answered = [one for one in views if one is not None]
-        return glance(time.monotonic_ns(), list(self._brokers), answered, modes, self._topics)
+        seen = glance(time.monotonic_ns(), list(self._brokers), answered, modes, self._topics)
+        return seen if self._quorum is None else with_quorum(seen, self._quorum.latest)
 
     def _tell(self) -> None:
         """States on stdout, from a thread of its own: a reader that does not read stalls nothing but this."""

@@ -1,15 +1,17 @@
-"""One thread for each broker and ZooKeeper node, on a schedule of its own: none waits for another."""
+"""One thread for each broker and ZooKeeper node, and one for the quorum, on schedules of their own: none waits."""
 
 from __future__ import annotations
 
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from chaosk.cluster.offsets import offsets_requests, replica_offsets
+from chaosk.cluster.quorum import Quorum, quorum, quorum_request
 from chaosk.cluster.views import NO_EPOCH, View, metadata_request, view
 from chaosk.cluster.wire import Link, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
@@ -19,6 +21,8 @@ BROKER_PERIOD = 0.15
 """Seconds between two samples of a broker: 6.7 a second, so that 5 are left when some take longer."""
 ZOOKEEPER_PERIOD = 1.0
 """Seconds between two samples of a ZooKeeper node."""
+QUORUM_PERIOD = 1.0
+"""Seconds between two samples of the quorum."""
 
 
 class Rows(Protocol):
@@ -51,18 +55,28 @@ class Sampler(threading.Thread, ABC):
         """Take one sample and write it down."""
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """What brokers are asked about."""
+
+    topics: Sequence[str]
+    others: bool = False
+    """Also all other topics; they are only in :attr:`BrokerSampler.latest`."""
+    kraft: bool = False
+    """Whether the cluster is in KRaft mode."""
+
+
 class BrokerSampler(Sampler):
     """Samples one broker: what it says of the cluster, and the offsets of its own replicas."""
 
     def __init__(
-        self, broker: int, place: Place, topics: Sequence[str], log: Rows, stop: threading.Event, *,
-        others: bool = False,
+        self, broker: int, place: Place, about: About, log: Rows, stop: threading.Event,
     ) -> None:  # fmt: skip
-        """``others``: also ask for all other topics; they are only in :attr:`latest`."""
         super().__init__(str(place), BROKER_PERIOD, log, stop)
         self._broker = broker
-        self._topics = topics
-        self._asked = None if others else topics
+        self._topics = about.topics
+        self._kraft = about.kraft
+        self._asked = None if about.others else about.topics
         self._link = Link(place)
         self.latest: View | None = None
         """What it said last; None if it did not answer."""
@@ -71,7 +85,7 @@ class BrokerSampler(Sampler):
         """One sample: rows of ``brokers``, ``partitions`` and ``offsets``, or one row that says why not."""
         invoked = time.monotonic_ns()
         try:
-            said = view(self._broker, self._link.ask(metadata_request(self._asked))[0])
+            said = view(self._broker, self._link.ask(metadata_request(self._asked))[0], kraft=self._kraft)
         except ClusterError as error:
             self.latest = None
             self._log.write("brokers", (self._broker, invoked, time.monotonic_ns(), None, None, str(error)))
@@ -82,7 +96,7 @@ class BrokerSampler(Sampler):
         self._sample_offsets(watched)
 
     def _write_view(self, said: View, invoked: int, at: int) -> None:
-        controller = -1 if said.controller is None else said.controller
+        controller = None if said.kraft else -1 if said.controller is None else said.controller
         self._log.write("brokers", (self._broker, invoked, at, controller, list(said.alive), None))
         for one in said.partitions:
             epoch = None if one.leader_epoch == NO_EPOCH else one.leader_epoch
@@ -125,3 +139,27 @@ class ZooKeeperSampler(Sampler):
             why = str(error)
         self.latest = mode
         self._log.write("zookeepers", (self._node, time.monotonic_ns(), mode, why))
+
+
+class QuorumSampler(Sampler):
+    """Samples the quorum of controllers, by way of a broker that reaches its leader."""
+
+    def __init__(self, places: Iterable[Place], log: Rows, stop: threading.Event) -> None:
+        super().__init__("quorum", QUORUM_PERIOD, log, stop)
+        self._links = deque(Link(place) for place in places)
+        self._epoch = 0
+        self.latest: Quorum | None = None
+        """What its leader said last; None if no broker reaches one."""
+
+    def sample(self) -> None:
+        """One look, which is only in :attr:`latest`; the broker that answered is the first to be asked again."""
+        for _ in range(len(self._links)):
+            try:
+                found = quorum(self._links[0].ask(quorum_request())[0])
+            except NoAnswer:
+                found = None
+            if found is not None and found.epoch >= self._epoch:  # else a leader that missed who came after it
+                self._epoch, self.latest = found.epoch, found
+                return
+            self._links.rotate(-1)
+        self.latest = None

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chaosk.cluster.quorum import Quorum
 from chaosk.cluster.views import View, current, partitions
 from chaosk.model import Model
 
@@ -65,6 +66,8 @@ class WatcherState(Model):
     topics: Annotated[tuple[TopicState, ...], Field(strict=False)]
     zookeepers: dict[int, str | None]
     """By ZooKeeper id its mode; None where it does not serve."""
+    controllers: dict[int, str | None] = Field(default_factory=dict)
+    """In KRaft, by node id its role in the quorum; None where it takes no part."""
     strained: Annotated[tuple[StrainedState, ...], Field(strict=False)] = ()
     """Of the other topics, if they are looked at, the partitions that are not whole."""
 
@@ -76,6 +79,9 @@ class WatcherState(Model):
         if self.zookeepers:
             roles = ", ".join(f"{node} {mode or 'down'}" for node, mode in sorted(self.zookeepers.items()))
             parts.append(f"ZooKeeper {roles}")
+        if self.controllers:
+            roles = ", ".join(f"{node} {role or 'down'}" for node, role in sorted(self.controllers.items()))
+            parts.append(f"quorum {roles}")
         return (", ".join(parts), *(topic.line() for topic in self.topics))
 
 
@@ -121,3 +127,13 @@ def glance(
             if one.leader < 0 or len(one.isr) < len(one.replicas)
         ),
     )
+
+
+def with_quorum(seen: WatcherState, said: Quorum | None) -> WatcherState:
+    """The state with what the quorum's leader said: in KRaft the brokers do not tell who the controller is."""
+    found = (
+        {"controller": None, "controllers": {}}
+        if said is None
+        else {"controller": said.leader, "controllers": said.roles}
+    )
+    return seen.model_copy(update=found)

@@ -236,7 +236,7 @@ def test_an_election_that_failed_is_an_error(answer: SimpleNamespace, words: str
 
 def test_a_group_without_coordinator_has_none() -> None:
     """No broker can name one: that is an answer, and it is none."""
-    inventory = SimpleNamespace(zookeepers={}, hosts={})
+    inventory = SimpleNamespace(zookeepers={}, hosts={}, kraft=False, voters=dict)
     for who in (1, None):
         live = ClusterLive(cast("Any", inventory), Moving([who], lambda *_: code(0)).as_brokers(), cast("Any", None))
         assert live.coordinator("readers") == who

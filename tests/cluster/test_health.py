@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fake_live import FakeLive, inventory, state
+from fake_live import FakeLive, inventory, kraft_inventory, state
 
 from chaosk.cluster.health import unhealthy
 
@@ -50,3 +50,13 @@ def test_looks_at_kafkas_own_topics() -> None:
 def test_a_cluster_without_zookeeper_is_not_missing_one() -> None:
     """A cluster of brokers alone has no ZooKeeper to complain about."""
     assert unhealthy(FakeLive(modes={}), inventory(3, 0), ["orders"]) == ()
+
+
+def test_every_controller_takes_part() -> None:
+    """One that does not, one that nobody knows, and a quorum that nobody leads, are each told of."""
+    whole = {101: "leader", 102: "follower", 103: "follower"}
+    assert unhealthy(FakeLive(modes={}, control=101, roles={**whole}), kraft_inventory()) == ()
+    found = unhealthy(FakeLive(modes={}, control=None, roles={101: None, 104: "follower"}), kraft_inventory())
+    assert "there is no controller" in found
+    assert "controller 101 takes no part in the quorum" in found
+    assert any("controller 104 votes, and is not in the inventory; add it" in one for one in found)

@@ -140,3 +140,10 @@ def test_asks_without_making_topics() -> None:
     assert metadata_request(["orders"]).allow_auto_topic_creation is False
     assert metadata_request(None).topics is None
     assert metadata_request(()).topics == []
+
+
+def test_in_kraft_those_are_believed_that_agree_on_who_is_alive() -> None:
+    """There a broker names any broker as the controller; the one that is cut off still names a dead one as alive."""
+    stale = View(0, None, (0, 1, 2), racks=False, partitions=(), topic_ids={}, kraft=True)
+    others = [View(n, None, (1, 2), racks=False, partitions=(), topic_ids={}, kraft=True) for n in (1, 2)]
+    assert [one.asked for one in current([stale, *others])] == [1, 2]

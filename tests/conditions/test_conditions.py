@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fake_live import FakeLive, inventory, state
+from fake_live import FakeLive, inventory, kraft_inventory, state
 
 from chaosk.cluster.live import ProbeState
 from chaosk.conditions._contract import Answer
@@ -122,3 +122,28 @@ def test_examples_are_what_they_say() -> None:
         assert isinstance(value, kind)
         assert parse_condition(render(value)) == value
         assert kind.spelling.startswith(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "roles", "holds", "seen"),
+    [
+        ("controller_quorum", {101: "leader", 102: "follower", 103: None}, True, "102 follower, 103 takes no part"),
+        ("controller_quorum", {101: "leader", 102: None, 103: None}, False, "101 leader, 102 takes no part"),
+        ("controller_quorum", {101: "follower", 102: "follower", 103: "follower"}, False, "101 follower"),
+        ("controller_quorum", {101: None, 102: None, 103: None}, False, "101 takes no part"),
+        ("controller_up(101)", {101: "follower"}, True, "controller 101: follower"),
+        ("controller_up(101)", {101: None}, False, "controller 101: takes no part in the quorum"),
+    ],
+)
+def test_the_quorum_of_controllers(text: str, roles: dict[int, str | None], holds: bool, seen: str) -> None:  # noqa: FBT001
+    """Most take part, and one leads; or one of them does."""
+    answer = parse_condition(text).ask(FakeLive(roles=roles), kraft_inventory())
+    assert answer.holds is holds
+    assert seen in answer.seen
+
+
+@pytest.mark.parametrize(("text", "says"), [("controller_quorum", "has no quorum"), ("controller_up(101)", "no such")])
+def test_there_are_no_controllers_with_zookeeper(text: str, says: str) -> None:
+    """Nothing to wait for."""
+    with pytest.raises(UsageError, match=says):
+        ask(text)

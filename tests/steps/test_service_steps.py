@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from fake_live import kraft_inventory
 
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Fact, Fault, Run, Site
+from chaosk.targets._contract import Node
 
 from .conftest import BROKERS, HOSTS, ZOOKEEPERS, site, step, told
 
@@ -134,3 +136,37 @@ def test_facts_that_need_time_have_it(inventory: Inventory, kind: str, role: str
     assert all(fact.within == 0 for fact in it.before(here))
     waited = [*it.verify(here), *it.healed(here), *(deed for deed in it.inject(here) if isinstance(deed, Fact))]
     assert all(fact.within >= 20 for fact in waited)
+
+
+KRAFT = kraft_inventory(combined=1)
+ALONE = Node(kind="controller", id="102", host="node2")
+COMBINED = Node(kind="broker", id="0", host="node1")
+
+
+@pytest.mark.parametrize("verb", ["stop", "kill"])
+def test_a_controller_is_taken_down_and_comes_back(verb: str) -> None:
+    """By its own service and port, until it takes part in the quorum."""
+    down, here = step(f"{verb}_controller: {{target: it}}"), site(KRAFT, it=(ALONE,))
+    assert told(down.before(here)) == ["node2: runs"]
+    assert told(down.undo(here)) == ["node2: start"]
+    assert told(down.healed(here)) == ["node2: awake", "controller_up(102)"]
+    (gone,) = down.verify(here)
+    assert not isinstance(gone.query, str)
+    assert gone.query.argv[6:9] == ("/run/pid", "/controller.properties", "9094")
+
+
+@pytest.mark.parametrize("kind", ["kill_controller", "kill_broker"])
+def test_a_process_with_two_roles_comes_back_in_both(kind: str) -> None:
+    """Whichever of them it was killed as."""
+    down, here = step(f"{kind}: {{target: it}}"), site(KRAFT, it=(COMBINED,))
+    assert told(down.healed(here)) == ["node1: awake", "broker_up(0)", "controller_up(0)"]
+    assert list(down.holds(here)) == ["the process of broker 0 on node1"]
+
+
+def test_only_controllers_are_controllers() -> None:
+    """A broker that is none, and a controller that is no broker, are refused with what to name."""
+    other = Node(kind="broker", id="2", host="node3")
+    with pytest.raises(StepError, match="names broker 2 on node3; name controllers of a KRaft quorum"):
+        list(step("kill_controller: {target: it}").inject(site(KRAFT, it=(other,))))
+    with pytest.raises(StepError, match="names controller 102 on node2; name brokers"):
+        list(step("kill_broker: {target: it}").inject(site(KRAFT, it=(ALONE,))))

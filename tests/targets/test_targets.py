@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from fake_live import FakeLive, inventory, state
+from fake_live import FakeLive, inventory, kraft_inventory, state
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -188,7 +188,53 @@ def test_examples_are_what_they_say() -> None:
 
 def test_static_targets_ask_nobody() -> None:
     """What calls itself static resolves while the cluster is silent."""
-    static = [kind.example for kind in targets().values() if kind.static]
+    static = [kind for kind in targets().values() if kind.static]
     assert len(static) >= 6
-    for text in static:
-        assert resolve(text, FakeLive(silent=True, modes={}))
+    for kind in static:
+        cluster = kraft_inventory() if kind.needs is not None and kind.needs.mode == "kraft" else inventory()
+        scene = Scene(cluster, FakeLive(silent=True, modes={}), Random(0))  # noqa: S311 - as above
+        assert parse_target(kind.example).resolve(scene)
+
+
+QUORUM = FakeLive(control=102, roles={101: "follower", 102: "leader", 103: "follower"})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("controller", ["controller 102 on node2"]),
+        ("controller leader", ["controller 102 on node2"]),
+        ("controller 103", ["controller 103 on node3"]),
+        ("controller follower", ["controller 101 on node1"]),
+        ("controller followers", ["controller 101 on node1", "controller 103 on node3"]),
+        ("controllers", ["controller 101 on node1", "controller 102 on node2", "controller 103 on node3"]),
+        ("host(controller)", ["host node2"]),
+        ("zookeepers", []),
+    ],
+)
+def test_a_quorum(text: str, expected: list[str]) -> None:
+    """In KRaft the controller is whoever leads the quorum, and the others have a role, too."""
+    assert [str(node) for node in resolve(text, QUORUM, kraft_inventory())] == expected
+
+
+def test_a_controller_that_is_a_broker_as_well_is_that_broker() -> None:
+    """One process, one node: whatever takes it takes both roles."""
+    live = FakeLive(control=1, roles={0: "follower", 1: "leader", 2: None})
+    place = kraft_inventory(combined=3, controllers=0)
+    assert [str(node) for node in resolve("controller", live, place)] == ["broker 1 on node2"]
+    assert [str(node) for node in resolve("controller followers", live, place)] == ["broker 0 on node1"]
+
+
+def test_controllers_that_are_not_there() -> None:
+    """None leads; an id nobody has; one that votes without being in the inventory; and none but one with ZooKeeper."""
+    assert resolve("controller", FakeLive(control=None), kraft_inventory()) == ()
+    with pytest.raises(
+        UsageError, match="controller 0: the inventory has no such controller; write one of 101, 102, 103"
+    ):
+        resolve("controller 0", QUORUM, kraft_inventory())
+    with pytest.raises(
+        ClusterError, match="the cluster names controller 104, and the inventory has no such controller"
+    ):
+        resolve("controller", FakeLive(control=104), kraft_inventory())
+    with pytest.raises(UsageError, match="with ZooKeeper there is one controller, a broker; write controller"):
+        resolve("controller followers")

@@ -12,7 +12,7 @@ from fake_servers import Behaviour, answering, closing, mock_cluster, server, si
 
 from chaosk.cluster.wire import Place
 from chaosk.events import TABLES
-from chaosk.watcher.sampling import BrokerSampler, Sampler, ZooKeeperSampler
+from chaosk.watcher.sampling import About, BrokerSampler, Sampler, ZooKeeperSampler
 
 
 class Rows:
@@ -33,7 +33,7 @@ class Rows:
 def sampled(place: Place, *topics: str, broker: int = 1) -> tuple[Rows, BrokerSampler]:
     """One sample of a broker."""
     log = Rows()
-    sampler = BrokerSampler(broker, place, topics, log, threading.Event())
+    sampler = BrokerSampler(broker, place, About(topics), log, threading.Event())
     sampler.sample()
     sampler._link.close()
     return log, sampler
@@ -125,7 +125,7 @@ def test_topics_of_others_are_seen_and_not_written_down() -> None:
             producer.produce(topic, b"x", partition=0)
         producer.flush(5)
         log = Rows()
-        sampler = BrokerSampler(1, places[1], ("orders",), log, threading.Event(), others=True)
+        sampler = BrokerSampler(1, places[1], About(("orders",), others=True), log, threading.Event())
         sampler.sample()
         sampler._link.close()
         alone, unasked = sampled(places[1], "orders")

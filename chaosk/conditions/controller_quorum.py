@@ -1,0 +1,29 @@
+"""Whether the controllers have a quorum."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory
+from chaosk.quorum import Needs
+
+
+class ControllerQuorum(Condition):
+    """More than half of a KRaft cluster's controllers take part in the quorum, and one of them leads it."""
+
+    spelling: ClassVar[str] = "controller_quorum"
+    example: ClassVar[str] = "controller_quorum"
+    needs: ClassVar[Needs | None] = Needs("kraft", "write zookeeper_quorum")
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:
+        """Ask the quorum's leader once, by way of the brokers."""
+        if not inventory.kraft:
+            raise UsageError("controller_quorum: a cluster with ZooKeeper has no quorum of controllers")
+        roles = live.controller_roles()
+        taking_part = [number for number, role in roles.items() if role is not None]
+        seen = ", ".join(f"{number} {role or 'takes no part'}" for number, role in sorted(roles.items()))
+        holds = "leader" in roles.values() and 2 * len(taking_part) > len(roles)
+        return Answer(holds=holds, seen=f"controllers: {seen or 'none'}")

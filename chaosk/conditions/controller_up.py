@@ -1,0 +1,29 @@
+"""Whether a controller takes part in the quorum."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory
+from chaosk.quorum import Needs
+
+
+class ControllerUp(Condition):
+    """A KRaft controller leads the quorum, or fetches from its leader."""
+
+    spelling: ClassVar[str] = "controller_up(ID)"
+    example: ClassVar[str] = "controller_up(101)"
+    needs: ClassVar[Needs | None] = Needs("kraft", "write zookeeper_up(ID)")
+
+    id: int
+    """Node id."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:
+        """Ask the quorum's leader once, by way of the brokers."""
+        if self.id not in inventory.voters():
+            raise UsageError(f"controller_up({self.id}): the inventory has no such controller")
+        role = live.controller_roles().get(self.id)
+        return Answer(holds=role is not None, seen=f"controller {self.id}: {role or 'takes no part in the quorum'}")

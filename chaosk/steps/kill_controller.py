@@ -1,0 +1,26 @@
+"""Kill KRaft controllers with SIGKILL."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.quorum import Needs
+from chaosk.steps._server import Role
+from chaosk.steps._service_steps import Kill
+
+
+class KillController(Kill):
+    """Kill a KRaft controller's process with SIGKILL: no goodbye, its connections are closed by the operating system.
+
+    It takes once the process is gone and nothing listens in its place; a supervisor that starts it again is noticed.
+    The undo starts it and waits until it serves.
+    Where it is a broker as well, that goes with it.
+    """
+
+    role: ClassVar[Role] = "controller"
+    needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write kill_broker")
+    example: ClassVar[str] = """\
+at: 10s
+kill_controller: {target: controller}
+for: 30s
+"""

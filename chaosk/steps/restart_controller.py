@@ -1,0 +1,24 @@
+"""Restart KRaft controllers, one or all of them rolling."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.quorum import Needs
+from chaosk.steps._server import Role
+from chaosk.steps._service_steps import Restart
+
+
+class RestartController(Restart):
+    """Stop a KRaft controller the clean way and start it again; several of them rolling, one after the other.
+
+    The next one is stopped only when the last one serves again, and ``pause`` is over. It takes once all serve.
+    Where it is a broker as well, that goes with it.
+    """
+
+    role: ClassVar[Role] = "controller"
+    needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write restart_broker")
+    example: ClassVar[str] = """\
+at: 10s
+restart_controller: {target: controllers, pause: 5s}
+"""

@@ -1,0 +1,21 @@
+"""Start KRaft controllers that are down."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.quorum import Needs
+from chaosk.steps._server import Role
+from chaosk.steps._service_steps import Start
+
+
+class StartController(Start):
+    """Start a KRaft controller that a stop or a kill left down, and wait until it serves: that fault is then over."""
+
+    role: ClassVar[Role] = "controller"
+    needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write start_broker")
+    example: ClassVar[str] = """\
+at: 40s
+start_controller: {target: controller 101}
+"""
+    ends: ClassVar[tuple[str, ...]] = ("stop_controller", "kill_controller")

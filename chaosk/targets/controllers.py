@@ -1,0 +1,21 @@
+"""All controllers of a KRaft quorum."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.quorum import Needs
+from chaosk.targets._contract import Node, Scene, Target, voters
+
+
+class AllControllers(Target):
+    """Every controller of the KRaft quorum, whether it takes part or not: brokers that are one as well come first."""
+
+    spelling: ClassVar[str] = "controllers"
+    example: ClassVar[str] = "controllers"
+    needs: ClassVar[Needs | None] = Needs("kraft", "write controller, the one broker that it is")
+    static: ClassVar[bool] = True
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """All of them; empty for a cluster with ZooKeeper."""
+        return voters(scene.inventory)

@@ -210,7 +210,7 @@ def _overlap(story: Story, draw: Random, *, before_sends: bool) -> bool:
         row["invoked"] for row in story.rows["sends"] if _client(row) == _client(end) and row["txn"] != end["txn"]
     ]
     latest = max(row["invoked"] for row in mine.values())
-    earliest = max(end["begun"], max(others, default=0)) if before_sends else latest
+    earliest = max(end["begun"] if before_sends else latest, max(others, default=0))
     if not earliest < (latest if before_sends else end["ending"]) - 1:
         return False
     came = (earliest + (latest if before_sends else end["ending"])) // 2

@@ -35,7 +35,7 @@ class Ward:
     def chaosk(self, *words: str, inventory: Path | None = None) -> subprocess.CompletedProcess[str]:
         """Runs a command of chaosk on the lab, or with another inventory of it."""
         command = [sys.executable, "-m", "chaosk", *words, "--inventory", str(inventory or self.path)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
 
     def doctor(self, *words: str, inventory: Path | None = None) -> tuple[int, list[dict[str, Any]]]:
         """The exit code of `chaosk doctor`, and what it found."""

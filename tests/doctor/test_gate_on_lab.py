@@ -19,7 +19,7 @@ from chaosk.transport.command import Command
 
 from .conftest import Ward
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(800)]
 
 SCENARIO = """\
 name: Through the gate

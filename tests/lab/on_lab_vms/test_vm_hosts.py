@@ -21,7 +21,7 @@ from chaosk.lab.vm_hosts import VmHosts
 from chaosk.steps._contract import Run
 from chaosk.transport.ssh import Ssh
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1_500)]
 
 LAYOUT = LabLayout(name=f"v{os.getpid() % 1_000_000}", brokers=1, zookeepers=1, hosts="vms")
 ADDRESS = "198.18.0.11"

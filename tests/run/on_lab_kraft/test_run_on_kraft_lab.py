@@ -10,7 +10,7 @@ import pytest
 
 from chaosk import lab
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 
 SCENARIO = """\
 name: Kill the leader of the quorum

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,11 +62,18 @@ def as_nobody(tmp_path: Path) -> As:
             text=True,
             check=False,
             timeout=120,
-            env=os.environ
-            | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "HOME": "/nonexistent", "KEPT": "yes"},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(packages()), "HOME": "/nonexistent", "KEPT": "yes"},
         )
 
     return run
+
+
+def packages() -> list[str]:
+    """Where chaosk and its dependencies are; not this Python's own modules, which fit no other one."""
+    own = Path(sysconfig.get_paths()["stdlib"])
+    return [
+        path for path in sys.path if path and (not Path(path).is_relative_to(own.parent) or "site-packages" in path)
+    ]
 
 
 def readable(python: str) -> bool:

@@ -56,6 +56,18 @@ def inventory() -> dict[str, Any]:
 
 
 @cache
+def kraft() -> dict[str, Any]:
+    """A small inventory with every text that only one without ZooKeeper has."""
+    here = {"host": "node1", "config": "/etc/1", "data": ["/data/1"], "log": "/log/1"}
+    broker = {"service": {"systemd": "kafka.service"}, "listeners": {"QUORUM": {"address": "a.example", "port": 9094}}}
+    return {
+        "name": "metadata", "hosts": {"node1": {"address": "192.0.2.11", "user": "chaosk"}},
+        "brokers": {"0": {**here, **broker, "controller_listener": "QUORUM"}},
+        "controllers": {"101": {**here, "service": {"systemd": "controller.service"}}},
+    }  # fmt: skip
+
+
+@cache
 def scenario() -> dict[str, Any]:
     """A scenario with every field that a step, a probe or anything else has."""
     document: dict[str, Any] = yaml.safe_load(SCENARIO)
@@ -76,6 +88,10 @@ def scenario() -> dict[str, Any]:
             ("probes", "broker 2"),
             ("zookeeper 2", "broker 0"),
         )
+    ]
+    more += [
+        {kind: {"target": "broker 2", "directory": "/data/2", **fields}, "for": "1s"}
+        for kind, fields in (("fill_disk", {"size": "1MiB"}), ("change_owner", {"owner": "nobody"}))
     ]
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way
         document["timeline"].append({**entry, "at": f"{100 * number}s"})

@@ -7,6 +7,7 @@ import pytest
 from chaosk.document.choices import choices
 from chaosk.document.nodes import spell
 from chaosk.document.parse import parse
+from chaosk.scenario import steps
 
 
 def found(text: str) -> list[str]:
@@ -36,7 +37,7 @@ def test_what_is_no_matter_of_choice(text: str) -> None:
 def test_none() -> None:
     """An entry with triggers alone, and a probe of no kind."""
     entry, probe = found("timeline: [{at: 1s}]\nprobes: {writer: {}}")
-    assert entry.startswith("timeline[0]: names no step; write one of cut_network")
+    assert entry.startswith(f"timeline[0]: names no step; write one of {min(steps())}, ")
     assert probe == "probes.writer: names no kind of probe; write one of consume, health_check, produce, transform"
 
 

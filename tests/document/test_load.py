@@ -61,9 +61,9 @@ def test_shipped_scenarios_are_right(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "inventory").glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_inventories_are_right(path: Path) -> None:
-    """The lab's file describes a lab, the example a cluster."""
+    """The lab's files describe labs, the example a cluster."""
     loaded = load_inventory(path)
-    assert isinstance(loaded, LabLayout if path.stem == "lab" else Inventory)
+    assert isinstance(loaded, LabLayout if path.stem.startswith("lab") else Inventory)
 
 
 def test_inventory_is_loaded_with_its_files_located(tmp_path: Path) -> None:

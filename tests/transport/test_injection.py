@@ -18,7 +18,7 @@ from pathlib import Path
 
 import injection
 import pytest
-from injection import RUN, commands, inventory, leaves, loaded, renamed, replaced, scenario, taken, texts
+from injection import RUN, commands, inventory, kraft, leaves, loaded, renamed, replaced, scenario, taken, texts
 from payloads import CANARY, HARMLESS_IN_A_FILE, SHELL
 
 from chaosk import lease, service
@@ -38,8 +38,11 @@ FREE_KEYS = {
                "probes.writer.produce.config.acks", "expect.unavailability.writer"),
 }  # fmt: skip
 """Keys that the user chooses."""
-NO_TEXT = {"Entry.at", "Entry.lasts", "Consume.processing"}
-"""Durations: text in the file, numbers here."""
+NO_TEXT = {
+    "Entry.at", "Entry.lasts", "Consume.processing", "BurnCpu.share", "EatMemory.share", "EatMemory.size",
+    "FillDisk.free", "FillDisk.size", "LosePackets.share",
+}  # fmt: skip
+"""Durations, sizes and shares: text in the file, numbers here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,14 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> list[Poisoned]:
 
 
 def _poisoned(folder: Path, payload: str) -> Poisoned:
-    ours = taken(folder, inventory(), Inventory, payload)
     theirs = taken(folder, scenario(), Scenario, payload)
-    cluster = loaded(folder, replaced(inventory(), ours), Inventory)
     experiment = loaded(folder, replaced(scenario(), theirs), Scenario)
-    places = frozenset(map(spell, (*ours, *theirs)))
-    return Poisoned(payload, places, commands(cluster, experiment))
+    places, sent = set(map(spell, theirs)), list[Command]()
+    for document in (inventory(), kraft()):
+        ours = taken(folder, document, Inventory, payload)
+        places |= set(map(spell, ours))
+        sent += commands(loaded(folder, replaced(document, ours), Inventory), experiment)
+    return Poisoned(payload, frozenset(places), tuple(dict.fromkeys(sent)))
 
 
 def test_there_are_enough_payloads_and_they_bite(tmp_path: Path) -> None:
@@ -86,7 +91,8 @@ _BARE = {"PATH": os.environ["PATH"]}
 
 def test_every_field_that_is_text_has_its_turn(tmp_path: Path) -> None:
     """The documents that are poisoned have a value in every field of every class that can hold text."""
-    values = [loaded(tmp_path, inventory(), Inventory), loaded(tmp_path, scenario(), Scenario)]
+    values: list[Model] = [loaded(tmp_path, document, Inventory) for document in (inventory(), kraft())]
+    values.append(loaded(tmp_path, scenario(), Scenario))
     seen = {owner for value in values for owner, _ in texts(value)}
     classes = {type(each) for value in values for each in _models(value)}
     wanted = {
@@ -112,15 +118,17 @@ def _models(value: object) -> Iterator[Model]:
 def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -> None:
     """Names, addresses, durations, targets refuse every payload; what takes text is what is meant to be text."""
     free = {place for each in poisoned if set(each.payload) & set("$`;|&<>") for place in each.places}
-    every = {spell(path) for document in (inventory(), scenario()) for path in leaves(document)}
+    every = {spell(path) for document in (inventory(), kraft(), scenario()) for path in leaves(document)}
     assert len(every) > 100
     assert {re.sub(r"[0-9]+", "N", place) for place in free} == {
         "hosts.nodeN.key_file", "hosts.nodeN.known_hosts", "brokers.N.service.start[N]", "brokers.N.service.stop[N]",
         "brokers.N.service.pid_file", "brokers.N.config", "brokers.N.data[N]", "brokers.N.log", "zookeepers.N.config",
-        "zookeepers.N.data[N]", "zookeepers.N.log", "kafka.home", "kafka.version", "client.security.protocol",
+        "zookeepers.N.data[N]", "zookeepers.N.log", "controllers.N.config", "controllers.N.data[N]",
+        "controllers.N.log", "kafka.home", "kafka.version", "client.security.protocol",
         "client.sasl.password.env", "client.ssl.ca.location.file", "name", "hypothesis", "covers[N]", "tags[N]",
         "topics.orders.config.min.insync.replicas", "topics.orders.config.cleanup.policy",
-        "allow.zookeeper_majority", "allow.all_brokers", "allow.foreign_under_min_isr",
+        "allow.zookeeper_majority", "allow.controller_majority", "allow.all_brokers", "allow.foreign_under_min_isr",
+        "timeline[N].fill_disk.directory", "timeline[N].change_owner.directory",
         "probes.free.consume.config.client.rack", "probes.failing.consume.producer_config.client.rack",
     }  # fmt: skip
 

@@ -68,7 +68,7 @@ class Started:
 def lab_inventory(while_folder_runs: ExitStack) -> Path:
     """The inventory of a lab with three brokers and three ZooKeeper nodes, up for all runs of these tests."""
     lines: list[str] = []
-    while_folder_runs.callback(lab.down, LAB, lines.append)
+    while_folder_runs.callback(lab.down, LAB, lines.append, force=True)  # a killed run's JVM ends a moment later
     return lab.up(LabLayout(name=LAB), lines.append)
 
 

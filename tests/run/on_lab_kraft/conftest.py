@@ -18,5 +18,5 @@ LAB = "run-kraft"
 def lab_inventory(while_folder_runs: ExitStack) -> Path:
     """The inventory of that lab, up for all tests of this folder."""
     lines: list[str] = []
-    while_folder_runs.callback(lab.down, LAB, lines.append)
+    while_folder_runs.callback(lab.down, LAB, lines.append, force=True)
     return lab.up(LabLayout(name=LAB, kafka="4.2.0"), lines.append)

@@ -18,5 +18,5 @@ LAB = "run-losses"
 def lab_inventory(while_folder_runs: ExitStack) -> Path:
     """The inventory of a lab with three brokers and three ZooKeeper nodes, up for all runs of these tests."""
     lines: list[str] = []
-    while_folder_runs.callback(lab.down, LAB, lines.append)
+    while_folder_runs.callback(lab.down, LAB, lines.append, force=True)
     return lab.up(LabLayout(name=LAB), lines.append)

@@ -42,6 +42,6 @@ def test_other_packages_are_another_image(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_is_written_outside_the_folder() -> None:
     """Whatever a command makes or removes, it does below the image's root, or in it by chroot."""
-    for argv in [*vm_recipe.finish(Path("/work/root"), Path("/modules"), JARS), *vm_recipe.classes(Path("/work/root"))]:
-        assert "chroot" in argv or argv[-1].startswith("/work/root/"), argv
-        assert "chroot" not in argv or "/work/root" in argv, argv
+    for argv in [*vm_recipe.finish(Path("/x/root"), Path("/modules"), JARS), *vm_recipe.classes(Path("/x/root"))]:
+        assert "chroot" in argv or argv[-1].startswith("/x/root/"), argv
+        assert "chroot" not in argv or "/x/root" in argv, argv

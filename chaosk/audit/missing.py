@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from chaosk.eventstore import read, scan
+from chaosk.eventstore import chunks, read
 from chaosk.rundir import RunDir
 
 _Process = tuple[str, int]
@@ -41,7 +41,7 @@ def missing(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
     the events cannot be read.
     """
     seen = _Seen()
-    for batch in scan(rundir, "audit"):
+    for batch in chunks(rundir, "audit"):
         seen.add(batch.filter(pc.and_(batch["intact"], pc.equal(batch["isolation"], pa.scalar(_ALL)))))
     starts = _starts(rundir)
     found: dict[_Place, tuple[int, int]] = {}
@@ -85,7 +85,7 @@ def _known(rundir: RunDir, topics: Collection[str]) -> Iterator[pa.RecordBatch]:
     ours = pa.array(sorted(topics), pa.string())
     sources = (("sends", _SENT, "outcome", pa.scalar("ok")), ("reads", _READ, "intact", pa.scalar(True)))  # noqa: FBT003
     for table, value, name, fine in sources:
-        for batch in scan(rundir, table):
+        for batch in chunks(rundir, table):
             placed = pc.and_(pc.is_valid(batch["offset"]), pc.is_valid(batch["partition"]))
             told = pc.and_(placed, pc.equal(batch[name], fine))
             kept = batch.filter(pc.and_(told, pc.is_in(batch["topic"], ours)))

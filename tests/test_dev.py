@@ -161,8 +161,10 @@ def test_what_the_lab_needs_is_installed() -> None:
     from chaosk.lab.runner import PACKAGES
 
     script = (ROOT / "dev").read_text(encoding="utf-8")
-    installed = re.sub(r"#.*", "", script.partition("packages=(")[2].partition("\n)")[0]).split()
-    assert set(PACKAGES.values()) <= set(installed)
+    lists = re.findall(r"\bpackages\+?=\(([^)]*)\)", re.sub(r" #.*", "", script))
+    installed = {word for words in lists for word in words.split()}
+    assert set(PACKAGES.values()) <= installed
+    assert len(lists) == 2, "for every machine, and for those that can have virtual ones"
 
 
 def test_the_lock_names_no_place() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _NS = 1e9
 
@@ -22,12 +22,15 @@ class Schedule:
     """Records per second from the end of the ramp on."""
     over: float = 0.0
     """Length of the ramp in seconds."""
+    _ramped: float = field(init=False, repr=False, compare=False)  # how many records are due during the ramp
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ramped", self._integral(self.over))
 
     def due(self, n: int) -> int:
         """Nanoseconds after the start at which record ``n`` is due."""
-        ramped = self._integral(self.over)
-        if n > ramped or not self.over:
-            return round((self.over + (n - ramped) / self.to) * _NS)
+        if n > self._ramped or not self.over:
+            return round((self.over + (n - self._ramped) / self.to) * _NS)
         growth = (self.to - self.rate) / self.over
         root = math.sqrt(max(0.0, self.rate * self.rate + 2 * growth * n))
         return round(2 * n / (self.rate + root) * _NS) if n else 0

@@ -47,13 +47,14 @@ class Sends:
         if not messages:
             return
         count = len(messages)
-        body = np.frombuffer(b"".join([message.value()[self._body] for message in messages]), _BODY)  # type: ignore[index]
+        values = np.frombuffer(b"".join(map(Message.value, messages)), np.uint8).reshape(count, -1)  # type: ignore[arg-type]
+        body = np.ascontiguousarray(values[:, self._body]).view(_BODY).ravel()
         seqs, scheduled = body["seq"].copy(), body["scheduled"].copy()
         completed = np.repeat([at for at, _ in polls], [many for _, many in polls])
-        partitions = [message.partition() for message in messages]
-        offsets = [message.offset() for message in messages]
-        errors = [message.error() for message in messages]
-        troubled = count - sum([error is None for error in errors])  # KafkaError does not compare with None
+        partitions = list(map(Message.partition, messages))
+        offsets = list(map(Message.offset, messages))
+        errors = list(map(Message.error, messages)) if any(map(Message.error, messages)) else []
+        troubled = sum([error is not None for error in errors])  # KafkaError does not compare with None
         outcomes = [delivered(error, sent_once=self._once) for error in errors] if troubled else []
         told = Sent(known(partitions), seqs, known(offsets), scheduled, completed)
         self._count(outcomes or OK, told)

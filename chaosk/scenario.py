@@ -78,6 +78,12 @@ class ClusterShape(Model):
     brokers: Size = Size(min=3)
     zookeepers: Size = Size(min=3)
     """Of a cluster with ZooKeeper; one in KRaft mode has none, and needs none for this."""
+    controllers: Size = Size()
+    """In KRaft mode the controllers that are no brokers; a cluster with ZooKeeper needs none for this."""
+    mode: Literal["zookeeper", "kraft"] | None = None
+    """Who keeps its metadata; without it either will do, and a lab has ZooKeeper."""
+    hosts: Literal["hosts", "vms"] = "hosts"
+    """What a lab's hosts are made of; says nothing about a cluster of your own, which shows in preflight what it can."""
 
 
 class After(Model):

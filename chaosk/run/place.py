@@ -12,13 +12,24 @@ from chaosk.inventory import Inventory, LabLayout
 from chaosk.scenario import ClusterShape
 
 
+KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
+"""What a lab runs for a scenario that wants KRaft."""
+
+
 def layout_for(shape: ClusterShape) -> LabLayout:
     """The smallest lab that a scenario can run on: the default one, or one with a name of its own."""
-    brokers, zookeepers = max(1, shape.brokers.min), max(1, shape.zookeepers.min)
-    default = LabLayout()
-    if (brokers, zookeepers) == (default.brokers, default.zookeepers):
+    brokers, machines = max(1, shape.brokers.min), "vm" if shape.hosts == "vms" else ""
+    if shape.mode == "kraft":
+        name = f"{machines}k-{brokers}-{shape.controllers.min}"
+        return LabLayout(
+            name=name, brokers=brokers, controllers=shape.controllers.min, kafka=KAFKA_WITHOUT_ZOOKEEPER,
+            hosts=shape.hosts,
+        )  # fmt: skip
+    default, zookeepers = LabLayout(), max(1, shape.zookeepers.min)
+    if (brokers, zookeepers, shape.hosts) == (default.brokers, default.zookeepers, default.hosts):
         return default
-    return LabLayout(name=f"lab-{brokers}-{zookeepers}", brokers=brokers, zookeepers=zookeepers)
+    name = f"{machines or 'lab'}-{brokers}-{zookeepers}"
+    return LabLayout(name=name, brokers=brokers, zookeepers=zookeepers, hosts=shape.hosts)
 
 
 def settle_on(inventory: Path | None, shape: ClusterShape, say: Callable[[str], None]) -> Inventory:

@@ -6,16 +6,24 @@ from chaosk.errors import PreflightError
 from chaosk.inventory import Inventory
 from chaosk.scenario import ClusterShape, Size
 
+_MODES = {"zookeeper": "with ZooKeeper", "kraft": "in KRaft mode"}
+
 
 def check_shape(shape: ClusterShape, inventory: Inventory) -> None:
-    """Raise PreflightError if the cluster has too few or too many brokers or ZooKeeper nodes for the scenario."""
+    """Raise PreflightError if the cluster is of the other mode, or has too few or too many of something."""
+    if shape.mode is not None and (shape.mode == "kraft") != inventory.kraft:
+        raise PreflightError(
+            f"the scenario needs a cluster {_MODES[shape.mode]}, {inventory.name} is one "
+            f"{_MODES['kraft' if inventory.kraft else 'zookeeper']}; name another cluster with --inventory"
+        )
+    metadata = (  # what needs them in the other mode is refused entry by entry
+        ("controllers that are no brokers", shape.controllers, len(inventory.controllers))
+        if inventory.kraft
+        else ("ZooKeeper nodes", shape.zookeepers, len(inventory.zookeepers))
+    )
     wrong = [
         f"the scenario needs {_spell(size)} {what}, {inventory.name} has {have}"
-        for what, size, have in (
-            ("brokers", shape.brokers, len(inventory.brokers)),
-            ("ZooKeeper nodes", shape.zookeepers, len(inventory.zookeepers)),
-        )
-        if not (inventory.kraft and what == "ZooKeeper nodes")  # what needs them there is refused entry by entry
+        for what, size, have in (("brokers", shape.brokers, len(inventory.brokers)), metadata)
         if have < size.min or (size.max is not None and have > size.max)
     ]
     if wrong:

@@ -45,6 +45,23 @@ def test_the_smallest_lab_that_will_do_is_put_up() -> None:
     assert (layout.brokers, layout.zookeepers) == (2, 1)
 
 
+def test_a_scenario_for_kraft_gets_a_lab_without_zookeeper() -> None:
+    """Its version knows no ZooKeeper, and controllers have processes of their own where the scenario wants them."""
+    layout = layout_for(shape(mode="kraft", controllers={"min": 3}))
+    assert (layout.name, layout.brokers, layout.controllers) == ("k-3-3", 3, 3)
+    assert layout.kafka.startswith("4.")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [(shape(hosts="vms"), "vm-3-3"), (shape(hosts="vms", mode="kraft", brokers=1), "vmk-1-0")],
+)
+def test_a_scenario_for_machines_with_kernels_of_their_own_gets_them(wanted: ClusterShape, name: str) -> None:
+    """They run beside a lab of namespaces, under another name."""
+    layout = layout_for(wanted)
+    assert (layout.name, layout.hosts) == (name, "vms")
+
+
 def test_an_inventory_of_one_s_own_is_used_as_it_is(tmp_path: Path) -> None:
     """No lab is put up, nothing is entered."""
     path = tmp_path / "inventory.yaml"

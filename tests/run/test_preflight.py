@@ -60,3 +60,18 @@ def test_both_kinds_of_shortage_are_said_at_once() -> None:
     """One look at the message is enough."""
     with pytest.raises(PreflightError, match=r"brokers, .*ZooKeeper"):
         check_shape(shape(brokers=1, zookeepers=1), cluster(3, 3))
+
+
+def test_a_cluster_of_the_other_mode_is_refused() -> None:
+    """Numbers are not even looked at: nothing about it would be right."""
+    with pytest.raises(PreflightError, match="needs a cluster in KRaft mode, mine is one with ZooKeeper"):
+        check_shape(shape(mode="kraft", brokers=9), cluster(3, 3))
+    with pytest.raises(PreflightError, match="needs a cluster with ZooKeeper, mine is one in KRaft mode"):
+        check_shape(shape(mode="zookeeper"), cluster(3, 0))
+
+
+def test_controllers_count_in_kraft_only() -> None:
+    """A scenario that needs controllers apart from brokers runs with ZooKeeper, too: nothing is combined there."""
+    check_shape(shape(controllers={"min": 3}), cluster(3, 3))
+    with pytest.raises(PreflightError, match="needs at least 3 controllers that are no brokers, mine has 0"):
+        check_shape(shape(controllers={"min": 3}), cluster(3, 0))

@@ -1,0 +1,164 @@
+"""Every scenario on every kind of cluster that the lab has: a table of verdicts.
+
+``python bench clusters [CLUSTER...] [--only PATTERN] [--csv FILE] [--table]``: needs root. Brings up one lab after the
+other and runs each file of ``scenarios/`` on it that is for such a cluster, by ``chaosk run``, healing the lab between
+them. Each run becomes a row of the CSV file at once, and what has its row is not run again, so that hours of work can
+be broken off. ``--table`` runs nothing and prints the file as Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+from chaosk import lab
+from chaosk.document import load_scenario
+from chaosk.inventory import LabLayout
+from chaosk.scenario import Scenario
+
+HERE = Path(__file__).resolve().parent.parent
+CLUSTERS = {
+    "hosts-3.9-zookeeper": LabLayout(name="table", kafka="3.9.2"),
+    "hosts-4.2-kraft": LabLayout(name="table", kafka="4.2.0", controllers=3),
+    "vms-3.9-zookeeper": LabLayout(name="table", kafka="3.9.2", hosts="vms"),
+    "vms-4.2-kraft": LabLayout(name="table", kafka="4.2.0", controllers=3, hosts="vms"),
+}
+"""Controllers have processes of their own: two of three brokers that are both would be the quorum's majority."""
+
+
+class Row(NamedTuple):
+    """One run."""
+
+    cluster: str
+    scenario: str
+    verdict: str
+    expected: str
+    """``yes`` if the scenario ended as it says that it should."""
+    seconds: str
+    summary: str
+
+
+def fits(scenario: Scenario, layout: LabLayout) -> bool:
+    """Whether its steps are for such a cluster."""
+    mode = "kraft" if layout.controllers else "zookeeper"
+    needs = (entry.step.needs for entry in scenario.timeline)
+    return all(each is None or each.mode == mode for each in needs)
+
+
+def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
+    """The layout, with one broker for a scenario that wants no more."""
+    if scenario.cluster.brokers.max != 1:
+        return layout
+    return layout.model_copy(update={"brokers": 1, "name": f"{layout.name}-1"})
+
+
+def run(cluster: str, path: Path, folder: Path) -> Row:
+    """One scenario on one cluster, which is put up or made whole first."""
+    inventory = lab.up(shaped(CLUSTERS[cluster], load_scenario(path)), say)
+    before, began = set(folder.glob("**/verdict.json")), time.monotonic()
+    command = [sys.executable, "-m", "chaosk", "run", str(path), "--inventory", str(inventory), "--output", str(folder)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    seconds = f"{time.monotonic() - began:.0f}"
+    found = set(folder.glob("**/verdict.json")) - before
+    if not found:
+        last = (done.stdout.strip().splitlines() or ["it said nothing"])[-1]
+        return Row(cluster, path.stem, f"exit code {done.returncode}", "no", seconds, last)
+    verdict = json.loads(found.pop().read_text("utf-8"))
+    return Row(
+        cluster, path.stem, verdict["found"], "no" if done.returncode else "yes", seconds, verdict["summary"]
+    )  # fmt: skip
+
+
+def say(line: str) -> None:
+    """What the lab tells: not part of the result."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def rows(file: Path) -> list[Row]:
+    """What was run before."""
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as text:
+        return [Row(**each) for each in csv.DictReader(text)]
+
+
+def append(file: Path, row: Row) -> None:
+    """Keep a row."""
+    new = not file.exists()
+    with file.open("a", encoding="utf-8", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        if new:
+            writer.writerow(Row._fields)
+        writer.writerow(row)
+
+
+def table(known: list[Row]) -> str:
+    """Scenarios by clusters, as Markdown: verdicts, and how many of the runs were as expected where not all were."""
+    runs: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in known:
+        runs[row.scenario, row.cluster].append(row)
+    lines = [f"| scenario | {' | '.join(CLUSTERS)} |", "|---" * (1 + len(CLUSTERS)) + "|"]
+    for path in sorted(HERE.glob("scenarios/*.yaml")):
+        scenario = load_scenario(path)
+        cells = [
+            cell(runs[path.stem, name]) if fits(scenario, layout) else "speaks of ZooKeeper"
+            for name, layout in CLUSTERS.items()
+        ]
+        lines.append(f"| {path.stem} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def cell(found: list[Row]) -> str:
+    """The verdicts of one scenario on one cluster."""
+    if not found:
+        return "not run"
+    names = ", ".join(dict.fromkeys(row.verdict for row in found))
+    right = sum(row.expected == "yes" for row in found)
+    return names if right == len(found) else f"{names}: **as expected {right} of {len(found)}**"
+
+
+def main() -> None:
+    """Run what has no row yet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("clusters", nargs="*", metavar="CLUSTER", help=f"of {', '.join(CLUSTERS)}; default: all")
+    parser.add_argument("--only", default="*", help="scenarios whose file's name without .yaml fits this pattern")
+    parser.add_argument("--csv", type=Path, default=HERE / "docs/measured/clusters.csv")
+    parser.add_argument("--table", action="store_true", help="run nothing, print the file as a table")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.clusters) - set(CLUSTERS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if chosen.table:
+        print(table(rows(chosen.csv)))
+        return
+    for cluster in chosen.clusters or CLUSTERS:
+        try:
+            everything(cluster, chosen.only, chosen.csv)
+        finally:
+            for name in {CLUSTERS[cluster].name, f"{CLUSTERS[cluster].name}-1"}:
+                lab.down(name, say, force=True)
+
+
+def everything(cluster: str, pattern: str, file: Path) -> None:
+    """All scenarios that fit one cluster and have no row yet."""
+    known = {(row.cluster, row.scenario) for row in rows(file)}
+    with tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as folder:
+        for path in sorted(HERE.glob("scenarios/*.yaml")):
+            if (cluster, path.stem) in known or not fnmatch(path.stem, pattern):
+                continue
+            if fits(load_scenario(path), CLUSTERS[cluster]):
+                row = run(cluster, path, Path(folder))
+                append(file, row)
+                print(*row, sep="  ", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -118,6 +118,8 @@ class Broker(ServerProcess):
     """By listener name, as in ``advertised.listeners``."""
     controller_listener: str | None = None
     """Where the process is a KRaft controller as well: which of its listeners is for that."""
+    rack: Name | None = None
+    """Its ``broker.rack``: what the target ``rack(NAME)`` goes by."""
 
 
 class Controller(ServerProcess):
@@ -167,6 +169,12 @@ class LabLayout(Model):
     """By host the roles on it, like ``node1: [broker 0, zookeeper 1]``; default: one of each a host, co-located."""
     broker_config: dict[str, str] = Field(default_factory=dict)
     """Added to the configuration of every broker and every controller."""
+    broker_overrides: dict[Id, dict[str, str]] = Field(default_factory=dict)
+    """By broker id what is added to the configuration of that one alone; it wins."""
+    data_dirs: Annotated[int, Field(ge=1, le=4)] = 1
+    """How many data directories a broker has; of several, each is a file system of its own on hosts of namespaces."""
+    racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()
+    """``broker.rack`` of the brokers, in turn; without any they have none."""
 
     def roles(self) -> tuple[str, ...]:
         """Every role that ``layout`` writes down; none without it."""

@@ -83,7 +83,7 @@ class ClusterShape(Model):
     mode: Literal["zookeeper", "kraft"] | None = None
     """Who keeps its metadata; without it either will do, and a lab has ZooKeeper."""
     hosts: Literal["hosts", "vms"] = "hosts"
-    """What a lab's hosts are made of; says nothing about a cluster of your own, which shows in preflight what it can."""
+    """What a lab's hosts are made of; about a cluster of your own it says nothing: preflight asks what that can."""
 
 
 class After(Model):

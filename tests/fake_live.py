@@ -21,6 +21,7 @@ def inventory(brokers: int = 3, zookeepers: int = 3) -> Inventory:
                 host=f"node{n + 1}",
                 service=SERVICE,
                 data=("/var/lib/kafka",),
+                rack="abcdefghi"[n],
                 listeners={
                     "CLIENT": Listener(address=f"198.18.0.{11 + n}", port=9092),
                     "REPLICATION": Listener(address=f"198.18.0.{11 + n}", port=9093, clients=False),

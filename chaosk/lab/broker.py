@@ -10,42 +10,44 @@ from chaosk.lab.service import Service
 
 LOG = "/var/log/kafka/server.log"
 CONFIG = "/opt/kafka/config/server.properties"
-DATA = "/var/lib/kafka"
 CLIENT_PORT = 9092
 REPLICATION_PORT = 9093
 CONTROLLER_LISTENER = "CONTROLLER"
 """The name of the listener for controllers, in KRaft."""
 
-OWN = frozenset({"listeners", "advertised.listeners", "inter.broker.listener.name", "log.dirs"})
+OWN = frozenset({"listeners", "advertised.listeners", "inter.broker.listener.name", "log.dirs", "broker.rack"})
 """Settings the inventory repeats in every mode: another value would make it wrong."""
 
 
 def check(layout: LabLayout, own: frozenset[str]) -> None:
     """Raise UsageError for settings of the layout that are the lab's own to set."""
-    for name in sorted(own & layout.broker_config.keys()):
-        raise UsageError(f"broker_config.{name}: the lab sets this itself, by host; leave it out")
+    every = {f"broker_overrides.{number}": config for number, config in layout.broker_overrides.items()}
+    for where, config in {"broker_config": layout.broker_config, **every}.items():
+        for name in sorted(own & config.keys()):
+            raise UsageError(f"{where}.{name}: the lab sets this itself, by host; leave it out")
 
 
-def service(host: str, address: str, number: int) -> Service:
-    """How the broker ``number`` is handled."""
+def service(seat: Seat, number: int) -> Service:
+    """How the broker ``number`` is handled, which is on ``seat``."""
     return Service(
         role="broker",
         number=number,
-        host=host,
-        address=address,
+        host=seat.host,
+        address=seat.address,
         port=CLIENT_PORT,
         start=(f"{launchers.BIN}/kafka-start",),
         stop=(f"{launchers.BIN}/kafka-stop",),
         pid_file="/run/kafka/kafka.pid",
         config=CONFIG,
-        data=DATA,
+        data=seat.data,
+        rack=seat.rack,
         log=LOG,
     )
 
 
 def services(seats: tuple[Seat, ...]) -> tuple[Service, ...]:
     """Every broker, in the order of the hosts."""
-    return tuple(service(seat.host, seat.address, seat.broker) for seat in seats if seat.broker is not None)
+    return tuple(service(seat, seat.broker) for seat in seats if seat.broker is not None)
 
 
 def listeners(seat: Seat) -> str:
@@ -73,6 +75,13 @@ def settings(seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:
     }
 
 
+def own(seat: Seat, layout: LabLayout) -> dict[str, str]:
+    """What one broker has for itself in every mode: its place, then what the layout gives to it alone, which wins."""
+    rack = {} if seat.rack is None else {"broker.rack": seat.rack}
+    overrides = {} if seat.broker is None else layout.broker_overrides.get(seat.broker, {})
+    return {"log.dirs": ",".join(seat.data), **rack, **overrides}
+
+
 def entry(one: Service, controller: Listener | None = None) -> Broker:
     """A broker in the inventory; ``controller``: its listener for controllers, where it is one as well."""
     more = {} if controller is None else {CONTROLLER_LISTENER: controller}
@@ -80,7 +89,7 @@ def entry(one: Service, controller: Listener | None = None) -> Broker:
         host=one.host,
         service=ScriptService(start=one.start, stop=one.stop, pid_file=one.pid_file),
         config=one.config,
-        data=(one.data,),
+        data=one.data,
         log=one.log,
         listeners={
             "CLIENT": Listener(address=one.address, port=CLIENT_PORT),
@@ -88,6 +97,7 @@ def entry(one: Service, controller: Listener | None = None) -> Broker:
             **more,
         },
         controller_listener=None if controller is None else CONTROLLER_LISTENER,
+        rack=one.rack,
     )
 
 

@@ -82,7 +82,8 @@ def _same(wanted: Lab) -> None:
 
 
 def _essence(one: Lab) -> tuple[object, ...]:
-    return one.mode, one.seats, one.layout.kafka, one.layout.broker_config, one.layout.hosts
+    has = one.layout
+    return one.mode, one.seats, has.kafka, has.broker_config, has.broker_overrides, has.hosts
 
 
 def clear(kind: HostKind, state: places.LabState) -> None:

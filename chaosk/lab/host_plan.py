@@ -7,7 +7,7 @@ a real one. Inside, root is kept from what namespaces do not divide: the clock, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from chaosk.lab.seating import Seat
 
@@ -57,14 +57,25 @@ def unshare(machine: Machine, plan: Path) -> Argv:
     ]
 
 
-def disk(at: Path, size: str) -> list[Argv]:
-    """Mounts the disk of the host whose directory is ``at``."""
+def disk(seat: Seat, at: Path, size: str) -> list[Argv]:
+    """Mounts the disk of the host whose directory is ``at``, and one for each of a broker's data directories."""
     where = str(at / "disk")
     return [
         ["mkdir", "-p", where],
-        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", where],
+        *_tmpfs(size, where),
         ["mkdir", f"{where}/up", f"{where}/work", f"{where}/root", f"{where}/home"],
+        *(argv for own, _ in _disks(seat, at) for argv in (["mkdir", own], *_tmpfs(size, own))),
     ]
+
+
+def _tmpfs(size: str, where: str) -> list[Argv]:
+    return [["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", where]]
+
+
+def _disks(seat: Seat, at: Path) -> list[tuple[str, str]]:
+    """Where file systems of single data directories are mounted by the keeper, and where on the host."""
+    several = seat.broker is not None and len(seat.data) > 1
+    return [(f"{at}/disk/{PurePosixPath(path).name}", path) for path in seat.data] if several else []
 
 
 def plan(seat: Seat, at: Path, machine: Machine) -> dict[str, str | list[Argv]]:
@@ -79,7 +90,15 @@ def plan(seat: Seat, at: Path, machine: Machine) -> dict[str, str | list[Argv]]:
             ["cp", "-a", "--no-preserve=ownership", f"{at}/skeleton/.", root],
             ["mkdir", "-p", *(root + path for path in (*_PLACES, machine.hidden))],
         ],
-        "mount": [*_mounts(root, machine), *_wire(seat)],
+        "mount": [
+            *_mounts(root, machine),
+            *(
+                argv
+                for own, path in _disks(seat, at)
+                for argv in (["mkdir", "-p", root + path], ["mount", "--bind", own, root + path])
+            ),
+            *_wire(seat),
+        ],
         "new_root": root,
         "inside": _inside(machine),
         "first": _users(seat, machine),
@@ -166,7 +185,8 @@ def _inside(machine: Machine) -> list[Argv]:
 def owned(seat: Seat) -> list[str]:
     """The folders that belong to the services on ``seat``."""
     services = {"zookeeper": seat.zookeeper, "kafka": seat.broker, "kafka-controller": seat.controller}
-    return [f"/var/{at}/{name}" for name, number in services.items() if number is not None for at in ("lib", "log")]
+    folders = [f"/var/{at}/{name}" for name, number in services.items() if number is not None for at in ("lib", "log")]
+    return [*folders, *(path for path in seat.data if seat.broker is not None and path not in folders)]
 
 
 def _users(seat: Seat, machine: Machine) -> list[Argv]:

@@ -28,7 +28,7 @@ def plan(state: LabState, seats: tuple[Seat, ...], machine: Machine) -> dict[str
         "hosts": str(state.hosts),
         "commands": [["mount", "-t", "proc", "proc", "/proc"], *bridge()],
         "start": {seat.host: host_plan.unshare(machine, state.host(seat.host) / "host.json") for seat in seats},
-        "disk": {seat.host: host_plan.disk(state.host(seat.host), DISK_SIZE) for seat in seats},
+        "disk": {seat.host: host_plan.disk(seat, state.host(seat.host), DISK_SIZE) for seat in seats},
     }
 
 

@@ -116,7 +116,7 @@ def controller(host: str, address: str, number: int) -> Service:
         stop=(f"{launchers.BIN}/{CONTROLLER}-stop",),
         pid_file=f"/run/kafka/{CONTROLLER}.pid",
         config=CONFIG,
-        data=DATA,
+        data=(DATA,),
         log=LOG,
     )
 
@@ -126,7 +126,7 @@ def _entry(one: Service) -> Controller:
         host=one.host,
         service=ScriptService(start=one.start, stop=one.stop, pid_file=one.pid_file),
         config=one.config,
-        data=(one.data,),
+        data=one.data,
         log=one.log,
         port=one.port,
     )
@@ -167,7 +167,7 @@ def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dic
         "advertised.listeners": broker.listeners(seat),
         "inter.broker.listener.name": "REPLICATION",
         "broker.session.timeout.ms": "9000",
-        "log.dirs": broker.DATA,
         **_quorum_settings(seats),
         **broker.settings(seats, layout),
+        **broker.own(seat, layout),
     }

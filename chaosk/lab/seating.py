@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Literal, cast
 
 from chaosk.errors import UsageError
@@ -17,6 +18,9 @@ OUTSIDE = f"{NETWORK}.1"
 
 FIRST_CONTROLLER = 101
 """The node id of the first controller with a process of its own."""
+
+DATA = "/var/lib/kafka"
+"""The data directory of a broker that has one; those of one that has several are in it."""
 
 Role = Literal["broker", "controller", "zookeeper"]
 Metadata = Literal["zookeeper", "controller"]
@@ -35,6 +39,10 @@ class Seat:
     """The ZooKeeper node's ``myid``, if there is one."""
     controller: int | None = None
     """The node id of a controller in a process of its own, if there is one."""
+    data: tuple[str, ...] = (DATA,)
+    """The broker's data directories; of several, each is a file system of its own where the host can."""
+    rack: str | None = None
+    """The broker's rack, if it has one."""
 
     @property
     def plug(self) -> str:
@@ -53,12 +61,27 @@ def seats(layout: LabLayout, metadata: Metadata = "zookeeper") -> tuple[Seat, ..
     ``metadata``: who keeps it. Where that is controllers and there are none, brokers do it.
     """
     roles = _written(layout) if layout.layout is not None else _co_located(layout, metadata)
+    brokers = [has["broker"] for has in roles.values() if "broker" in has]
+    racks = dict(zip(brokers, cycle(layout.racks), strict=False))
     found = tuple(
-        Seat(host, f"{NETWORK}.{10 + number}", has.get("broker"), has.get("zookeeper"), has.get("controller"))
+        Seat(
+            host,
+            f"{NETWORK}.{10 + number}",
+            broker,
+            has.get("zookeeper"),
+            has.get("controller"),
+            _data(layout.data_dirs),
+            None if broker is None else racks.get(broker),
+        )
         for number, (host, has) in enumerate(roles.items(), 1)
+        for broker in [has.get("broker")]
     )
     _check(layout, found, metadata)
     return found
+
+
+def _data(count: int) -> tuple[str, ...]:
+    return (DATA,) if count == 1 else tuple(f"{DATA}/disk{number}" for number in range(1, count + 1))
 
 
 def _co_located(layout: LabLayout, metadata: Metadata) -> dict[str, dict[Role, int]]:
@@ -102,6 +125,8 @@ def _check(layout: LabLayout, found: tuple[Seat, ...], metadata: Metadata) -> No
     for kind in ("broker", *(("zookeeper",) if metadata == "zookeeper" else ())):
         if not ids[kind]:
             raise UsageError(f"layout: there is no {kind}; a cluster needs at least one")
+    for number in sorted(layout.broker_overrides.keys() - set(ids["broker"])):
+        raise UsageError(f"broker_overrides.{number}: there is no broker {number}; brokers are {ids['broker']}")
     for kind, numbers in ids.items():
         _check_kind(layout, kind, numbers)
     for number in sorted({*ids["broker"]} & {*ids["controller"]}):

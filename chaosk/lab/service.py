@@ -24,8 +24,11 @@ class Service:
     stop: tuple[str, ...]
     pid_file: str
     config: str
-    data: str
+    data: tuple[str, ...]
+    """Its data directories."""
     log: str
+    rack: str | None = None
+    """The broker's rack, if it has one."""
 
     @property
     def title(self) -> str:

@@ -97,7 +97,7 @@ def zookeeper(host: str, address: str, number: int) -> Service:
         stop=(f"{launchers.BIN}/zookeeper-stop",),
         pid_file="/run/kafka/zookeeper.pid",
         config=ZOOKEEPER_CONFIG,
-        data="/var/lib/zookeeper",
+        data=("/var/lib/zookeeper",),
         log=ZOOKEEPER_LOG,
     )
 
@@ -107,7 +107,7 @@ def _zookeeper_entry(one: Service) -> ZooKeeper:
         host=one.host,
         service=ScriptService(start=one.start, stop=one.stop, pid_file=one.pid_file),
         config=one.config,
-        data=(one.data,),
+        data=one.data,
         log=one.log,
         client_port=one.port,
     )
@@ -143,6 +143,6 @@ def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dic
         "zookeeper.connect": nodes,
         "zookeeper.session.timeout.ms": "9000",
         "zookeeper.connection.timeout.ms": "60000",  # a broker may be up before its quorum is
-        "log.dirs": broker.DATA,
         **broker.settings(seats, layout),
+        **broker.own(seat, layout),
     }

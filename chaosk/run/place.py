@@ -11,7 +11,6 @@ from chaosk.errors import LabError
 from chaosk.inventory import Inventory, LabLayout
 from chaosk.scenario import ClusterShape
 
-
 KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
 """What a lab runs for a scenario that wants KRaft."""
 

@@ -63,8 +63,11 @@ def in_own_state(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def small(own_state: Path) -> LabLayout:
-    """A lab of one host with one broker and one ZooKeeper node, up."""
-    layout = LabLayout(name=f"{TAG}s", brokers=1, zookeepers=1)
+    """A lab of one host with one broker, which has two data directories, and one ZooKeeper node, up."""
+    layout = LabLayout(
+        name=f"{TAG}s", brokers=1, zookeepers=1, data_dirs=2, racks=("attic",),
+        broker_config={"num.io.threads": "3"}, broker_overrides={0: {"num.io.threads": "2"}},
+    )  # fmt: skip
     with within(own_state):
         lab.up(layout, print)
     return layout

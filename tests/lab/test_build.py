@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined] # its stub forgot to export it
 from confluent_kafka.cimpl import NewTopic
 
 from chaosk import lab
@@ -129,6 +129,34 @@ def test_a_full_disk_is_real(ssh: Ssh) -> None:
         assert "No space left on device" in done.stdout
     finally:
         ssh("sudo -n rm -f /var/lib/kafka/fill")
+
+
+def test_a_data_directory_fills_up_alone(ssh: Ssh) -> None:
+    """Of several, each is a file system of its own: ENOSPC in one leaves room in the other and on the host."""
+    assert ssh("stat -c %U /var/lib/kafka/disk1 /var/lib/kafka/disk2").stdout == "kafka\nkafka\n"
+    try:
+        done = ssh("sudo -n dd if=/dev/zero of=/var/lib/kafka/disk2/fill bs=1M count=3000 2>&1")
+        assert "No space left on device" in done.stdout
+        assert ssh("sudo -n dd if=/dev/zero of=/var/lib/kafka/disk1/fill bs=1M count=10 2>&1").returncode == 0
+        assert ssh("sudo -n dd if=/dev/zero of=/var/lib/fill bs=1M count=10 2>&1").returncode == 0
+    finally:
+        ssh("sudo -n rm -f /var/lib/kafka/disk1/fill /var/lib/kafka/disk2/fill /var/lib/fill")
+
+
+def test_a_broker_has_what_the_layout_gives_to_it(whole: LabLayout) -> None:
+    """Its rack, its own settings over those of all, and both of its data directories, as the broker itself says."""
+    resource = ConfigResource(ConfigResource.Type.BROKER, "0")
+
+    def asked() -> tuple[str, dict[str, str]]:
+        client = AdminClient({"bootstrap.servers": "198.18.0.11:9092"})
+        found = client.describe_configs([resource])[resource].result(20)
+        (node,) = client.describe_cluster(request_timeout=20).result(20).nodes
+        names = ("num.io.threads", "log.dirs")
+        return node.rack, {name: found[name].value for name in names}
+
+    rack, settings = namespace.inside(state.of(whole.name).namespace, asked)
+    assert rack == "attic"
+    assert settings == {"num.io.threads": "2", "log.dirs": "/var/lib/kafka/disk1,/var/lib/kafka/disk2"}
 
 
 def test_services_outlive_the_session_that_started_them(ssh: Ssh) -> None:

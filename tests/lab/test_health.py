@@ -13,6 +13,7 @@ import pytest
 from chaosk.cluster.wire import Place
 from chaosk.lab import broker, health
 from chaosk.lab.kraft_mode import controller
+from chaosk.lab.seating import Seat
 from chaosk.lab.zookeeper_mode import zookeeper
 
 
@@ -86,7 +87,7 @@ def test_a_hung_server_costs_little() -> None:
 
 def test_a_broker_must_know_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that answers but misses another one is not ready."""
-    one = broker.service("node1", "127.0.0.1", 0)
+    one = broker.service(Seat("node1", "127.0.0.1", 0), 0)
     monkeypatch.setattr(health, "brokers_seen", lambda *_at: frozenset({0, 1}))
     assert health.service_state(one, frozenset({0, 1}), {}) == "in the cluster"
     assert health.service_state(one, frozenset({0, 1, 2}), {}) is None
@@ -102,6 +103,6 @@ def test_a_controller_has_to_take_part_in_the_quorum(monkeypatch: pytest.MonkeyP
     nobody = Place("controller 0", "127.0.0.1", closed_port())
     assert health.service_state(controller("node1", "127.0.0.1", 101), frozenset(), {101: nobody}) is None
     monkeypatch.setattr(health, "brokers_seen", lambda *_at: frozenset({0}))
-    one = broker.service("node1", "127.0.0.1", 0)
+    one = broker.service(Seat("node1", "127.0.0.1", 0), 0)
     assert health.service_state(one, frozenset({0}), {0: nobody}) is None
     assert health.service_state(one, frozenset({0}), {101: nobody}) == "in the cluster"

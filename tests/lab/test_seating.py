@@ -43,6 +43,19 @@ def test_hardware_addresses(last: int) -> None:
     assert int(mac[:2], 16) & 0b11 == 0b10
 
 
+def test_racks_are_taken_in_turn_and_by_brokers_only() -> None:
+    """Hosts of other roles in between use none up."""
+    layout = LabLayout(layout={"a": ("broker 5",), "z": ("zookeeper 1",), "b": ("broker 3",), "c": ("broker 1",)})
+    found = seats(layout.model_copy(update={"racks": ("east", "west")}))
+    assert [(seat.host, seat.rack) for seat in found] == [("a", "east"), ("z", None), ("b", "west"), ("c", "east")]
+
+
+def test_overrides_are_for_brokers_that_there_are() -> None:
+    """Settings that nobody would get are a mistake in the layout."""
+    with pytest.raises(UsageError, match=r"broker_overrides.7: there is no broker 7; brokers are \[0, 1\]"):
+        seats(LabLayout(brokers=2, broker_overrides={7: {"num.io.threads": "1"}}))
+
+
 def test_written_layout() -> None:
     """A layout places roles by host name, in its own order, empty hosts included."""
     written: dict[str, tuple[str, ...]] = {

@@ -93,6 +93,29 @@ def test_myid() -> None:
     assert texts == ["1\n", "2\n", "3\n"]
 
 
+def test_what_one_broker_has_for_itself_wins() -> None:
+    """Its overrides come over those of all brokers, and over nobody else's; its rack and directories are its own."""
+    layout = LabLayout(
+        broker_config={"num.io.threads": "4"},
+        broker_overrides={1: {"num.io.threads": "9"}},
+        racks=("a", "b"),
+        data_dirs=2,
+    )
+    found = [broker_config(seat, seats(layout), layout) for seat in seats(layout)]
+    assert [one["num.io.threads"] for one in found] == ["4", "9", "4"]
+    assert [one["broker.rack"] for one in found] == ["a", "b", "a"]
+    assert found[0]["log.dirs"] == "/var/lib/kafka/disk1,/var/lib/kafka/disk2"
+    written = MODE.inventory(seats(layout), layout, "chaosk-x").brokers[1]
+    assert (written.rack, written.data) == ("b", ("/var/lib/kafka/disk1", "/var/lib/kafka/disk2"))
+
+
+@pytest.mark.parametrize("name", ["log.dirs", "broker.rack", "zookeeper.connect"])
+def test_overrides_cannot_make_the_inventory_wrong(name: str) -> None:
+    """What the inventory repeats is the lab's own to set, for single brokers as for all."""
+    with pytest.raises(UsageError, match=f"broker_overrides.0.{name}: the lab sets this itself"):
+        MODE.check(LabLayout(broker_overrides={0: {name: "x"}}))
+
+
 def test_services_start_with_zookeeper() -> None:
     """The quorum is asked to start before the brokers that need it."""
     roles = [one.role for one in MODE.services(seats(LabLayout()))]

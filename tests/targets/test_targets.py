@@ -35,6 +35,7 @@ CUT_OFF = FakeLive(states=(state(0, 2, (1, 0, 2), (2, 0)), state(1, -1, (1,), ()
     [
         ("broker 2", ["broker 2 on node3"]),
         ("broker(0)", ["broker 0 on node1"]),
+        ("rack(b)", ["broker 1 on node2"]),
         ("brokers", ["broker 0 on node1", "broker 1 on node2", "broker 2 on node3"]),
         ("host node2", ["host node2"]),
         ("hosts", ["host node1", "host node2", "host node3"]),
@@ -123,6 +124,7 @@ def test_says_when_the_cluster_cannot_tell(text: str) -> None:
         ("zookeeper 7", UsageError, "zookeeper 7: .* write one of 1, 2, 3"),
         ("host node7", UsageError, "host node7: .* did you mean"),
         ("listener(CLEINT)", UsageError, "no broker has it; did you mean 'CLIENT'"),
+        ("rack(z)", UsageError, "no broker is in it; racks are a, b, c"),
         ("listener(CLIENT, zookeepers)", UsageError, "only brokers have listeners"),
         ("leader(orders, 7)", ClusterError, "has no partition 7"),
         ("leader(order, 0)", ClusterError, "no such topic"),

@@ -1,0 +1,30 @@
+"""The brokers of one rack."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.errors import UsageError
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import broker_nodes
+
+
+class Rack(Target):
+    """The brokers of a rack, dead or alive, by id: those whose `rack` in the inventory says so."""
+
+    spelling: ClassVar[str] = "rack(NAME)"
+    example: ClassVar[str] = "rack(a)"
+    static: ClassVar[bool] = True
+
+    name: str
+    """The rack's name, as in ``broker.rack``."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """Its brokers, ascending; raises UsageError for a rack that no broker is in."""
+        brokers = scene.inventory.brokers
+        found = [number for number, one in sorted(brokers.items()) if one.rack == self.name]
+        if not found:
+            racks = sorted({one.rack for one in brokers.values() if one.rack is not None})
+            known = f"racks are {', '.join(racks)}" if racks else "no broker of the inventory has a `rack`"
+            raise UsageError(f"rack({self.name}): no broker is in it; {known}")
+        return broker_nodes(scene.inventory, found)

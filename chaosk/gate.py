@@ -92,6 +92,19 @@ chmod 440 /etc/sudoers.d/chaosk.new
 visudo -c -q -f /etc/sudoers.d/chaosk.new
 mv {shlex.quote(place)}.new {shlex.quote(place)}
 mv /etc/sudoers.d/chaosk.new /etc/sudoers.d/chaosk
+here=
+set -- {" ".join(shlex.quote(user) for user in sorted(set(users)))}
+for user; do
+  id -u "$user" >/dev/null 2>&1 || continue
+  here=yes
+  LC_ALL=C sudo -l -U "$user" 2>&1 | grep -qF {shlex.quote(place)} && continue
+  echo "sudo does not allow $user the gate all the same: does /etc/sudoers end with '@includedir /etc/sudoers.d'?" >&2
+  exit 1
+done
+if [ -z "$here" ]; then
+  echo "none of the inventory's accounts is on this host; make it, then run this again" >&2
+  exit 1
+fi
 """
 
 

@@ -42,7 +42,7 @@ def inventory() -> dict[str, Any]:
     document["brokers"]["2"] = {
         "host": "node1",
         "service": {"start": ["/opt/start", "2"], "stop": ["/opt/stop", "2"], "pid_file": "/run/2.pid"},
-        "config": "/etc/2.properties", "data": ["/data/2"], "log": "/log/2",
+        "config": "/etc/2.properties", "data": ["/data/2"], "log": "/log/2", "rack": "attic",
         "listeners": {"OTHER": {"address": "kafka3.example.com", "port": 9094}},
     }  # fmt: skip
     zookeeper = {"service": {"systemd": "zk2.service"}, "config": "/etc/zk", "data": ["/zk"], "log": "/log/zk"}

@@ -148,6 +148,34 @@ def test_a_list_that_could_not_be_told_apart_is_refused() -> None:
         gate.program(INVENTORY.model_copy(update={"brokers": brokers}))
 
 
+def _host(at: Path, allowed: str, account: str = "exit 0") -> dict[str, str]:
+    """Where programs say what a host's would: what sudo allows, and by an exit status whether it has the account."""
+    folder = at / "programs"
+    folder.mkdir(exist_ok=True)
+    for name, does in (("sudo", f"echo '{allowed}'"), ("id", account)):
+        (folder / name).write_text(f"#!/bin/sh\n{does}\n", "utf-8")
+        (folder / name).chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "account", "said"),
+    [
+        ("User ops is not allowed to run sudo on node1.", "exit 0", "sudo does not allow ops the gate all the same"),
+        ("", "exit 1", "none of the inventory's accounts is on this host"),
+    ],
+)
+def test_an_installation_that_allows_nothing_says_so(tmp_path: Path, allowed: str, account: str, said: str) -> None:
+    """A sudo that reads no /etc/sudoers.d, or an account that is not there, would show much later."""
+    text = gate.installer(INVENTORY).replace("/etc/sudoers.d/", f"{tmp_path}/").replace(gate.PLACE, f"{tmp_path}/gate")
+    text = text.replace(f"mkdir -p {gate.PLACE.rpartition('/')[0]}", "true")
+    done = subprocess.run(
+        ["sh"], input=text, capture_output=True, text=True, check=False, env=_host(tmp_path, allowed, account)
+    )
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
 def test_what_is_installed_is_sound(tmp_path: Path) -> None:
     """Shellcheck reads gate and installer, visudo the lines; the digest is that of the installed file."""
     text = gate.installer(INVENTORY)
@@ -157,7 +185,7 @@ def test_what_is_installed_is_sound(tmp_path: Path) -> None:
     assert done.stdout == ""
     moved = text.replace("/etc/sudoers.d", str(tmp_path)).replace(gate.PLACE, str(tmp_path / "gate"))
     moved = moved.replace(f"mkdir -p {str(tmp_path).rpartition('/')[0]}", "true")
-    subprocess.run(["sh", "-e"], input=moved, text=True, check=True)
+    subprocess.run(["sh", "-e"], input=moved, text=True, check=True, env=_host(tmp_path, f"x {tmp_path / 'gate'}"))
     installed = (tmp_path / "gate").read_text("utf-8")
     assert installed == gate.program(INVENTORY).replace(gate.PLACE, str(tmp_path / "gate"))
     assert (tmp_path / "gate").stat().st_mode & 0o7777 == 0o755

@@ -31,8 +31,8 @@ Subsystem sftp internal-sftp
 _SUDOERS = """Defaults env_reset
 Defaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 root ALL=(ALL:ALL) ALL
-ops ALL=(ALL:ALL) NOPASSWD: ALL
 """
+_OPS = "ops ALL=(ALL:ALL) NOPASSWD: ALL\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,8 @@ def files(seat: Seat, seats: tuple[Seat, ...], host_key: KeyPair, client: KeyPai
         HostFile("/etc/hostname", f"{seat.host}\n"),
         HostFile("/etc/hosts", etc_hosts(seats)),
         HostFile("/etc/resolv.conf", ""),
-        HostFile("/etc/sudoers", _SUDOERS, 0o440),
+        HostFile("/etc/sudoers", _SUDOERS + _OPS, 0o440, only="hosts"),  # theirs would be the machine's
+        HostFile("/etc/sudoers.d/ops", _OPS, 0o440, only="vms"),
         HostFile("/etc/ssh/sshd_config", _SSHD),
         HostFile("/etc/ssh/ssh_host_ed25519_key", host_key.private, 0o600),
         HostFile("/etc/ssh/ssh_host_ed25519_key.pub", f"{host_key.public}\n"),

@@ -43,7 +43,8 @@ FAULTS = """\
 """
 LONG = "  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 60s}\n"
 ALLOWED = "printf '%s\\n' 'Defaults env_reset' '@includedir /etc/sudoers.d' >/etc/sudoers"
-BACK = "mv /etc/sudoers.away /etc/sudoers; rm -f /etc/sudoers.d/chaosk /usr/local/sbin/chaosk-gate"
+PUT = "mv /etc/sudoers.away /etc/sudoers; sed -i /includedir/d /etc/sudoers"
+BACK = f"{PUT}; rm -f /etc/sudoers.d/chaosk /usr/local/sbin/chaosk-gate"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,8 @@ def gated(ward: Ward, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
     assert told.returncode == 0, told.stderr
     with ExitStack() as hosts:
         for host in ward.inventory.hosts:
-            install = Command(host=host, argv=("sh",), sudo=True, stdin=told.stdout, timeout=30.0)
+            reads = "echo '@includedir /etc/sudoers.d' >>/etc/sudoers; exec sh"
+            install = Command(host=host, argv=("sh", "-c", reads), sudo=True, stdin=told.stdout, timeout=30.0)
             done = ward.send(install)
             assert done.ok, done.stderr
             hosts.enter_context(ward.spoilt(host, f"cp -p /etc/sudoers /etc/sudoers.away; {ALLOWED}", BACK))

@@ -23,9 +23,9 @@ def files() -> dict[str, HostFile]:
 
 
 def test_secrets_are_closed() -> None:
-    """Only root reads the host's key; sudoers has the mode sudo insists on."""
+    """Only root reads the host's key; what allows ops to be root has the mode sudo insists on."""
     assert files()["/etc/ssh/ssh_host_ed25519_key"].mode == 0o600
-    assert files()["/etc/sudoers"].mode == 0o440
+    assert files()["/etc/sudoers"].mode == files()["/etc/sudoers.d/ops"].mode == 0o440
 
 
 def test_a_host_never_sees_the_client_key() -> None:
@@ -48,7 +48,7 @@ def test_own_name_is_known() -> None:
 def test_sudoers_is_valid(tmp_path: Path) -> None:
     """A sudoers file with a mistake would lock everyone out: visudo reads it."""
     at = tmp_path / "sudoers"
-    at.write_text(files()["/etc/sudoers"].text, encoding="ascii")
+    at.write_text(files()["/etc/sudoers"].text + files()["/etc/sudoers.d/ops"].text, encoding="ascii")
     checked = subprocess.run(["/usr/sbin/visudo", "-cf", str(at)], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 

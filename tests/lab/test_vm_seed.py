@@ -28,7 +28,7 @@ def test_who_owns_what() -> None:
     """Keys are closed to others, services write to their folders, the rest is root's."""
     found = {path: (entry.uname, oct(entry.mode)) for path, (entry, _) in unpacked().items()}
     assert found["/etc/ssh/ssh_host_ed25519_key"] == ("root", "0o600")
-    assert found["/etc/sudoers"] == ("root", "0o440")
+    assert found["/etc/sudoers.d/ops"] == ("root", "0o440")
     assert found["/home/ops/.ssh"] == ("ops", "0o700")
     assert found["/home/ops/.ssh/authorized_keys"] == ("ops", "0o600")
     for path in ("/var/lib/kafka", "/var/log/kafka", "/var/lib/zookeeper", "/var/log/zookeeper"):

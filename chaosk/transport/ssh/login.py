@@ -124,7 +124,8 @@ def _why(error: Exception, host: Host, offered: paramiko.PKey | None, revoked: f
             return f"its key file {host.key_file} needs a passphrase; leave key_file out and add it to an SSH agent"
         case paramiko.AuthenticationException():
             key = f"key {host.key_file}" if host.key_file else "keys of the SSH agent"
-            return f"login as {host.user} with the {key} was refused; put the public key into its authorized_keys"
+            todo = "put the public key into its authorized_keys, or see what its sshd says (AllowUsers?)"
+            return f"login as {host.user} with the {key} was refused; {todo}"
         case _:
             said = str(error) or type(error).__name__
             return f"SSH with {host.address} port {host.port} failed: {said}; is that an SSH server?"

@@ -45,6 +45,14 @@ ZOOKEEPERS = table(
     ("mode", "string", "leader, follower, standalone, or empty when it does not serve", True),
     ("error", "string", "why there was no answer", True),
 )
+QUORUM = table(
+    "quorum",
+    "one sample of a controller's role in a KRaft quorum, as its leader tells it by way of a broker",
+    ("node", "int", "node id of the controller"),
+    ("at", "long", "when the answer came, or the last broker was asked in vain"),
+    ("mode", "string", "leader, follower, or empty when it takes no part or nobody knows a leader", True),
+    ("epoch", "int", "the leader's epoch; empty if nobody knows one", True),
+)
 AUDIT = table(
     "audit",
     "[TL] one row per record that a fresh reader found after healing, from log start to end",
@@ -72,4 +80,4 @@ GROUPS = table(
     ("offset", "long", "committed offset", True),
 )
 
-TABLES = (PARTITIONS, OFFSETS, BROKERS, ZOOKEEPERS, AUDIT, AUDIT_RANGES, GROUPS)
+TABLES = (PARTITIONS, OFFSETS, BROKERS, ZOOKEEPERS, QUORUM, AUDIT, AUDIT_RANGES, GROUPS)

@@ -31,7 +31,8 @@ def surroundings(source: Source, axis: Axis) -> Surroundings:
         controllers=tolerate(lambda: changes.controllers(frames(run, "brokers", "asked", "completed", "controller")))
         or (),
         brokers=tolerate(lambda: changes.answering(frames(run, "brokers", "asked", "completed", "error"))) or (),
-        zookeepers=tolerate(lambda: changes.zookeeper_modes(frames(run, "zookeepers", "node", "at", "mode"))) or (),
+        zookeepers=tolerate(lambda: changes.modes(frames(run, "zookeepers", "node", "at", "mode"))) or (),
+        quorum=tolerate(lambda: changes.modes(frames(run, "quorum", "node", "at", "mode"))) or (),
         errors=tolerate(lambda: _client_errors(source)) or (),
         rebalances=tolerate(lambda: _rebalances(source)) or (),
         members=tolerate(lambda: _members(source)) or {},
@@ -64,12 +65,13 @@ def _members(source: Source) -> dict[str, frozenset[str]]:
 
 
 def server_lanes(around: Surroundings) -> tuple[lanes.Lane, ...]:
-    """The lanes of brokers and ZooKeeper, as far as anything is known of them."""
-    both = (
+    """The lanes of brokers, ZooKeeper and controllers, as far as anything is known of them."""
+    every = (
         lanes.broker_lane(around.brokers, around.controllers, around.axis),
-        lanes.zookeeper_lane(around.zookeepers, around.axis),
+        lanes.mode_lane("ZooKeeper", around.zookeepers, around.axis),
+        lanes.mode_lane("controllers", around.quorum, around.axis),
     )
-    return tuple(lane for lane in both if lane is not None)
+    return tuple(lane for lane in every if lane is not None)
 
 
 def error_rows(source: Source, around: Surroundings) -> tuple[ErrorRow, ...]:

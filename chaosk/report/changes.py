@@ -151,13 +151,13 @@ def controllers(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
     return tuple(changes)
 
 
-def zookeeper_modes(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
-    """When each ZooKeeper node changed its role, from node, at and mode of ``zookeepers``; empty if not serving."""
+def modes(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
+    """When each node changed its role, from node, at and mode of ``zookeepers`` or ``quorum``; empty if it has none."""
     rows: list[tuple[int, int, str]] = []
     for frame in batches:
         texts, codes = frame.names("mode")
-        modes = [texts[code] if code >= 0 else "" for code in codes.tolist()]
-        rows += zip(frame.ints("at").tolist(), frame.ints("node").tolist(), modes, strict=True)
+        named = [texts[code] if code >= 0 else "" for code in codes.tolist()]
+        rows += zip(frame.ints("at").tolist(), frame.ints("node").tolist(), named, strict=True)
     return state_changes(rows)
 
 

@@ -57,6 +57,7 @@ class Surroundings:
     controllers: tuple[StateChange, ...]
     brokers: tuple[StateChange, ...]
     zookeepers: tuple[StateChange, ...]
+    quorum: tuple[StateChange, ...]
     errors: tuple[ClientError, ...]
     rebalances: tuple[tuple[int, str, str], ...]
     """Moment, probe and what it was told: assign, revoke or lost."""
@@ -111,6 +112,8 @@ def _states(around: Surroundings) -> Iterator[Happening]:
         yield Happening(change.at, "cluster", f"broker {change.who} is the controller")
     for change in _later(around.zookeepers, lambda change: change.who):
         yield Happening(change.at, "cluster", f"ZooKeeper {change.who}: {change.state or 'does not serve'}")
+    for change in _later(around.quorum, lambda change: change.who):
+        yield Happening(change.at, "cluster", f"controller {change.who}: {change.state or 'takes no part'}")
     for change in _later(around.brokers, lambda change: change.who):
         said = "answers" if change.state == "answers" else "does not answer"
         yield Happening(change.at, "cluster", f"broker {change.who} {said}")

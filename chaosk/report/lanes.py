@@ -97,14 +97,14 @@ def _overlay(answers: Sequence[tuple[int, bool]], leads: Sequence[tuple[int, boo
     return levels
 
 
-def zookeeper_lane(modes: Sequence[StateChange], axis: Axis) -> Lane | None:
-    """Which ZooKeeper node led, followed or did not serve; None if there are none."""
+def mode_lane(title: str, modes: Sequence[StateChange], axis: Axis) -> Lane | None:
+    """Which ZooKeeper node, or controller, led, followed or did neither; None if there are none."""
     levels = {"leader": Level.LEADS, "standalone": Level.LEADS, "follower": Level.FOLLOWS}
     tracks = []
     for node in sorted({change.who for change in modes}):
         own = [(change.at, levels.get(change.state, Level.OUT)) for change in modes if change.who == node]
         tracks.append(Track(str(node), _spans(own, axis)))
-    return Lane("ZooKeeper", tuple(tracks)) if tracks else None
+    return Lane(title, tuple(tracks)) if tracks else None
 
 
 def _spans(levels: Sequence[tuple[int, Level]], axis: Axis) -> tuple[Span, ...]:

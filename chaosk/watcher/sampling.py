@@ -148,18 +148,28 @@ class QuorumSampler(Sampler):
         super().__init__("quorum", QUORUM_PERIOD, log, stop)
         self._links = deque(Link(place) for place in places)
         self._epoch = 0
+        self._voters: tuple[int, ...] = ()
         self.latest: Quorum | None = None
         """What its leader said last; None if no broker reaches one."""
 
     def sample(self) -> None:
-        """One look, which is only in :attr:`latest`; the broker that answered is the first to be asked again."""
+        """One look, a row of ``quorum`` for each controller that was ever named."""
+        self.latest = self._asked()
+        if self.latest is not None:
+            self._voters = tuple(self.latest.roles)
+        at, epoch = time.monotonic_ns(), None if self.latest is None else self.latest.epoch
+        for node in self._voters:
+            self._log.write("quorum", (node, at, None if self.latest is None else self.latest.roles[node], epoch))
+
+    def _asked(self) -> Quorum | None:
+        """What the leader says; the broker that reached it is the first to be asked again."""
         for _ in range(len(self._links)):
             try:
                 found = quorum(self._links[0].ask(quorum_request())[0])
             except NoAnswer:
                 found = None
             if found is not None and found.epoch >= self._epoch:  # else a leader that missed who came after it
-                self._epoch, self.latest = found.epoch, found
-                return
+                self._epoch = found.epoch
+                return found
             self._links.rotate(-1)
-        self.latest = None
+        return None

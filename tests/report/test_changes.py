@@ -16,9 +16,9 @@ from chaosk.report.changes import (
     _digest,
     answering,
     controllers,
+    modes,
     partition_changes,
     state_changes,
-    zookeeper_modes,
 )
 from chaosk.report.source import Source
 from chaosk.report.tables import Frame, frames
@@ -135,7 +135,7 @@ def test_zookeeper_nodes_change_their_role(frame: Make) -> None:
         {"node": node, "at": int(ns(at)), "mode": mode}
         for at, node, mode in ((0, 1, "leader"), (0, 2, "follower"), (5, 1, None), (6, 2, "leader"), (7, 2, "leader"))
     ]
-    changes = [(change.who, change.state) for change in zookeeper_modes([frame("zookeepers", rows)])]
+    changes = [(change.who, change.state) for change in modes([frame("zookeepers", rows)])]
     assert changes == [(1, "leader"), (2, "follower"), (1, ""), (2, "leader")]
 
 

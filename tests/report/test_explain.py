@@ -26,7 +26,7 @@ def leads(at: float, leader: int, epoch: int, partition: int = 0, isr: tuple[int
 def explained(axis: Axis, outage: Outage, **fields: Any) -> Explanation:
     """The explanation of one outage in surroundings where only ``fields`` happened."""
     none: dict[str, Any] = {
-        "faults": (), "partitions": (), "controllers": (), "brokers": (), "zookeepers": (), "errors": (),
+        "faults": (), "partitions": (), "controllers": (), "brokers": (), "zookeepers": (), "quorum": (), "errors": (),
         "rebalances": (), "members": {},
     }  # fmt: skip
     return explain(Stall(outage, (outage.place,)), Counter(), Surroundings(axis=axis, **{**none, **fields}))

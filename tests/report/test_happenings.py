@@ -18,8 +18,8 @@ from chaosk.report.stalls import Stall
 def around(axis: Axis, **fields: Any) -> Surroundings:
     """Surroundings in which nothing happened, but for ``fields``."""
     empty = Surroundings(
-        axis=axis, faults=(), partitions=(), controllers=(), brokers=(), zookeepers=(), errors=(), rebalances=(),
-        members={},
+        axis=axis, faults=(), partitions=(), controllers=(), brokers=(), zookeepers=(), quorum=(),
+        errors=(), rebalances=(), members={},
     )  # fmt: skip
     return replace(empty, **fields)
 
@@ -117,11 +117,13 @@ def test_the_first_state_is_no_happening(axis: Axis) -> None:
                    ((9, 1, "follower"), (9, 2, "leader"), (12, 2, ""), (13, 1, "leader")))  # fmt: skip
     brokers = (StateChange(int(ns(9)), 1, "answers"), StateChange(int(ns(10.5)), 1, "silent"))
     controllers = (StateChange(int(ns(9)), 1, "controller"), StateChange(int(ns(19)), 3, "controller"))
-    lines = told(stall(), around(axis, zookeepers=states, brokers=brokers, controllers=controllers))
+    quorum = (StateChange(int(ns(9)), 102, "leader"), StateChange(int(ns(13.5)), 102, ""))
+    lines = told(stall(), around(axis, zookeepers=states, quorum=quorum, brokers=brokers, controllers=controllers))
     assert lines[1:-1] == [
         "broker 1 does not answer",
         "ZooKeeper 2: does not serve",
         "ZooKeeper 1: leader",
+        "controller 102: takes no part",
         "broker 3 is the controller",
     ]
 

@@ -15,9 +15,9 @@ from chaosk.report.lanes import (
     Level,
     _spans,
     broker_lane,
+    mode_lane,
     most_changed,
     partition_lanes,
-    zookeeper_lane,
 )
 
 
@@ -83,7 +83,7 @@ def test_the_controller_is_the_broker_that_leads(axis: Axis) -> None:
 def test_zookeeper_standalone_leads(axis: Axis) -> None:
     """One node alone is its own leader; a role of another version is shown as out rather than guessed."""
     modes = [StateChange(int(ns(0)), 1, "standalone"), StateChange(int(ns(5)), 1, "observer")]
-    lane = zookeeper_lane(modes, axis)
+    lane = mode_lane("ZooKeeper", modes, axis)
     assert lane is not None
     assert [span.level for span in lane.tracks[0].spans] == [Level.LEADS, Level.OUT]
 
@@ -92,7 +92,7 @@ def test_nothing_known_is_no_lane(axis: Axis) -> None:
     """A run without a watcher has no lanes."""
     assert partition_lanes([], axis) == ()
     assert broker_lane([], [], axis) is None
-    assert zookeeper_lane([], axis) is None
+    assert mode_lane("ZooKeeper", [], axis) is None
 
 
 @given(st.lists(st.tuples(st.integers(-20, 80), st.sampled_from(list(Level))), max_size=30))

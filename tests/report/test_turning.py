@@ -18,7 +18,7 @@ OUTAGE = Outage("writer", "produce", ("orders", 0), int(ns(10)), int(ns(21)))
 
 def around(axis: Axis, *changes: PartitionChange, rebalances: tuple[tuple[int, str, str], ...] = ()) -> Surroundings:
     """Surroundings in which only partitions and groups change."""
-    return Surroundings(axis, (), changes, (), (), (), (), rebalances, {"readers": frozenset({"a", "b"})})
+    return Surroundings(axis, (), changes, (), (), (), (), (), rebalances, {"readers": frozenset({"a", "b"})})
 
 
 def change(at: float, leader: int, isr: str = "123", topic: str = "orders") -> PartitionChange:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import SimpleNamespace as Value
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,16 @@ from chaosk.watcher.state import WatcherState, with_quorum
 PLACES = [Place(f"broker {number}", "127.0.0.1", 9092 + number) for number in range(3)]
 
 
-class Nowhere:
-    """Rows that nobody keeps."""
+class Kept:
+    """Rows, kept in memory without their moment."""
 
-    def write(self, table: str, row: tuple[object, ...]) -> None:
-        """Refuse: the quorum is only in the state."""
-        raise AssertionError((table, row))
+    def __init__(self) -> None:
+        self.rows: list[tuple[object, ...]] = []
+
+    def write(self, table: str, row: tuple[Any, ...]) -> None:
+        """Keep it."""
+        assert table == "quorum"
+        self.rows.append((row[0], *row[2:]))
 
 
 def answer(epoch: int, leader: int) -> list[Value]:
@@ -31,7 +36,7 @@ def answer(epoch: int, leader: int) -> list[Value]:
     return [Value(error_code=0, topics=[Value(partitions=[partition])])]
 
 
-def sampler(monkeypatch: pytest.MonkeyPatch, says: Mapping[str, list[Value]]) -> QuorumSampler:
+def sampler(monkeypatch: pytest.MonkeyPatch, says: Mapping[str, list[Value]], log: Kept | None = None) -> QuorumSampler:
     """A sampler of brokers that answer so; the others do not answer."""
 
     def ask(link: Link, *_: object) -> list[Value]:
@@ -40,7 +45,7 @@ def sampler(monkeypatch: pytest.MonkeyPatch, says: Mapping[str, list[Value]]) ->
         return says[link.place.who]
 
     monkeypatch.setattr(Link, "ask", ask)
-    return QuorumSampler(PLACES, Nowhere(), threading.Event())
+    return QuorumSampler(PLACES, log or Kept(), threading.Event())
 
 
 def test_the_first_that_answers_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +69,20 @@ def test_a_leader_of_yesterday_is_not_believed(monkeypatch: pytest.MonkeyPatch) 
     one.sample()
     assert one.latest is not None
     assert one.latest.leader == 102
+
+
+def test_what_became_of_each_controller_is_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row for each that was ever named; with no leader known they have no role, and before that there are none."""
+    log = Kept()
+    says: dict[str, list[Value]] = {}
+    one = sampler(monkeypatch, says, log)
+    one.sample()
+    assert log.rows == []
+    says["broker 2"] = answer(5, 101)
+    one.sample()
+    says.clear()
+    one.sample()
+    assert log.rows == [(101, "leader", 5), (101, None, None)]
 
 
 def test_the_state_names_the_leader() -> None:

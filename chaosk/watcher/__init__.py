@@ -8,7 +8,8 @@
     process      starts it, reads its state, ends it
 
 ``python -m chaosk.watcher SPEC.json`` writes the tables ``partitions``, ``offsets``, ``brokers``, ``zookeepers``,
-``quorum`` and ``clocks``, and its state as a JSON line on stdout twice a second. It ends at SIGTERM, and when its stdin is closed,
-as it is when whoever started it dies. (Not by PR_SET_PDEATHSIG: that counts the death of the *thread* that started
-it.) What was not answered in time is an event too: nothing in the tables stands for a broker that was not asked.
+``quorum`` and ``clocks``, and its state as a JSON line on stdout twice a second. It ends at SIGTERM, and when its
+stdin is closed, as it is when whoever started it dies. (Not by PR_SET_PDEATHSIG: that counts the death of the
+*thread* that started it.) What was not answered in time is an event too: nothing in the tables stands for a broker
+that was not asked.
 """

@@ -11,6 +11,7 @@ from chaosk.errors import StepError
 from chaosk.inventory import Broker, ServerProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.targets._contract import Node, voters
+from chaosk.targets._contract import servers as every_server
 from chaosk.transport.command import Command
 
 Role = Literal["broker", "controller", "zookeeper"]
@@ -74,6 +75,16 @@ def servers(site: Site, role: Role, target: str) -> tuple[Server, ...]:
     return tuple(_server(site, role, target, node) for node in site.nodes(target))
 
 
+def beside(site: Site, every: tuple[Server, ...]) -> tuple[Server, ...]:
+    """The other servers on their hosts, those that brokers need first."""
+    inventory = site.inventory
+    hosts = {server.process.host for server in every}
+    taken = {server.node for server in every}
+    nodes = (node for node in every_server(inventory) if node.host in hosts and node not in taken)
+    found = tuple(Server(node, _PROCESS[node.kind](site, node)) for node in nodes if node.kind in _PROCESS)
+    return tuple(sorted(found, key=lambda server: server.node.kind == "broker"))
+
+
 def each(every: tuple[Server, ...], command: Callable[[ServerProcess], Command]) -> Iterator[Deed]:
     """One command for each server."""
     for server in every:
@@ -88,6 +99,11 @@ def _server(site: Site, role: Role, target: str, node: Node) -> Server:
     return Server(node, site.broker(node) if role == "broker" else site.zookeeper(node))
 
 
+_PROCESS: dict[str, Callable[[Site, Node], ServerProcess]] = {
+    "broker": Site.broker,
+    "controller": Site.controller,
+    "zookeeper": Site.zookeeper,
+}
 _WANTED: dict[Role, str] = {
     "broker": "brokers, like leader(orders, 0)",
     "controller": "controllers of a KRaft quorum, like controller",

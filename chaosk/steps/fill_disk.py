@@ -7,9 +7,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from chaosk import disk
+from chaosk import disk, service
+from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
+from chaosk.steps._server import Server, beside, each
 from chaosk.units import Size
 
 
@@ -17,9 +19,11 @@ class FillDisk(DataStep):
     """Fill the file system of a broker's data directory with one file, by so much or until so much is free.
 
     It takes once the file has all of its blocks there and df says so. What is already there is not touched. A broker
-    that cannot write gives the directory up, and ends itself if it has no other; the undo removes the file and starts
-    what does not run. With several directories the one that was given up stays offline until a restart_broker.
-    Refused where it would leave less than 16 MiB free on the file system on which the host keeps its leases.
+    that cannot write gives the directory up, and ends itself if it has no other; so does what else keeps its data on
+    the same file system: a KRaft controller ends, so all servers of the host count as taken away. The undo removes the
+    file and starts those that do not run. With several directories the one that was given up stays offline until a
+    restart_broker. Refused where it would leave less than 16 MiB free on the file system on which the host keeps its
+    leases.
     """
 
     example: ClassVar[str] = """\
@@ -40,8 +44,20 @@ for: 30s
             raise ValueError(msg)
         return self
 
+    def harm(self, site: Site) -> Iterator[Harm]:
+        """Every server on those hosts: who shares the file system is for the hosts to know."""
+        yield Harm(away=tuple(server.node for server in self._every(site)))
+
+    def holds(self, site: Site) -> Iterator[str]:
+        """The directories, and the processes, any of which may end and is started by the undo."""
+        yield from super().holds(site)
+        for server in beside(site, self.servers(site)):
+            yield f"the process of {server.name}"
+
     def before(self, site: Site) -> Iterator[Fact]:
-        """The broker runs, and the file fits."""
+        """All servers of the host run, and the file fits."""
+        for server in beside(site, self.servers(site)):
+            yield server.awake()
         for server, folder in self.places(site):
             yield server.awake()
             host, file = server.process.host, self._file(site, folder)
@@ -63,14 +79,21 @@ for: 30s
         """Remove the file, start what has ended."""
         for server, folder in self.places(site):
             yield Run(command=disk.empty(server.process.host, self._file(site, folder)))
+        yield from each(beside(site, self.servers(site)), service.start)
         yield from self.started(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """The file is gone, the broker serves."""
+        """The file is gone, and every server of the host serves."""
         for server, folder in self.places(site):
             query = disk.is_gone(server.process.host, self._file(site, folder))
             yield Fact(says=f"no file of chaosk's is in {folder} of {server.name}", query=query)
+        for server in beside(site, self.servers(site)):
+            yield from server.back()
         yield from self.serving(site)
+
+    def _every(self, site: Site) -> tuple[Server, ...]:
+        own = self.servers(site)
+        return (*own, *beside(site, own))
 
     def _file(self, site: Site, folder: str) -> str:
         return disk.file_name(folder, site.run_id, site.entry)

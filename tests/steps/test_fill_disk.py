@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fake_live import kraft_inventory
 
 from chaosk import disk
 from chaosk.errors import StepError
@@ -14,13 +15,26 @@ from .conftest import BROKERS, HOSTS, site, step, told
 
 
 def test_its_life(inventory: Inventory) -> None:
-    """It fits, it is placed, it is there, it is removed and what ended is started, it is gone and the broker serves."""
+    """It fits, it is placed and there; it is removed, what ended is started, and all of the host serves again.
+
+    ZooKeeper, or a controller, may have its data on the same file system: a controller ends where it cannot write.
+    """
     fill, here = step("fill_disk: {target: it, free: 20MiB}"), site(inventory, it=BROKERS[1:2])
-    assert told(fill.before(here)) == ["node2: awake", "node2: fits"]
+    assert told(fill.before(here)) == ["node2: awake", "node2: awake", "node2: fits"]
     assert told(fill.inject(here)) == ["node2: fill"]
     assert told(fill.verify(here)) == ["node2: filled"]
-    assert told(fill.undo(here)) == ["node2: empty", "node2: start"]
-    assert told(fill.healed(here)) == ["node2: gone", "node2: awake", "broker_up(1)"]
+    assert told(fill.undo(here)) == ["node2: empty", "node2: start", "node2: start"]
+    assert told(fill.healed(here)) == ["node2: gone", "node2: awake", "zookeeper_up(2)", "node2: awake", "broker_up(1)"]
+
+
+def test_a_controller_on_the_same_host_is_started_before_the_broker() -> None:
+    """Found on the lab: filling a broker's disk ended the controller beside it, and only the broker was started."""
+    fill, here = step("fill_disk: {target: it, size: 1MiB}"), site(kraft_inventory(), it=BROKERS[:1])
+    started = [deed.command.argv for deed in fill.undo(here) if isinstance(deed, Run)][1:]
+    assert ["/controller.properties" in argv for argv in started] == [True, False]
+    assert "controller_up(101)" in told(fill.healed(here))
+    (harm,) = fill.harm(here)
+    assert [node.id for node in harm.away] == ["0", "101"]
 
 
 @pytest.mark.parametrize(("much", "words"), [("size: 1MiB", ("size", "1048576")), ("free: 0B", ("free", "0"))])
@@ -61,10 +75,14 @@ def test_only_brokers_have_logs(inventory: Inventory, nodes: tuple[Node, ...]) -
 
 
 def test_it_holds_the_directory_and_the_process(inventory: Inventory) -> None:
-    """Its undo starts the broker: nobody else may keep it down meanwhile. Its broker counts as away."""
+    """Its undo starts what runs there: nobody else may keep it down meanwhile. All of the host counts as away."""
     fill, here = step("fill_disk: {target: it, size: 1MiB}"), site(inventory, it=BROKERS[:1])
     held = list(fill.holds(here))
-    assert held == ["the data directory /var/lib/kafka of broker 0 on node1", "the process of broker 0 on node1"]
+    assert held == [
+        "the data directory /var/lib/kafka of broker 0 on node1",
+        "the process of broker 0 on node1",
+        "the process of zookeeper 1 on node1",
+    ]
     assert set(held) & set(step("pause_broker: {target: it}").holds(here))
     (harm,) = fill.harm(here)
-    assert harm.away == BROKERS[:1]
+    assert harm.away == (*BROKERS[:1], Node(kind="zookeeper", id="1", host="node1"))

@@ -16,8 +16,8 @@ from chaosk.transport.command import Command
 Means = Literal["netem", "htb"]
 """Which queueing discipline of the kernel does it; the first word of ``how``."""
 
-TIMEOUT = 30.0
-"""Seconds for a command."""
+TIMEOUT = 60.0
+"""Seconds for a command: it starts some dozens of programs, which takes a busy virtual machine a while."""
 _LEAST_BURST = 16 * 1024
 _LEAST_QUEUE = 128 * 1024
 

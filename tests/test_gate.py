@@ -38,6 +38,7 @@ STEPS = {
     "reorder_packets": "{between: [host node1, everyone else], share: 25 %, direction: out}",
     "limit_bandwidth": "{between: [broker 0, broker 1], rate: 1.5Mbit/s, direction: both}",
     "burn_cpu": "{target: brokers, share: 50 %}",
+    "skew_clock": "{target: brokers, offset: 1h, direction: back}",
     "eat_memory": "{target: host(broker 1), size: 100MiB}",
     "change_owner": "{target: broker 1, directory: /mnt/more}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",

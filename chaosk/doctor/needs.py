@@ -15,6 +15,7 @@ from chaosk.scripts import script
 from chaosk.shape import Means, means
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._shaping import Shaping
+from chaosk.steps.skew_clock import SkewClock
 from chaosk.targets._contract import Scene
 from chaosk.transport.command import Command
 
@@ -24,10 +25,10 @@ PACKAGES = {
     "grep": "grep", "head": "coreutils", "id": "coreutils", "ip": "iproute2",
     "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
     "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
-    "nft": "nftables", "nproc": "coreutils", "rm": "coreutils", "sed": "sed", "setpriv": "util-linux",
-    "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils", "sync": "coreutils",
-    "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils",
-    "tr": "coreutils", "uname": "coreutils", "unshare": "util-linux",
+    "nft": "nftables", "nproc": "coreutils", "readlink": "coreutils", "rm": "coreutils", "sed": "sed",
+    "setpriv": "util-linux", "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils",
+    "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2",
+    "timeout": "coreutils", "tr": "coreutils", "uname": "coreutils", "unshare": "util-linux",
 }  # fmt: skip
 """By program, the Debian package that brings it."""
 
@@ -35,6 +36,7 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 """What the scripts do without on some hosts, and `chaosk doctor` tells."""
 
 SCRIPTS = {
+    "clock": "awk cat date mkdir mv readlink rm sync",
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk df head rm stat",
     "dump": "awk setpriv stat",
@@ -70,6 +72,8 @@ class Needs:
     """Of the tools, those that steps run as root by themselves, not by one of chaosk's scripts."""
     queues: tuple[Means, ...] = ()
     """Queueing disciplines that the kernel must have."""
+    clocks: bool = False
+    """A kernel, and so a clock, of its own."""
 
 
 def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
@@ -80,7 +84,9 @@ def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
         scripts, others, queues = _of_timeline(scenario, inventory)
     found = frozenset(_TRANSPORT).union(others, *(programs(name) for name in (*ALWAYS, *scripts)))
     beside = tuple(sorted(name for name, as_root in others.items() if as_root))
-    return Needs(tuple(sorted(found)), cuts="cut" in scripts, beside=beside, queues=tuple(sorted(queues)))
+    clocks = scenario is not None and any(isinstance(entry.step, SkewClock) for entry in scenario.timeline)
+    cuts = "cut" in scripts
+    return Needs(tuple(sorted(found)), cuts=cuts, beside=beside, queues=tuple(sorted(queues)), clocks=clocks)
 
 
 def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[str], dict[str, bool], frozenset[Means]]:

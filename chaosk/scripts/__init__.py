@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 PARTS = {
+    "clock": ("kept", "clock"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "disk": ("disk",),
     "dump": ("dump",),

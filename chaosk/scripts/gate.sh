@@ -84,6 +84,21 @@ shape_checked() {
     esac
 }
 
+clock_checked() {
+    case $1 in
+        fits | move | moved)
+            count $# 4
+            case $3 in '' | *[!0-9a-f-]*) refuse "the boot id $3" ;; esac
+            case ${4#-} in '' | *[!0-9]*) refuse "the number $4" ;; esac
+            ;;
+        restore | restored) count $# 2 ;;
+        *) refuse "\`clock $1\`" ;;
+    esac
+    case $2 in ??????????) ;; *) refuse "the id $2" ;; esac
+    case $2 in *[!0-9a-f]*) refuse "the id $2" ;; esac
+    run clock "$@"
+}
+
 load_checked() {
     case $1 in
         fits | put | stands)
@@ -205,6 +220,7 @@ inner() {
     name=$1
     shift
     case $name in
+        clock) clock_checked "$@" ;;
         cut) cut_checked "$@" ;;
         disk) disk_checked "$@" ;;
         dump) dump_checked "$@" ;;

@@ -19,7 +19,7 @@ ABSENCE_IS_FINE = {
 }  # fmt: skip
 """Words of scripts that are behind a question whether the program is there, or names of something else."""
 NO_PROGRAM = {
-    "cut": {"ip", "timeout"}, "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
+    "clock": {"id"}, "cut": {"ip", "timeout"}, "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
     "lock": {"cut", "id"}, "shape": {"id"}, "state": {"cut"},
 }  # fmt: skip
 """Variables, and English."""
@@ -67,6 +67,12 @@ def test_what_the_kernel_must_have_for_a_step(step: str, queues: tuple[str, ...]
     found = needs(scenario(step), INVENTORY)
     assert found.queues == queues
     assert ("tc" in found.tools) is bool(queues)
+
+
+def test_a_clock_that_is_moved_must_be_the_hosts_own() -> None:
+    """Asked only where a step moves one."""
+    assert needs(scenario("skew_clock: {target: host(broker 0), offset: 1h}"), INVENTORY).clocks
+    assert not needs(scenario("kill_broker: {target: broker 0}"), INVENTORY).clocks
 
 
 def test_every_run_needs_what_keeps_a_lease() -> None:

@@ -1,6 +1,6 @@
 """Kills chaosk with SIGKILL at every point of every fault's life and watches the hosts heal themselves.
 
-``python bench kill_campaign [--n 81] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
+``python bench kill_campaign [--n 84] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
 runs one fault by chaosk's own engine in a process that dies at a named point, or is killed at a random time, on one of
 three hosts; three trials run side by side. From then on only the host is asked: its firewall, with rules of a user's
 own, qdiscs and services have to be as they were before. Leases last --lease seconds, and those of faults that ask a
@@ -50,6 +50,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "lose_packets": {"between": ["host(broker {b})", "everyone else"], "share": "20 %"},
     "change_owner": {"target": "broker {b}"},
     "cut_from_zookeeper": {"between": ["broker {b}", "zookeepers"]},
+    "limit_bandwidth": {"between": ["host(broker {b})", "everyone else"], "rate": "1Mbit/s"},
 }
 """By name, the step's fields. A restart harms for a moment only, so its place has it killed there early on."""
 KINDS = {"reject_one_way": "cut_network", "cut_from_zookeeper": "cut_network"}
@@ -277,7 +278,7 @@ def _say(line: str) -> None:
 def main() -> int:
     """Put a lab up, run the campaign in its network, take it down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=81)
+    parser.add_argument("--n", type=int, default=84)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lease", type=float, default=5.0)
     parser.add_argument("--lab", default="campaign")

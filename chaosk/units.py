@@ -1,4 +1,4 @@
-"""Durations, rates, sizes and bounds as a user writes them, and as the program computes with them.
+"""Durations, rates, sizes, bandwidths and bounds as a user writes them, and as the program computes with them.
 
 A duration without a unit is refused: ``30`` is thirty what? Inside the program a duration is a number of
 seconds (float), a rate a number per second, a size a number of bytes; only the event tables use nanoseconds.
@@ -13,12 +13,14 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+_BITS = {"bit": 1, "kbit": 1000, "Mbit": 1000**2, "Gbit": 1000**3}
 _LONGEST = 1000 * 3600
 _ALL = 100
 _NUMBER = r"(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?"
 _DURATION = rf"^({_NUMBER})(ms|s|m|h)$"
 _RATE = rf"^({_NUMBER})/(s|m)$"
 _SHARE = rf"^({_NUMBER}) ?%$"
+_BANDWIDTH = rf"^({_NUMBER})(bit|kbit|Mbit|Gbit)/s$"
 _SIZE = rf"^({_NUMBER})(B|kB|MB|GB|KiB|MiB|GiB)$"
 
 
@@ -94,6 +96,15 @@ def parse_size(text: object) -> int:
     return int(float(found[1]) * _BYTES[found[2]])
 
 
+def parse_bandwidth(text: object) -> int:
+    """Bits per second from ``"500kbit/s"`` or ``"10Mbit/s"``; raises ValueError for anything else."""
+    found = isinstance(text, str) and re.fullmatch(_BANDWIDTH, text)
+    if not found:
+        msg = f"{text!r} is not a bandwidth; write bits per second, like 500kbit/s or 10Mbit/s"
+        raise ValueError(msg)
+    return int(float(found[1]) * _BITS[found[2]])
+
+
 Duration = Annotated[
     float,
     BeforeValidator(parse_duration),
@@ -117,6 +128,14 @@ Size = Annotated[
     WithJsonSchema({"type": "string", "pattern": _SIZE, "examples": ["100B", "1KiB"]}),
 ]
 """Bytes; written with a unit."""
+
+Bandwidth = Annotated[
+    int,
+    BeforeValidator(parse_bandwidth),
+    PlainSerializer(lambda value: f"{value}bit/s", return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": _BANDWIDTH, "examples": ["10Mbit/s"]}),
+]
+"""Bits per second; written with a unit."""
 
 Share = Annotated[
     float,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chaosk.units import (
     format_duration,
+    parse_bandwidth,
     parse_duration,
     parse_rate,
     parse_share,
@@ -126,3 +127,19 @@ def test_durations_for_people(seconds: float, text: str) -> None:
 def test_exact_spelling(seconds: float, text: str) -> None:
     """The unit that needs no rounding."""
     assert spell_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"), [("8000bit/s", 8000), ("500kbit/s", 500_000), ("1.5Mbit/s", 1_500_000), ("1Gbit/s", 10**9)]
+)
+def test_bandwidths(text: str, bits: int) -> None:
+    """Each unit, with and without decimals, as bits per second."""
+    assert parse_bandwidth(text) == bits
+    assert parse_bandwidth(f"{bits}bit/s") == bits
+
+
+@pytest.mark.parametrize("text", ["10", 10, "10Mbit", "10MB/s", "10mbit/s", "-1bit/s", "1 Mbit/s", "10/s"])
+def test_what_is_no_bandwidth(text: object) -> None:
+    """A bare number, bytes, or another unit is refused."""
+    with pytest.raises(ValueError, match="write bits per second"):
+        parse_bandwidth(text)

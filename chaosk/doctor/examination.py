@@ -9,16 +9,18 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
 from chaosk.doctor import host as hosts
+from chaosk.doctor import kernels
 from chaosk.doctor.cluster import cluster
 from chaosk.doctor.finding import Finding, bad, fit
 from chaosk.doctor.leftovers import held, holder, leftovers
 from chaosk.doctor.needs import Needs, needs
-from chaosk.errors import ChaoskError
+from chaosk.errors import ChaoskError, StepError
 from chaosk.healing import find
 from chaosk.inventory import Inventory
 from chaosk.scenario import Scenario
 from chaosk.together import together
 from chaosk.transport._contract import Transport
+from chaosk.wallclock import own_boot
 
 
 def examine(transport: Transport, inventory: Inventory, scenario: Scenario | None = None) -> tuple[Finding, ...]:
@@ -34,7 +36,17 @@ def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thor
     def ask(name: str) -> list[Finding]:
         return list(hosts.host(transport, inventory, name, needed, thorough=thorough))
 
-    return tuple(one for answer in together(ask, inventory.hosts) for one in answer)
+    found = tuple(one for answer in together(ask, inventory.hosts) for one in answer)
+    if not needed.clocks:
+        return found
+    return (*found, *kernels.apart(kernels.boot_ids(transport, inventory.hosts), _own_boot()))
+
+
+def _own_boot() -> str:
+    try:
+        return own_boot()
+    except StepError:
+        return ""
 
 
 def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:

@@ -63,7 +63,7 @@ def ask(inventory: Inventory, host: str, needs: Needs, *, thorough: bool) -> Com
         *_each("unit", units),
         *_each("space", (LEASES, *(folder for process in inventory.processes(host) for folder in process.data))),
         *_each("filter", ("iptables", "ip6tables", "nft") if needs.cuts else ()),
-        *_each("kernel", ("netem", "timeouts") if thorough else ()),
+        *_each("kernel", ("netem", "htb", "timeouts") if thorough else needs.queues),
     ]
     argv = ("sh", "-c", script("examine"), "chaosk", *words)
     return Command(host=host, argv=argv, sudo=True, timeout=20.0, repeatable=True)

@@ -11,6 +11,11 @@ from chaosk.doctor.needs import PACKAGES, Needs
 LEASE_ROOM = 1024
 """KiB that a host must have free for leases: one takes a few dozen."""
 _PROOF = {"iptables": "iptables -S INPUT", "nftables": "nft list tables"}
+_KERNEL = {"netem": "tc netem", "htb": "tc htb", "timeouts": "nft sets with timeouts"}
+_WITHOUT = {
+    "netem": " (so no delay_network, duplicate_packets, reorder_packets)",
+    "htb": " (so no limit_bandwidth, and nothing by netem)",
+}
 SCARCE = 0.05
 """The part of a file system that should be free under a server's data."""
 
@@ -23,7 +28,7 @@ def fitness(host: str, facts: HostFacts, needs: Needs, firewall: str = "auto") -
     yield _timer(host, facts)
     yield from _services(host, facts)
     yield from _rooms(host, facts)
-    yield from _kernel(host, facts)
+    yield from _kernel(host, facts, needs)
 
 
 def _tools(host: str, facts: HostFacts, needs: Needs) -> Finding:
@@ -105,15 +110,24 @@ def _data_room(host: str, path: str, space: Space) -> Finding:
     return ok(host, "room for data", seen)
 
 
-def _kernel(host: str, facts: HostFacts) -> Iterator[Finding]:
-    """For information: no step needs netem, and of cuts the packet filter tells."""
+def _kernel(host: str, facts: HostFacts, needs: Needs) -> Iterator[Finding]:
+    """What a planned step needs is bad where it is not there; the rest is for information, of cuts the filter tells."""
     what = f"kernel {facts.release}"
-    for name, means in (("netem", "tc netem"), ("timeouts", "nft sets with timeouts")):
+    for name, means in _KERNEL.items():
         tried = facts.kernel.get(name)
-        if tried is not None and tried.works is None:
+        if tried is None:
+            continue
+        if tried.works:
+            yield ok(host, what, f"{means} works")
+        elif tried.works is None:
             yield unknown(host, what, f"{means}: {tried.why}")
-        elif tried is not None:
-            yield ok(host, what, f"{means} works" if tried.works else f"no {means}, which no step needs: {tried.why}")
+        elif name in needs.queues:
+            yield bad(
+                host, what, f"no {means}, which a step of the scenario needs: {tried.why}",
+                f"load the module (modprobe sch_{name}), boot a kernel that has it, or leave the step out",
+            )  # fmt: skip
+        else:
+            yield ok(host, what, f"no {means}{_WITHOUT.get(name, '')}: {tried.why}")
 
 
 def _spell(kib: int) -> str:

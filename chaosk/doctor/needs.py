@@ -12,20 +12,23 @@ from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
 from chaosk.scenario import Entry, Scenario
 from chaosk.scripts import script
+from chaosk.shape import Means, means
 from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._shaping import Shaping
+from chaosk.steps.skew_clock import SkewClock
 from chaosk.targets._contract import Scene
 from chaosk.transport.command import Command
 
 PACKAGES = {
     "awk": "mawk", "cat": "coreutils", "chown": "coreutils", "cut": "coreutils", "date": "coreutils",
     "df": "coreutils", "env": "coreutils", "find": "findutils", "flock": "util-linux", "getent": "libc-bin",
-    "grep": "grep", "head": "coreutils", "id": "coreutils",
+    "grep": "grep", "head": "coreutils", "id": "coreutils", "ip": "iproute2",
     "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
     "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
-    "nft": "nftables", "nproc": "coreutils", "rm": "coreutils", "sed": "sed", "setpriv": "util-linux",
-    "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils", "sync": "coreutils",
-    "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils",
-    "tr": "coreutils", "uname": "coreutils", "unshare": "util-linux",
+    "nft": "nftables", "nproc": "coreutils", "readlink": "coreutils", "rm": "coreutils", "sed": "sed",
+    "setpriv": "util-linux", "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils",
+    "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2",
+    "timeout": "coreutils", "tr": "coreutils", "uname": "coreutils", "unshare": "util-linux",
 }  # fmt: skip
 """By program, the Debian package that brings it."""
 
@@ -33,6 +36,7 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 """What the scripts do without on some hosts, and `chaosk doctor` tells."""
 
 SCRIPTS = {
+    "clock": "awk cat date mkdir mv readlink rm sync",
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk df head rm stat",
     "dump": "awk setpriv stat",
@@ -42,6 +46,7 @@ SCRIPTS = {
     "lock": "awk cat flock mkdir mv rm",
     "owner": "chown find head id mkdir mv rm stat sync",
     "service": "awk cat cut date head sed sleep stat tr",
+    "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",
     "state": "grep head sed sort stat tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well."""
@@ -65,24 +70,36 @@ class Needs:
     """A packet filter that works, by nft or iptables."""
     beside: tuple[str, ...] = ()
     """Of the tools, those that steps run as root by themselves, not by one of chaosk's scripts."""
+    queues: tuple[Means, ...] = ()
+    """Queueing disciplines that the kernel must have."""
+    clocks: bool = False
+    """A kernel, and so a clock, of its own."""
 
 
 def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
     """What one scenario needs on every host; without one, what anything that chaosk can do needs."""
-    scripts, others = _of_timeline(scenario, inventory) if scenario is not None else (frozenset(SCRIPTS), {})
+    if scenario is None:
+        scripts, others, queues = frozenset(SCRIPTS), dict[str, bool](), frozenset[Means]()
+    else:
+        scripts, others, queues = _of_timeline(scenario, inventory)
     found = frozenset(_TRANSPORT).union(others, *(programs(name) for name in (*ALWAYS, *scripts)))
     beside = tuple(sorted(name for name, as_root in others.items() if as_root))
-    return Needs(tuple(sorted(found)), cuts="cut" in scripts, beside=beside)
+    clocks = scenario is not None and any(isinstance(entry.step, SkewClock) for entry in scenario.timeline)
+    cuts = "cut" in scripts
+    return Needs(tuple(sorted(found)), cuts=cuts, beside=beside, queues=tuple(sorted(queues)), clocks=clocks)
 
 
-def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[str], dict[str, bool]]:
-    """The scripts that its steps run, and by other program whether it takes root.
+def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[str], dict[str, bool], frozenset[Means]]:
+    """The scripts that its steps run, by other program whether it takes root, and the queues that they make.
 
     As seen on an example; all scripts where that fails.
     """
     scripts: set[str] = {"dump"} if any(probe.transacts() for probe in scenario.probes.values()) else set()
     others: dict[str, bool] = {}
+    queues: set[Means] = set()
     for entry in scenario.timeline:
+        if isinstance(entry.step, Shaping):
+            queues.add(means(entry.step.how()))
         try:
             for command in _commands(entry, inventory):
                 ours = {name for name in SCRIPTS if any(script(name) in word for word in command.argv)}
@@ -91,7 +108,7 @@ def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[st
                     others[command.argv[0]] = others.get(command.argv[0], False) or command.sudo
         except ChaoskError:
             scripts |= SCRIPTS.keys()  # its targets make no sense on the example; on the cluster they may
-    return frozenset(scripts), others
+    return frozenset(scripts), others, frozenset(queues)
 
 
 def _commands(entry: Entry, inventory: Inventory) -> Iterator[Command]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chaosk.report import evidence, figure, headline, measures, settings, states, timeline
+from chaosk.report import clocks, evidence, figure, headline, measures, settings, states, timeline
 from chaosk.report.axis import Axis
 from chaosk.report.explain import Explanation
 from chaosk.report.source import Source, read
@@ -33,6 +33,8 @@ class Content:
     findings: tuple[Shown, ...]
     checks: tuple[tuple[str, str, str], ...]
     """Each check, ``clean``, ``not judged`` or the worst severity that it found, and what there is to say of it."""
+    clocks: tuple[str, ...]
+    """Jumps of the wall clocks of hosts."""
     axis: Axis
     svg: str
     explanations: tuple[Explanation, ...]
@@ -61,6 +63,7 @@ def content(run: RunDir) -> Content:
         objectives=measures.objective_rows(verdict.objectives),
         findings=_findings(source),
         checks=_checks(verdict),
+        clocks=clocks.told(source, seen.timeline.axis),
         axis=seen.timeline.axis,
         svg=figure.draw(seen.timeline),
         explanations=seen.explanations,

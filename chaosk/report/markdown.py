@@ -31,7 +31,7 @@ def markdown(content: Content) -> str:
     """The report, headline first, with tables of what was asked for, found and measured."""
     sections = (
         _head(content), _guards(content), _objectives(content), _findings(content), _stalls(content), _faults(content),
-        _measures(content), _foot(content),
+        _clocks(content), _measures(content), _foot(content),
     )  # fmt: skip
     return "\n".join(line for section in sections for line in section) + "\n"
 
@@ -115,6 +115,13 @@ def _faults(content: Content) -> Iterator[str]:
         for f in content.verdict.faults
     ]
     yield from _section("Faults", ("fault", "step", "aimed at", "in place", "undone", "took and undone"), rows)
+
+
+def _clocks(content: Content) -> Iterator[str]:
+    if content.clocks:
+        yield from _title("Clocks of hosts")
+    for told in content.clocks:
+        yield f"- {escaped(told)}"
 
 
 def _measures(content: Content) -> Iterator[str]:

@@ -99,6 +99,7 @@ class Engine:
     def _play(self) -> None:
         scenario = self._plan.scenario
         self._recorder.clock()
+        self._field.tell_clocks(self._recorder)
         self._before = self._field.host_states()
         self._field.snapshot(self._rundir.cluster / "before.json")
         with self._enter("warm_up"):
@@ -177,6 +178,7 @@ class Engine:
 
     @contextmanager
     def _timed_close(self) -> Iterator[None]:
+        self._field.tell_clocks(None)
         self._recorder.clock()
         self._recorder.close()
         began = now()

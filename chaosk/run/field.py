@@ -36,6 +36,7 @@ from chaosk.dump.replicas import compare
 from chaosk.errors import ChaoskError, EventLogError, StepError
 from chaosk.healing import find
 from chaosk.plan import Plan
+from chaosk.run.clocked import Clocked
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display
 from chaosk.run.hands import Hands
@@ -50,7 +51,7 @@ from chaosk.safety import refuse
 from chaosk.steps._contract import Elect
 from chaosk.stop_conditions._contract import StopCondition
 from chaosk.together import together
-from chaosk.transport.clock import clock
+from chaosk.transport.clock import Offset, clock
 from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
@@ -68,7 +69,7 @@ class Field:
         """``lost`` is called, from another thread, with why the run must end: it was halted, or lost the cluster."""
         inventory = plan.inventory
         self._plan = plan
-        self._transport = Ssh(inventory.hosts)
+        self._transport = Clocked(Ssh(inventory.hosts))
         self._brokers = Brokers(inventory, client_settings(inventory))
         self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), lost)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
@@ -215,6 +216,15 @@ class Field:
             path.write_text(text + "\n", "utf-8")
         except OSError as error:
             raise EventLogError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def tell_clocks(self, recorder: Recorder | None) -> None:
+        """From now on, write down what every answer of a host says of its clock; None: nowhere any more."""
+
+        def tell(found: Offset) -> None:
+            if recorder is not None:
+                recorder.write("host_clocks", (found.host, found.at, found.offset, found.error))
+
+        self._transport.tell = tell if recorder is not None else None
 
     def measure_clocks(self, recorder: Recorder) -> None:
         """Write down how far each host's clock is off; a host that does not answer has no row."""

@@ -6,7 +6,8 @@ from functools import cache
 from importlib.resources import files
 
 PARTS = {
-    "cut": ("cut_iptables", "cut_nft", "cut"),
+    "clock": ("kept", "clock"),
+    "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "disk": ("disk",),
     "dump": ("dump",),
     "examine": ("examine",),
@@ -15,6 +16,7 @@ PARTS = {
     "lock": ("kept", "lock"),
     "owner": ("owner",),
     "service": ("service",),
+    "shape": ("rules", "kept", "shape"),
     "state": ("state",),
 }
 """By script that commands run, the files it is made of, in order."""

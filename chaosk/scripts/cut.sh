@@ -6,62 +6,14 @@
 #   COMMENT  tags it; one word
 #   FLAVOUR  nft, iptables, or auto: nft where it is there and the kernel can, else iptables
 #   RULES    for install and standing, one a line: FAMILY SIDE WORDS; FAMILY is 4, 6 or any, SIDE is I or O, WORDS are
-#            iptables'. In WORDS `@_self` is the address of chaosk's machine as this host sees it, `@NAME` every address
-#            of a host name.
+#            iptables', but for the names in them (rules.sh).
 #
-# cut_iptables.sh and cut_nft.sh come before this. Installed under a lease (lease.sh names its folder in CHAOSK_LEASE),
-# a cut by nft ends with it whoever dies.
+# rules.sh, cut_iptables.sh and cut_nft.sh come before this. Installed under a lease (lease.sh names its folder in
+# CHAOSK_LEASE), a cut by nft ends with it whoever dies.
 
 set -f
-# shellcheck disable=SC2034 # the other two files read some of them
-action=$1 chain=$2 comment=$3 flavour=$4 table=chaosk-${2#CHAOSK-} ssh_port=${SSH_CONNECTION##* }
-client=${SSH_CONNECTION%% *}
-client=${client#::ffff:}
-
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
-family_of() { case $1 in *:*) echo 6 ;; *) echo 4 ;; esac }
-
-addresses() {
-    case $1 in
-        _self) echo "$client" ;;
-        *) getent ahosts "$1" | cut -d ' ' -f 1 | sort -u ;;
-    esac
-}
-
-# RULES with every address numeric and every family 4 or 6; `any` without an address becomes 4 and maybe-6.
-expand() {
-    while read -r family side words; do
-        case $family:$words in
-            *@*) with_addresses "$family" "$side" "$words" || exit 1 ;;
-            any:*) printf '%s\n' "4 $side $words" "maybe-6 $side $words" ;;
-            *) echo "$family $side $words" ;;
-        esac
-    done
-}
-
-# One rule for every address that the name in it has, of the rule's family.
-with_addresses() {
-    rest=${3#*@}
-    name=${rest%% *}
-    found=
-    for address in $(addresses "$name"); do
-        family=$(family_of "$address")
-        [ "$1" = any ] || [ "$1" = "$family" ] || continue
-        found=yes
-        echo "$family $2 ${3%%@*}$address${rest#"$name"}"
-    done
-    [ -n "$found" ] || fail "this host knows no address of $name (IP version $1)"
-}
-
-read_rules() {
-    [ -n "$SSH_CONNECTION" ] || fail "sshd has not set SSH_CONNECTION: which port must stay open is unknown"
-    rules=$(expand) || exit 1
-    [ -n "$rules" ] || fail "no rules"
-}
+# shellcheck disable=SC2034 # the files before this read some of them
+action=$1 chain=$2 comment=$3 flavour=$4 table=chaosk-${2#CHAOSK-}
 
 # By which of the two it is to be installed.
 choice() {

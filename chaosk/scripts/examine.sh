@@ -6,8 +6,9 @@
 #                                                    -> space PATH FREE ALL yes|no
 #   filter TOOL    iptables, ip6tables or nft: which flavour, and whether it answers
 #                                                    -> filter TOOL nf_tables|legacy|none yes|no WHY
-#   kernel WHAT    netem (delay and loss by tc) or timeouts (nft sets whose elements run out), tried in a network
-#                  namespace of its own, which is gone afterwards
+#   kernel WHAT    htb (packets that filters of tc pick get a queue), netem (the same, and they are delayed there) or
+#                  timeouts (nft sets whose elements run out), tried in a network namespace of its own, which is gone
+#                  afterwards
 #                                                    -> kernel WHAT yes|no|unknown WHY
 #
 # First it says `uid NUMBER`, `timer systemd|setsid` (how leases are timed here) and `release KERNEL`. It only looks.
@@ -47,7 +48,13 @@ space() {
 }
 
 alone() { unshare --net -- "$@"; }
-netem() { alone tc qdisc add dev lo root netem delay 1ms; }
+queue() {
+    printf '%s\n' 'qdisc add dev lo root handle 1: htb' 'class add dev lo parent 1: classid 1:1 htb rate 1gbit' \
+        'filter add dev lo parent 1: protocol ip prio 1 u32 match u32 0 0 flowid 1:1' "qdisc add dev lo parent 1:1 $*" |
+        alone tc -batch -
+}
+htb() { queue bfifo limit 1000000; }
+netem() { queue netem delay 1ms; }
 timeouts() {
     alone nft 'add table inet t; add set inet t s { type ipv4_addr; flags timeout; }
         add element inet t s { 192.0.2.1 timeout 1s }'
@@ -55,7 +62,7 @@ timeouts() {
 
 kernel() {
     case $1 in
-        netem) tool=tc ;;
+        netem | htb) tool=tc ;;
         *) tool=nft ;;
     esac
     if ! command -v $tool >/dev/null; then
@@ -78,7 +85,7 @@ while [ $# -ge 2 ]; do
         unit) echo "unit $2 $(systemctl show --property LoadState --value -- "$2" 2>/dev/null || echo unknown)" ;;
         space) space "$2" ;;
         filter) case $2 in iptables | ip6tables | nft) filter "$2" ;; esac ;;
-        kernel) case $2 in netem | timeouts) kernel "$2" ;; esac ;;
+        kernel) case $2 in netem | htb | timeouts) kernel "$2" ;; esac ;;
     esac
     shift 2
 done

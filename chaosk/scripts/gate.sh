@@ -67,6 +67,38 @@ cut_checked() {
     esac
 }
 
+in_a_queue='[a-z]+|[0-9.]+(us|%|bit)?'
+shape_checked() {
+    case $2 in ??????????) ;; *) refuse "the id $2" ;; esac
+    case $2 in *[!0-9a-f]*) refuse "the id $2" ;; esac
+    case $1 in
+        fits | put | stands)
+            count $# 3
+            printf '%s\n' "$3" | grep -q -x -E -e "(netem|htb)( ($in_a_queue))+" || refuse "the queue $3"
+            rules=$(cat)
+            ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
+            printf '%s\n' "$rules" | run shape "$@"
+            ;;
+        lift | gone) count $# 2 && run shape "$@" ;;
+        *) refuse "\`shape $1\`" ;;
+    esac
+}
+
+clock_checked() {
+    case $1 in
+        fits | move | moved)
+            count $# 4
+            case $3 in '' | *[!0-9a-f-]*) refuse "the boot id $3" ;; esac
+            case ${4#-} in '' | *[!0-9]*) refuse "the number $4" ;; esac
+            ;;
+        restore | restored) count $# 2 ;;
+        *) refuse "\`clock $1\`" ;;
+    esac
+    case $2 in ??????????) ;; *) refuse "the id $2" ;; esac
+    case $2 in *[!0-9a-f]*) refuse "the id $2" ;; esac
+    run clock "$@"
+}
+
 load_checked() {
     case $1 in
         fits | put | stands)
@@ -188,6 +220,7 @@ inner() {
     name=$1
     shift
     case $name in
+        clock) clock_checked "$@" ;;
         cut) cut_checked "$@" ;;
         disk) disk_checked "$@" ;;
         dump) dump_checked "$@" ;;
@@ -196,6 +229,7 @@ inner() {
         load) load_checked "$@" ;;
         lock) lock_checked "$@" ;;
         owner) owner_checked "$@" ;;
+        shape) shape_checked "$@" ;;
         service | state)
             on_the_list "$name" "$@"
             run "$name" "$@"

@@ -34,7 +34,9 @@ if command -v nft >/dev/null; then
     nft --stateless list tables 2>/dev/null | sed -n '/ ip6* filter$/d; s/^/nft /p'
 fi
 if command -v tc >/dev/null; then
-    tc qdisc show 2>/dev/null | sed 's/^qdisc \([^ ]*\) [^ ]* dev/\1 dev/; s/^/qdisc /'
+    # a root of ours is told by its handle (shape.sh)
+    tc qdisc show 2>/dev/null |
+        sed 's/ direct_packets_stat [0-9]*//; s/^qdisc htb c4[0-9a-f][0-9a-f]: dev/chaosk htb dev/; s/^qdisc \([^ ]*\) [^ ]* dev/\1 dev/; s/^/qdisc /'
 fi
 # What a load starts carries its mark (load.sh).
 grep -h -o -s -a 'CHAOSK_LOAD=[0-9a-f]*' /proc/[0-9]*/environ | sort -u | sed 's/^CHAOSK_LOAD=/load chaosk-/'

@@ -7,47 +7,24 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk import load
-from chaosk.errors import StepError
-from chaosk.harm import Harm
-from chaosk.steps._contract import Deed, Fact, Run, Site, Step
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._host_steps import HostStep
 
 PPM = 1_000_000
 
 
-class LoadStep(Step, ABC):
-    """A load on each of the hosts that a target names, or on which what it names runs."""
+class LoadStep(HostStep, ABC):
+    """A load on each of the hosts that a target names, or on which what it names runs; servers go on, slower."""
 
-    lasting: ClassVar[bool] = True
     kind: ClassVar[load.Kind]
     what: ClassVar[str]
     """What is loaded, in words."""
     within: ClassVar[float]
     """Seconds until it is felt."""
 
-    target: str
-    """Whose hosts: hosts, brokers or ZooKeeper nodes."""
-
     @abstractmethod
     def much(self) -> str:
         """How much, as the script reads it."""
-
-    def targets(self) -> tuple[str, ...]:
-        """The one target."""
-        return (self.target,)
-
-    def hosts(self, site: Site) -> tuple[str, ...]:
-        """The hosts, each once; raises StepError for what runs on none of them."""
-        nodes = site.nodes(self.target)
-        nowhere = [str(node) for node in nodes if node.host is None]
-        if nowhere:
-            raise StepError(
-                f"{site.entry}: the target {self.target!r} names {nowhere[0]}; name hosts, like host(broker 0)"
-            )
-        return tuple(dict.fromkeys(node.host for node in nodes if node.host))
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: servers go on, slower."""
-        yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:
         """What is loaded: of two loads of a kind nobody could say whose effect is seen."""

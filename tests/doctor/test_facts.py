@@ -36,7 +36,7 @@ def test_all_that_is_asked_is_answered() -> None:
     assert found.space.keys() == {LEASES, "/var/lib/kafka", "/mnt/more"}
     assert found.space[LEASES].size >= found.space[LEASES].free >= 0
     assert found.filters.keys() == {"iptables", "ip6tables", "nft"}
-    assert found.kernel.keys() == {"netem", "timeouts"}
+    assert found.kernel.keys() == {"netem", "htb", "timeouts"}
     assert found.timer in {"systemd", "setsid"}
     assert found.release
 
@@ -46,6 +46,12 @@ def test_a_run_asks_for_less() -> None:
     found = answer(ask(INVENTORY, "node1", Needs(("awk",), cuts=False), thorough=False))
     assert (found.kernel, found.filters) == ({}, {})
     assert "tc" not in found.tools
+
+
+def test_a_run_asks_the_kernel_for_what_its_steps_need() -> None:
+    """And for nothing else: a trial takes a moment on every host."""
+    needed = Needs(("awk",), cuts=False, queues=("netem",))
+    assert answer(ask(INVENTORY, "node1", needed, thorough=False)).kernel.keys() == {"netem"}
 
 
 def test_a_folder_that_is_not_there_yet_is_looked_for_above() -> None:

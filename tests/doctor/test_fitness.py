@@ -128,8 +128,24 @@ def test_room_for_data(free: int, state: str | None) -> None:
 
 
 def test_what_the_kernel_cannot_do_is_told_and_holds_up_nobody() -> None:
-    """No step needs netem; of what could not be tried it is said that it is unknown."""
+    """What no step needs is for information; of what could not be tried it is said that it is unknown."""
     told = [one for one in fitness("a", replace(WELL, kernel={"netem": FAILS}), NEEDS) if "kernel" in one.what]
-    assert [(one.state, one.seen) for one in told] == [("ok", "no tc netem, which no step needs: not found")]
+    assert [(one.state, one.seen) for one in told] == [
+        ("ok", "no tc netem (so no delay_network, duplicate_packets, reorder_packets): not found")
+    ]
     (found,) = wrong(kernel={"netem": Try(None, "no namespaces")})
     assert (found.state, found.seen) == ("unknown", "tc netem: no namespaces")
+
+
+@pytest.mark.parametrize("name", ["netem", "htb"])
+def test_a_kernel_without_what_a_step_needs(name: str) -> None:
+    """Bad before anything is broken, with the module by name; another of the two is no matter."""
+    needs = Needs(NEEDS.tools, cuts=False, queues=("netem",))
+    found = wrong(needs=needs, kernel={name: Try(works=False, why="Specified qdisc kind is unknown.")})
+    if name == "htb":
+        assert found == []
+        return
+    (one,) = found
+    assert (one.state, one.what) == ("bad", "kernel 6.1")
+    assert one.seen == "no tc netem, which a step of the scenario needs: Specified qdisc kind is unknown."
+    assert "modprobe sch_netem" in one.todo

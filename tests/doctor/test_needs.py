@@ -19,7 +19,8 @@ ABSENCE_IS_FINE = {
 }  # fmt: skip
 """Words of scripts that are behind a question whether the program is there, or names of something else."""
 NO_PROGRAM = {
-    "cut": {"timeout"}, "examine": {"timeout"}, "lease": {"cut", "id", "sort"}, "lock": {"cut", "id"}, "state": {"cut"},
+    "clock": {"id"}, "cut": {"ip", "timeout"}, "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
+    "lock": {"cut", "id"}, "shape": {"id"}, "state": {"cut"},
 }  # fmt: skip
 """Variables, and English."""
 
@@ -49,6 +50,29 @@ def test_a_cut_needs_a_packet_filter_and_a_kill_does_not() -> None:
     assert "getent" not in kill.tools
     assert programs("cut") <= set(cut.tools)
     assert programs("service") <= set(kill.tools)
+
+
+@pytest.mark.parametrize(
+    ("step", "queues"),
+    [
+        ("delay_network: {between: [host node1, everyone else], delay: 1s}", ("netem",)),
+        ("duplicate_packets: {between: [host node1, everyone else], share: 1 %}", ("netem",)),
+        ("reorder_packets: {between: [host node1, everyone else], share: 1 %}", ("netem",)),
+        ("limit_bandwidth: {between: [host node1, everyone else], rate: 1Mbit/s}", ("htb",)),
+        ("lose_packets: {between: [host node1, everyone else], share: 1 %}", ()),
+    ],
+)
+def test_what_the_kernel_must_have_for_a_step(step: str, queues: tuple[str, ...]) -> None:
+    """So that it is asked for before anything is broken."""
+    found = needs(scenario(step), INVENTORY)
+    assert found.queues == queues
+    assert ("tc" in found.tools) is bool(queues)
+
+
+def test_a_clock_that_is_moved_must_be_the_hosts_own() -> None:
+    """Asked only where a step moves one."""
+    assert needs(scenario("skew_clock: {target: host(broker 0), offset: 1h}"), INVENTORY).clocks
+    assert not needs(scenario("kill_broker: {target: broker 0}"), INVENTORY).clocks
 
 
 def test_every_run_needs_what_keeps_a_lease() -> None:

@@ -40,7 +40,7 @@ FREE_KEYS = {
 """Keys that the user chooses."""
 NO_TEXT = {
     "Entry.at", "Entry.lasts", "Consume.processing", "BurnCpu.share", "EatMemory.share", "EatMemory.size",
-    "FillDisk.free", "FillDisk.size", "LosePackets.share",
+    "FillDisk.free", "FillDisk.size", "LosePackets.share", "DelayNetwork.jitter",
 }  # fmt: skip
 """Durations, sizes and shares: text in the file, numbers here."""
 

@@ -1,0 +1,39 @@
+"""A transport that tells by the way how far the clocks of hosts are off: every answer has their time stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chaosk.transport._contract import Transport
+from chaosk.transport.clock import Offset, epoch, offset_of
+from chaosk.transport.command import Command, Result
+
+LOOSE = 2_000_000_000
+"""Nanoseconds that an answer may have been under way to say anything of a clock."""
+
+
+class Clocked:
+    """Carries commands as another transport does."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.tell: Callable[[Offset], None] | None = None
+        """Is told what each answer says of its host's clock, from any thread."""
+
+    def run(self, command: Command) -> Result:
+        """As the other one does."""
+        result = self._transport.run(command)
+        tell = self.tell
+        if tell is not None and _is_tight(result):
+            tell(offset_of([result], epoch()))
+        return result
+
+    def close(self) -> None:
+        """As the other one does."""
+        self._transport.close()
+
+
+def _is_tight(result: Result) -> bool:
+    """Whether the host's clock went on evenly while the command ran there, and the way was short."""
+    under_way = (result.received - result.sent) - (result.host_ended - result.host_started)
+    return 0 <= under_way <= LOOSE

@@ -1,0 +1,134 @@
+# The wall clock of this host, as root: sh -c SCRIPT chaosk ACTION ID [BOOT MILLISECONDS]
+#
+#   fits ID BOOT MILLISECONDS    whether it can be moved by so much, and back
+#   move ID BOOT MILLISECONDS    move it; doing it again moves it no further
+#   moved ID BOOT MILLISECONDS   whether it is as far from where it was
+#   restore ID                   put it where it would be by now
+#   restored ID                  whether there is nothing to put back
+#
+#   ID     ten hexadecimal digits
+#   BOOT   the boot id of chaosk's machine, whose clock is never moved
+#
+# How far the wall clock is ahead of the time since boot is written down before, so it is put back to the right time
+# however much later, and whatever somebody else has done to it meanwhile. After a reboot nothing is put back: the
+# kernel has read the hardware's clock, which nobody has moved.
+#
+# A clock belongs to a kernel. Where this host shares its kernel with chaosk's machine, or is a container on any other,
+# nothing is moved, whoever asks.
+#
+# kept.sh comes before this.
+#
+# shellcheck disable=SC2154 # kept.sh sets kept
+
+action=$1 id=$2 chaosk_boot=$3 by=$4
+named "$id"
+note=$kept/clocks/$id
+near=30 # milliseconds within which it is where it should be
+
+# Fails unless the clock is this host's alone. The numbers are those of the first namespaces of every kernel
+# (linux/proc_ns.h): whoever has others is in a container.
+alone() {
+    case $chaosk_boot in
+        ????????-????-????-????-????????????) ;;
+        *) fail "which machine chaosk runs on is unknown, and its clock must not be moved" ;;
+    esac
+    here=$(boot) || fail "the boot id cannot be read"
+    case $here in
+        ????????-????-????-????-????????????) ;;
+        *) fail "the boot id cannot be read" ;;
+    esac
+    [ "$here" != "$chaosk_boot" ] ||
+        fail "this host has its kernel, and so its clock, in common with the machine that chaosk runs on"
+    for space in pid:4026531836 uts:4026531838 ipc:4026531839 user:4026531837; do
+        [ "$(readlink "/proc/self/ns/${space%:*}")" = "${space%:*}:[${space#*:}]" ] ||
+            fail "this host is a container: its clock is that of the machine around it"
+    done
+}
+
+# Whoever keeps the time would put it right at once, or take the jump for an error of its own.
+kept_by_nobody() {
+    for process in /proc/[0-9]*/comm; do
+        read -r name <"$process" 2>/dev/null || continue
+        case $name in
+            chronyd | ntpd | ntpdate | systemd-timesyn* | ptp4l | phc2sys | vmtoolsd | VBoxService | qemu-ga)
+                fail "$name runs here and may set the clock: stop it for the experiment, or leave the step out"
+                ;;
+        esac
+    done
+}
+
+# Milliseconds by which the wall clock is ahead of the time since boot, which has a resolution of ten: of some looks
+# the one that took the shortest time.
+ahead() {
+    looks=0 best=1000000 found=
+    while [ $looks -lt 8 ] && [ $best -gt 2 ]; do
+        looks=$((looks + 1))
+        before=$(uptime)
+        wall=$(date +%s%N)
+        after=$(uptime)
+        case $wall in '' | *[!0-9]*) fail "date does not tell nanoseconds here" ;; esac
+        [ $((after - before)) -lt $best ] || continue
+        best=$((after - before)) found=$((wall / 1000000 - (before + after) * 5))
+    done
+    [ -n "$found" ] || fail "the clock cannot be read"
+    echo "$found"
+}
+
+far() { [ "$1" -gt "$near" ] || [ "$1" -lt "-$near" ]; }
+
+# Set it so that it is so far ahead; what a start of date takes is known after the first try.
+set_ahead() {
+    takes=0 tries=0
+    while off=$(($1 - $(ahead))) && far "$off"; do
+        tries=$((tries + 1))
+        [ $tries -le 20 ] || fail "it is still $off ms off"
+        [ $tries -eq 1 ] || takes=$((takes + off))
+        to=$(($(uptime) * 10 + $1 + takes))
+        date -s "@$((to / 1000)).$(printf %03d $((to % 1000)))" >/dev/null || fail "date cannot set it"
+    done
+}
+
+was() {
+    read -r booted ahead_before _ <"$note" || fail "the clock was not moved"
+    [ "$booted" = "$(boot)" ] || fail "the host was booted since"
+}
+
+fits() {
+    alone
+    kept_by_nobody
+    [ ! -e "$note" ] || fail "its clock is moved already"
+    now=$(ahead) || exit 1
+    echo "the wall clock is $now ms ahead of the time since boot"
+}
+
+move() {
+    alone
+    kept_by_nobody
+    [ -e "$note" ] || {
+        now=$(ahead) || exit 1
+        (umask 077; mkdir -p "${note%/*}" && echo "$(boot) $now" >"$note.new" && sync -- "$note.new" &&
+            mv "$note.new" "$note") || fail "cannot write $note"
+    }
+    was
+    set_ahead $((ahead_before + by))
+}
+
+moved() {
+    was
+    off=$(($(ahead) - ahead_before))
+    [ $((off - by)) -le 1000 ] && [ $((by - off)) -le 1000 ] || fail "it is $off ms from where it was, not $by"
+    echo "it is $off ms from where it was"
+}
+
+restore() {
+    [ -e "$note" ] || return 0
+    read -r booted ahead_before _ <"$note" || fail "cannot read $note"
+    if [ "$booted" = "$(boot)" ]; then set_ahead "$ahead_before"; fi
+    rm -f -- "$note" || fail "cannot remove $note"
+}
+
+case $action in
+    fits | move | moved | restore) "$action" ;;
+    restored) [ ! -e "$note" ] || fail "it is not put back" ;;
+    *) fail "no such action: $action" ;;
+esac

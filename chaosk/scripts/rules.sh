@@ -1,0 +1,54 @@
+# Rules on packets as the steps on the network have them, on standard input, one a line: FAMILY SIDE WORDS.
+#
+# FAMILY is 4, 6 or any, SIDE is I or O. In WORDS `@_self` is the address of chaosk's machine as this host sees it,
+# `@NAME` every address of a host name. What reads them comes after this, and finds ssh_port as well.
+
+# shellcheck disable=SC2034 # those that come after this read it
+ssh_port=${SSH_CONNECTION##* }
+client=${SSH_CONNECTION%% *}
+client=${client#::ffff:}
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+family_of() { case $1 in *:*) echo 6 ;; *) echo 4 ;; esac }
+
+addresses() {
+    case $1 in
+        _self) echo "$client" ;;
+        *) getent ahosts "$1" | cut -d ' ' -f 1 | sort -u ;;
+    esac
+}
+
+# RULES with every address numeric and every family 4 or 6; `any` without an address becomes 4 and maybe-6.
+expand() {
+    while read -r family side words; do
+        case $family:$words in
+            *@*) with_addresses "$family" "$side" "$words" || exit 1 ;;
+            any:*) printf '%s\n' "4 $side $words" "maybe-6 $side $words" ;;
+            *) echo "$family $side $words" ;;
+        esac
+    done
+}
+
+# One rule for every address that the name in it has, of the rule's family.
+with_addresses() {
+    rest=${3#*@}
+    name=${rest%% *}
+    found=
+    for address in $(addresses "$name"); do
+        family=$(family_of "$address")
+        [ "$1" = any ] || [ "$1" = "$family" ] || continue
+        found=yes
+        echo "$family $2 ${3%%@*}$address${rest#"$name"}"
+    done
+    [ -n "$found" ] || fail "this host knows no address of $name (IP version $1)"
+}
+
+read_rules() {
+    [ -n "$SSH_CONNECTION" ] || fail "sshd has not set SSH_CONNECTION: which port must stay open is unknown"
+    rules=$(expand) || exit 1
+    [ -n "$rules" ] || fail "no rules"
+}

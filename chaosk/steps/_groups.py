@@ -1,0 +1,113 @@
+"""What steps on the network between two groups have in common: the groups, and whom it harms to part them."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from chaosk.errors import StepError
+from chaosk.fields import Port
+from chaosk.firewall.party import ANYBODY, Party, others, parties, refuse_overlap
+from chaosk.firewall.rules import Direction, with_ports
+from chaosk.firewall.ssh import refuse_ssh
+from chaosk.harm import Harm, servers_of
+from chaosk.steps._contract import Site, Step
+from chaosk.targets._contract import Node
+
+_TEXT = {"type": "string", "minLength": 1}
+Group = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+    Field(min_length=1, strict=False),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}),
+]
+"""One target, or a list of them."""
+
+
+class Groups(Step, ABC):
+    """A step on the packets between two groups."""
+
+    lasting: ClassVar[bool] = True
+
+    between: Annotated[tuple[Group, Group], Field(strict=False)]
+    """The two groups; each a target or a list of targets."""
+    direction: Direction = "both"
+    """``in`` stops only packets to the first group, ``out`` only packets from it."""
+    ports: Annotated[tuple[Port, ...], Field(strict=False, min_length=1)] | None = None
+    """Only connections to these TCP ports, of either group."""
+
+    def targets(self) -> tuple[str, ...]:
+        """All targets of both groups."""
+        return tuple(dict.fromkeys(target for group in self.between for target in group))
+
+    def groups(self, site: Site) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+        """The nodes of the two."""
+        a, b = self.between
+        return site.nodes(*a), site.nodes(*b)
+
+    def harm(self, site: Site) -> Iterator[Harm]:
+        """Whoever is cut off from everyone else is away; else the servers of the groups do not reach each other.
+
+        Whatever ``ports`` and ``direction`` leave open does not count: a connection needs both ways.
+        """
+        a, b = self.groups(site)
+        if is_everyone(a) or is_everyone(b):
+            yield Harm(away=servers_of(site.inventory, (*a, *b)))
+            return
+        one, two = (servers_of(site.inventory, [node for node in group if _is_inner(site, node)]) for group in (a, b))
+        yield Harm(severed=tuple((x, y) for x in one for y in two if x != y))
+
+    def sides(
+        self, site: Site, a: tuple[Node, ...], b: tuple[Node, ...]
+    ) -> tuple[tuple[Party, ...], tuple[Party, ...]]:
+        """Both groups as parties, ``everyone else`` second; raises StepError where they make no sense together."""
+        _check(site, a, b, self.ports or ())
+        sides = (parties(site.inventory, a), _other_side(site, a, b))
+        refuse_ssh(site.inventory, (*sides[0], *sides[1]))
+        if self.ports is not None:
+            return with_ports(sides[0], self.ports), with_ports(sides[1], self.ports)
+        return sides
+
+
+def is_everyone(group: tuple[Node, ...]) -> bool:
+    """Whether it is everyone else."""
+    return any(node.kind == "everyone_else" for node in group)
+
+
+def _is_inner(site: Site, node: Node) -> bool:
+    """Whether servers talk to each other there: of a broker's listeners those that are not for clients, if any is."""
+    if node.kind != "listener":
+        return True
+    name, _, broker = node.id.rpartition("/")
+    listeners = site.inventory.brokers[int(broker)].listeners
+    return not listeners[name].clients or all(one.clients for one in listeners.values())
+
+
+def _check(site: Site, a: tuple[Node, ...], b: tuple[Node, ...], ports: tuple[int, ...]) -> None:
+    if not a or not b:
+        raise StepError(f"{site.entry}: one side is nobody at the moment; name groups that are not empty")
+    if is_everyone(a) or (is_everyone(b) and len(b) > 1):
+        raise StepError(f"{site.entry}: `everyone else` is a group of its own, and can be only one of the two")
+    try:
+        refuse_overlap(a, b)
+    except StepError as error:
+        raise StepError(f"{site.entry}: {error}") from None
+    for name in dict.fromkeys(node.host for node in (*a, *b) if node.host):
+        if site.inventory.hosts[name].port in ports:
+            raise StepError(
+                f"{site.entry}: port {site.inventory.hosts[name].port} is SSH on {name}, by which chaosk heals it, and "
+                "is never cut; leave it out of `ports`"
+            )
+
+
+def _other_side(site: Site, a: tuple[Node, ...], b: tuple[Node, ...]) -> tuple[Party, ...]:
+    """The second group. ``everyone else`` is anybody, and by name whom the first group's members themselves call."""
+    if not is_everyone(b):
+        return parties(site.inventory, b)
+    known = others(site.inventory, a) if any(node.kind != "host" for node in a) else ()
+    free = site.inventory.hosts.keys() - {node.host for node in a} if any(node.kind == "probe" for node in a) else ()
+    hosts = parties(site.inventory, (Node(kind="host", id=host, host=host) for host in sorted(free)))
+    return (ANYBODY, *known, *hosts)

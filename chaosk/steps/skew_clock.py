@@ -1,0 +1,75 @@
+"""Move the wall clock of hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from chaosk import wallclock
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._host_steps import HostStep
+from chaosk.units import Duration
+
+
+class SkewClock(HostStep):
+    """Set the wall clock of hosts forward or back in one jump, as a wrong time server or a restored snapshot does.
+
+    Only where a host has a clock of its own: refused in containers, which share that of the machine around them, and on
+    the machine that chaosk itself runs on; the host holds the boot ids of both against each other again in the moment
+    in which it sets the clock. Refused where chrony, ntpd, systemd-timesyncd or a guest's tools may set it as well. It
+    takes once the wall clock is as far from where it was, measured by the time since boot. The undo puts it where it
+    would be by now, to some hundredths of a second, whoever else has set it meanwhile.
+    """
+
+    example: ClassVar[str] = """\
+at: 10s
+skew_clock: {target: "host(leader(orders, 0))", offset: 1h}
+for: 30s
+"""
+
+    offset: Annotated[Duration, Field(ge=1.0)]
+    """How far."""
+    direction: Literal["forward", "back"] = "forward"
+    """``forward``: the host believes it is later than it is."""
+
+    def holds(self, site: Site) -> Iterator[str]:
+        """The clock."""
+        for host in self.hosts(site):
+            yield f"the clock of {host}"
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """It is the host's alone, and nobody sets it."""
+        for host in self.hosts(site):
+            query = wallclock.fits(host, _id(site), self._by())
+            yield Fact(says=f"{host} has a clock of its own, which nobody sets", query=query)
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Set it, host after host."""
+        for host in self.hosts(site):
+            yield Run(command=wallclock.move(host, _id(site), self._by()))
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """It is off by as much."""
+        for host in self.hosts(site):
+            query = wallclock.is_moved(host, _id(site), self._by())
+            yield Fact(says=f"the clock of {host} is off by {self._by() / 1000:+g} s", query=query)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Put it right."""
+        for host in self.hosts(site):
+            yield Run(command=wallclock.restore(host, _id(site)))
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """It is right again."""
+        for host in self.hosts(site):
+            yield Fact(says=f"the clock of {host} is put back", query=wallclock.is_restored(host, _id(site)))
+
+    def _by(self) -> int:
+        """Milliseconds; below 0 is back."""
+        return round(self.offset * 1000) * (1 if self.direction == "forward" else -1)
+
+
+def _id(site: Site) -> str:
+    return wallclock.clock_id(site.run_id, site.entry)

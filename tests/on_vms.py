@@ -1,0 +1,74 @@
+"""A lab of virtual machines for tests: a state directory of its own, with the machine's jars and images in it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chaosk import lab
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.settings import client_settings
+from chaosk.document import load_inventory
+from chaosk.errors import LabError
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.lab import jars, mode, runner, state
+from chaosk.run.faults import Faults
+from chaosk.run.hands import Hands
+from chaosk.run.journal import Journal
+from chaosk.run.leases import Leases
+from chaosk.transport.ssh import Ssh
+
+
+@contextmanager
+def own_state(layout: LabLayout) -> Iterator[Path]:
+    """The directory, in which a lab of that layout is looked for; skips the test where there can be none."""
+    if lacking := [program for program in ("linux.uml", "debootstrap", "mkfs.ext4") if runner.locate(program) is None]:
+        packages = ", ".join(runner.PACKAGES[program] for program in lacking)
+        pytest.skip(f"virtual machines need {packages}; ./dev test installs them on amd64")
+    cached = jars.ensure(layout.kafka, mode.mode_of(layout).dependencies(layout), print)
+    at = Path(tempfile.mkdtemp(prefix="chaosk-vms-"))
+    (at / "kafka").symlink_to(cached.parent)
+    (at / "images").symlink_to(runner.directory(state.state_root() / "images"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHAOSK_STATE", str(at))
+        try:
+            yield at
+        finally:
+            lab.down(layout.name, print, force=True)
+    shutil.rmtree(at)
+
+
+def put_up(layout: LabLayout) -> Inventory:
+    """The lab is up, on a machine that has much other work after some tries; what chaosk reads of it."""
+    for _ in range(3):
+        try:
+            loaded = load_inventory(lab.up(layout, print))
+            break
+        except LabError as error:
+            problem = error
+    else:
+        raise problem
+    assert isinstance(loaded, Inventory)
+    return loaded
+
+
+def faults_on(inventory: Inventory, transport: Ssh, folder: Path) -> Faults:
+    """The engine's own driver of faults on the lab, from inside its network."""
+    live = ClusterLive(inventory, Brokers(inventory, client_settings(inventory)), _nobody)
+    hands = Hands(inventory, transport, live, _nobody, _nobody)
+    return Faults(hands, Journal(folder), Leases(transport, "vm-run", "tests", 60.0), _unread)
+
+
+def _nobody(asked: object) -> Any:
+    raise AssertionError(asked)
+
+
+def _unread(life: object) -> None:
+    """Nobody reads the rows of these faults."""

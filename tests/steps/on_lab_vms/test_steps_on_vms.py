@@ -1,0 +1,194 @@
+"""Steps that need a kernel of their own, on a virtual machine with a broker and a ZooKeeper node."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from on_lab import inside
+from on_vms import faults_on, own_state, put_up
+
+from chaosk import hoststate
+from chaosk.doctor.examination import hosts_fit
+from chaosk.doctor.finding import fit
+from chaosk.doctor.needs import Needs
+from chaosk.inventory import Inventory, LabLayout
+from chaosk.lab import state
+from chaosk.run.aiming import freeze
+from chaosk.scenario import Entry
+from chaosk.steps._contract import Fault
+from chaosk.targets._contract import Node
+from chaosk.transport.clock import Offset, clock
+from chaosk.transport.command import Command
+from chaosk.transport.ssh import Ssh
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1_500)]
+
+LAYOUT = LabLayout(name=f"s{os.getpid() % 1_000_000}", brokers=1, zookeepers=1, hosts="vms")
+ADDRESS = "198.18.0.11"
+VICTIM = Path(__file__).parents[3] / "bench" / "_victim.py"
+HOUR = 3_600_000_000_000
+LEASE = 40.0
+"""Seconds: what is done under it takes a while where everything is emulated."""
+NETEM = {
+    "delay_network": ("delay: 1s", 1.0),
+    "reorder_packets": ("share: 1 %, delay: 1s", 1.0),
+    "duplicate_packets": ("share: 100 %", 0.0),
+}
+"""By step its fields, and how much longer at least a connection takes."""
+
+
+@pytest.fixture(scope="module")
+def inventory() -> Iterator[Inventory]:
+    """The lab is up, and this thread, with all that it starts, in its network."""
+    with own_state(LAYOUT):
+        found = put_up(LAYOUT)
+        with inside(state.of(LAYOUT.name).namespace):
+            yield found
+
+
+@pytest.fixture
+def ssh(inventory: Inventory) -> Iterator[Ssh]:
+    """The way to the machine; afterwards it is as it was."""
+    transport = Ssh(inventory.hosts)
+    before = transport.run(hoststate.ask(inventory, "node1")).stdout
+    yield transport
+    assert transport.run(hoststate.ask(inventory, "node1")).stdout == before
+    transport.close()
+
+
+def aimed(inventory: Inventory, kind: str, fields: str) -> tuple[Fault, Entry]:
+    """A step at the machine, ``it``, and at all others, ``that``; and its entry."""
+    entry = Entry.model_validate({"name": "fault", kind: yaml.safe_load(f"{{{fields}}}")})
+    nodes = {"it": (Node(kind="host", id="node1", host="node1"),), "that": (Node(kind="everyone_else", id=""),)}
+    aims = {target: nodes[target] for target in entry.step.targets()}
+    return freeze(entry, inventory, aims, "vm-run"), entry
+
+
+def connects() -> float:
+    """Seconds until a connection to the broker stands, of three the shortest."""
+
+    def once() -> float:
+        began = time.monotonic()
+        with socket.create_connection((ADDRESS, 9092), 30):
+            return time.monotonic() - began
+
+    return min(once() for _ in range(3))
+
+
+def root(ssh: Ssh, *argv: str) -> str:
+    """What a command says that is run as root."""
+    done = ssh.run(Command(host="node1", argv=argv, sudo=True))
+    assert done.ok, done
+    return done.stdout
+
+
+@pytest.mark.parametrize("kind", NETEM)
+def test_netem_takes_lasts_and_goes(inventory: Inventory, ssh: Ssh, tmp_path: Path, kind: str) -> None:
+    """By the kernel's count and, where packets are late, by what a connection takes; SSH is as quick as before."""
+    fields, late = NETEM[kind]
+    assert fit(hosts_fit(ssh, inventory, Needs(("tc",), cuts=False, queues=("netem",)), thorough=False))
+    quick = connects()
+    faults = faults_on(inventory, ssh, tmp_path)
+    life = faults.inject(*aimed(inventory, kind, f"between: [it, that], {fields}"), threading.Event())
+    during, queues = [connects() for _ in range(2)], root(ssh, "tc", "-s", "qdisc", "show", "dev", "eth0")
+    faults.end(life)
+    assert (life.took, life.healed is not None) == (True, True), life.why
+    assert min(during) >= late
+    assert "qdisc netem" in queues
+    if kind == "duplicate_packets":
+        assert "duplicate 100%" in queues
+    assert connects() < quick + 1.0
+    assert root(ssh, "tc", "qdisc", "show", "dev", "eth0").startswith("qdisc pfifo_fast 0: root")
+
+
+def offset(ssh: Ssh) -> Offset:
+    """How far the machine's clock is ahead of this one's."""
+    return clock(ssh, "node1")
+
+
+def off_by(found: Offset, hours: int) -> bool:
+    """Whether it is about so many hours."""
+    return abs(found.offset - hours * HOUR) <= found.error + 1_000_000_000
+
+
+@pytest.mark.parametrize(("direction", "hours"), [("forward", 1), ("back", -1)])
+def test_a_clock_is_moved_and_put_back(
+    inventory: Inventory, ssh: Ssh, tmp_path: Path, direction: str, hours: int
+) -> None:
+    """Seen from this machine, whose own clock goes on; put right also after somebody else has set it."""
+    assert fit(hosts_fit(ssh, inventory, Needs(("date",), cuts=False, clocks=True), thorough=False))
+    epoch = time.time() - time.monotonic()
+    assert off_by(offset(ssh), 0)
+    faults = faults_on(inventory, ssh, tmp_path)
+    fields = f"target: it, offset: 1h, direction: {direction}"
+    life = faults.inject(*aimed(inventory, "skew_clock", fields), threading.Event())
+    assert off_by(offset(ssh), hours)
+    faults.end(life)
+    assert (life.took, life.healed is not None) == (True, True), life.why
+    assert off_by(offset(ssh), 0)
+
+    life = faults.inject(*aimed(inventory, "skew_clock", fields), threading.Event())
+    root(ssh, "date", "-s", "-5 days")
+    faults.end(life)
+    assert not life.took
+    assert life.healed is not None
+    assert off_by(offset(ssh), 0)
+    assert abs(time.time() - time.monotonic() - epoch) < 1
+
+
+def test_whoever_keeps_the_time_keeps_it_out(inventory: Inventory, ssh: Ssh, tmp_path: Path) -> None:
+    """A process by the name of a time daemon: refused with the name, and the clock stays."""
+    root(ssh, "sh", "-c", "cp /usr/bin/sleep /tmp/chronyd; setsid /tmp/chronyd 600 </dev/null >/dev/null 2>&1 &")
+    try:
+        with pytest.raises(Exception, match="chronyd runs here and may set the clock"):
+            faults_on(inventory, ssh, tmp_path).inject(
+                *aimed(inventory, "skew_clock", "target: it, offset: 1h"), threading.Event()
+            )
+        assert off_by(offset(ssh), 0)
+    finally:
+        root(ssh, "sh", "-c", "kill $(grep -l -x chronyd /proc/[0-9]*/comm | cut -d / -f 3)")
+
+
+KILLED: list[tuple[str, str, Callable[[Ssh], bool]]] = [
+    ("skew_clock", "target: broker 0, offset: 1h", lambda ssh: off_by(offset(ssh), 1)),
+    ("delay_network", "between: [host(broker 0), everyone else], delay: 2s", lambda _: connects() >= 2.0),
+]
+
+
+@pytest.mark.parametrize(("kind", "fields", "harmed"), KILLED, ids=[kind for kind, _, _ in KILLED])
+def test_a_killed_chaosk_leaves_it_to_the_lease(
+    inventory: Inventory, ssh: Ssh, tmp_path: Path, kind: str, fields: str, harmed: Callable[[Ssh], bool]
+) -> None:
+    """SIGKILL while the fault is in place: the host undoes it when its lease is over, a moved clock or not."""
+    text = state.of(LAYOUT.name).inventory.read_text("utf-8")
+    path = state.of(LAYOUT.name).inventory.with_name("short.yaml")
+    path.write_text(f"{text}\nlongest_lease: {LEASE:g}s\n", "utf-8")
+    spec = {
+        "inventory": str(path), "folder": str(tmp_path), "run": f"killed-{kind}", "point": "verified",
+        "entry": {"name": "fault", kind: yaml.safe_load(f"{{{fields}}}"), "for": "60s"},
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, str(VICTIM), json.dumps(spec)], capture_output=True, text=True, check=False, timeout=300
+    )
+    killed = time.monotonic()
+    assert done.returncode == -9, done
+    assert harmed(ssh)
+    lease = f"/var/lib/chaosk/leases/killed-{kind}.fault"
+    while root(ssh, "sh", "-c", f"[ -e {lease}/healed ] && cat {lease}/healed || echo not yet") == "not yet\n":
+        assert time.monotonic() - killed < LEASE + 30
+        time.sleep(0.5)
+    deadline, healed = (int(root(ssh, "cat", f"{lease}/{name}").split()[0]) / 100 for name in ("expired", "healed"))
+    assert -0.1 <= healed - deadline < 15, "by the host's own time since boot"
+    assert not harmed(ssh)
+    assert off_by(offset(ssh), 0)
+    root(ssh, "sh", f"{lease}/lease", "disarm", f"killed-{kind}.fault")

@@ -1,0 +1,57 @@
+"""skew_clock: its life, and whose machine every command of it names as the one that is never touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from chaosk.errors import StepError
+from chaosk.inventory import Inventory
+from chaosk.steps._contract import Fact, Run
+
+from .conftest import BROKERS, HOSTS, PROBES, site, step, told
+
+SKEW = "skew_clock: {target: it, offset: 1h%s}"
+
+
+def test_its_life(inventory: Inventory) -> None:
+    """It is the host's own, it is moved, it is off, it is put back; each host of several brokers once."""
+    here = site(inventory, it=(*BROKERS[:1], *HOSTS[:1]))
+    every = [step(SKEW % "").before, step(SKEW % "").inject, step(SKEW % "").verify, step(SKEW % "").undo]
+    assert [told(one(here)) for one in (*every, step(SKEW % "").healed)] == [
+        ["node1: fits"], ["node1: move"], ["node1: moved"], ["node1: restore"], ["node1: restored"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "by"), [("", "3600000"), (", direction: back", "-3600000")])
+def test_what_asks_and_what_moves_names_this_machine(inventory: Inventory, more: str, by: str) -> None:
+    """So that a host can refuse by itself, in the moment in which it sets the clock."""
+    here, own = site(inventory, it=HOSTS[:1]), Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    it = step(SKEW % more)
+    (fits,), (move,) = it.before(here), it.inject(here)
+    assert isinstance(fits, Fact)
+    assert not isinstance(fits.query, str)
+    assert isinstance(move, Run)
+    assert fits.query.argv[6:] == move.command.argv[6:] == (own, by)
+
+
+def test_it_harms_nobody_and_holds_the_clock(inventory: Inventory) -> None:
+    """Servers go on; two steps on one clock contradict each other."""
+    here = site(inventory, it=HOSTS[:2])
+    assert list(step(SKEW % "").harm(here)) == []
+    assert list(step(SKEW % "").holds(here)) == ["the clock of node1", "the clock of node2"]
+
+
+def test_probes_have_no_clock_of_their_own(inventory: Inventory) -> None:
+    """They are on chaosk's machine."""
+    with pytest.raises(StepError, match="name hosts"):
+        list(step(SKEW % "").inject(site(inventory, it=[PROBES])))
+
+
+@pytest.mark.parametrize("offset", ["0s", "999ms", "-1h", "1"])
+def test_a_skew_is_a_second_at_least(offset: str) -> None:
+    """Less could not be told from what the measurement may be off."""
+    with pytest.raises(ValidationError):
+        step(f"skew_clock: {{target: it, offset: {offset}}}")

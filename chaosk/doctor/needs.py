@@ -10,6 +10,7 @@ from chaosk.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
+from chaosk.ownmachine import HERE
 from chaosk.scenario import Entry, Scenario
 from chaosk.scripts import script
 from chaosk.steps._contract import Deed, Fact, Run, Site
@@ -22,7 +23,8 @@ PACKAGES = {
     "grep": "grep", "head": "coreutils", "id": "coreutils",
     "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
     "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
-    "nft": "nftables", "nproc": "coreutils", "rm": "coreutils", "sed": "sed", "setpriv": "util-linux",
+    "bash": "bash", "nft": "nftables", "nproc": "coreutils", "readlink": "coreutils", "rm": "coreutils", "sed": "sed",
+    "setpriv": "util-linux",
     "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils", "sync": "coreutils",
     "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils",
     "tr": "coreutils", "uname": "coreutils", "unshare": "util-linux",
@@ -33,6 +35,7 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 """What the scripts do without on some hosts, and `chaosk doctor` tells."""
 
 SCRIPTS = {
+    "boot": "cat readlink sleep",
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk df head rm stat",
     "dump": "awk setpriv stat",
@@ -45,6 +48,8 @@ SCRIPTS = {
     "state": "grep head sed sort stat tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well."""
+HERE_TOOLS = "awk bash cat cut flock grep mkdir mv rm setsid sleep sync tail timeout tr"
+"""What the machine that chaosk runs on needs to throw power switches, and to keep the leases for that."""
 ALWAYS = ("examine", "lease", "lock", "state")
 """The scripts of every run."""
 _TRANSPORT = ("env", "date", "timeout")
@@ -84,7 +89,7 @@ def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[st
     others: dict[str, bool] = {}
     for entry in scenario.timeline:
         try:
-            for command in _commands(entry, inventory):
+            for command in (one for one in _commands(entry, inventory) if one.host != HERE):
                 ours = {name for name in SCRIPTS if any(script(name) in word for word in command.argv)}
                 scripts |= ours
                 if not ours:

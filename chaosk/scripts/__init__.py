@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 PARTS = {
+    "boot": ("boot",),
     "cut": ("cut_iptables", "cut_nft", "cut"),
     "disk": ("disk",),
     "dump": ("dump",),
@@ -14,6 +15,7 @@ PARTS = {
     "load": ("load",),
     "lock": ("kept", "lock"),
     "owner": ("owner",),
+    "power": ("power",),
     "service": ("service",),
     "state": ("state",),
 }

@@ -11,6 +11,7 @@ from chaosk.errors import StepError
 from chaosk.inventory import Broker, ServerProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.targets._contract import Node, voters
+from chaosk.targets._contract import servers as every_server
 from chaosk.transport.command import Command
 
 Role = Literal["broker", "controller", "zookeeper"]
@@ -72,6 +73,15 @@ class Server:
 def servers(site: Site, role: Role, target: str) -> tuple[Server, ...]:
     """What a target names, in order; raises StepError where that is not of the kind the step acts on."""
     return tuple(_server(site, role, target, node) for node in site.nodes(target))
+
+
+def on_hosts(site: Site, hosts: tuple[str, ...]) -> tuple[Server, ...]:
+    """All that runs on hosts: ZooKeeper nodes and controllers first, since brokers need them."""
+    ways: dict[str, Callable[[Node], ServerProcess]] = {
+        "zookeeper": site.zookeeper, "controller": site.controller, "broker": site.broker,
+    }  # fmt: skip
+    nodes = [node for node in every_server(site.inventory) if node.host in hosts]
+    return tuple(Server(node, ways[kind](node)) for kind in ways for node in nodes if node.kind == kind)
 
 
 def each(every: tuple[Server, ...], command: Callable[[ServerProcess], Command]) -> Iterator[Deed]:

@@ -47,8 +47,7 @@ class Power(Model):
     switch_on: Argv
     """Gives it back."""
     state: Argv
-    """Prints how it is, with ``on`` or ``running``, or ``off``, ``stopped`` or ``crashed``, as its last word; ends with 0.
-    """
+    """Prints how it is: its last word is ``on`` or ``running``, or ``off``, ``stopped`` or ``crashed``. Ends with 0."""
 
 
 class Host(Model):

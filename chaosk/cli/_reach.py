@@ -34,7 +34,7 @@ def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory,
 
 @contextmanager
 def hosts_of(inventory: Inventory) -> Iterator[Transport]:
-    """A transport to its hosts and to this machine, from inside its network namespace if it has one; closed at the end."""
+    """A transport to hosts and this machine, from inside the cluster's network namespace if it has one; then closed."""
     if inventory.network_namespace is not None:
         lab.enter(inventory.network_namespace)
     transport = Reach(Ssh(inventory.hosts), kept(inventory.name))

@@ -30,7 +30,8 @@ is_id() {
 # Whether this process is in the first namespace of a kind; a kernel without that kind has no other.
 in_first() {
     [ -d /proc/self/ns ] || return 1
-    [ ! -e "/proc/self/ns/$1" ] || [ "$(readlink "/proc/self/ns/$1")" = "$1:[$2]" ]
+    namespace=$(readlink "/proc/self/ns/$1")
+    [ -z "$namespace" ] || [ "$namespace" = "$1:[$2]" ]
 }
 
 own() {

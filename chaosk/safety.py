@@ -31,7 +31,7 @@ def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> No
     counts together those that are in place at the same time for sure. Raises UsageError for targets that the inventory
     does not have, or that make no sense for their step.
     """
-    if misfits := [*misplaced(scenario, inventory), *unfit(scenario, inventory)]:
+    if misfits := list(misplaced(scenario, inventory)) or list(unfit(scenario, inventory)):
         listed = "\n".join(f"  {misfit}" for misfit in misfits)
         raise PreflightError(f"the scenario does not fit {inventory.name}; nothing was touched:\n{listed}")
     faults = {entry.name: fault for entry in scenario.timeline if (fault := _known(entry, inventory)) is not None}

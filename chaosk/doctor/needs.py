@@ -45,7 +45,7 @@ SCRIPTS = {
     "lock": "awk cat flock mkdir mv rm",
     "owner": "chown find head id mkdir mv rm stat sync",
     "service": "awk cat cut date head sed sleep stat tr",
-    "state": "grep head sed sort stat tr",
+    "state": "cat grep head sed sort stat tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well."""
 HERE_TOOLS = "awk bash cat cut flock grep mkdir mv rm setsid sleep sync tail timeout tr"

@@ -51,9 +51,8 @@ def ask(machine: Path) -> Ask:
 
     def run(*words: str, lease: str = "run.entry") -> subprocess.CompletedProcess[str]:
         environment = {"PATH": os.environ["PATH"], "CHAOSK_LEASE": f"/x/{lease}" if lease else ""}
-        return subprocess.run(
-            ["sh", "-c", text, "chaosk", *words], capture_output=True, text=True, check=False, env=environment, timeout=20
-        )  # fmt: skip
+        argv = ["sh", "-c", text, "chaosk", *words]
+        return subprocess.run(argv, capture_output=True, text=True, check=False, env=environment, timeout=20)
 
     return run
 

@@ -71,7 +71,8 @@ def told(tmp_path: Path) -> str:
     ("says", "power"),
     [
         ("Chassis Power is on", "is-on"), ("running", "is-on"), ("status: running", "is-on"), ("ON\n", "is-on"),
-        ("Chassis Power is off", "is-off"), ("shut off", "is-off"), ("status: stopped", "is-off"), ("crashed", "is-off"),
+        ("Chassis Power is off", "is-off"), ("shut off", "is-off"), ("status: stopped", "is-off"),
+        ("crashed", "is-off"),
     ],
 )  # fmt: skip
 def test_what_the_usual_programs_say(ask: Ask, says: str, power: str) -> None:

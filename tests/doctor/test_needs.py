@@ -19,6 +19,7 @@ ABSENCE_IS_FINE = {
 }  # fmt: skip
 """Words of scripts that are behind a question whether the program is there, or names of something else."""
 NO_PROGRAM = {
+    "boot": {"id"},
     "cut": {"timeout"}, "examine": {"timeout"}, "lease": {"cut", "id", "sort"}, "lock": {"cut", "id"}, "state": {"cut"},
 }  # fmt: skip
 """Variables, and English."""

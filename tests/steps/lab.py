@@ -105,7 +105,7 @@ def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
     with inside(str(inventory.network_namespace)), Brokers(inventory, client_settings(inventory)) as brokers:
         live = ClusterLive(inventory, brokers, _no_probe)
         hands = Hands(inventory, ssh, live, lambda deed: _elect(brokers, deed), _no_signal)
-        leases = Leases(ssh, "lab-run", "tests", longest=60.0)
+        leases = Leases(ssh, "run-1", "tests", longest=60.0)
         faults = Faults(hands, Journal(folder), leases, lambda life: rows.append(life.row()))
         try:
             yield Ground(inventory, ssh, brokers, live, faults, rows)

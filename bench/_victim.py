@@ -22,6 +22,7 @@ from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
 from chaosk.inventory import Inventory
+from chaosk.ownmachine import kept
 from chaosk.run.aiming import aim
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
@@ -31,6 +32,7 @@ from chaosk.run.life import Life
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fault
 from chaosk.transport._contract import Transport
+from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
 
 
@@ -86,7 +88,7 @@ def main(spec: dict[str, Any]) -> None:
         raise SystemExit("the inventory is no lab's")
     lab.enter(inventory.network_namespace)
     doom = Doom(spec["point"])
-    transport = Ssh(inventory.hosts)
+    transport = Reach(Ssh(inventory.hosts), kept(inventory.name))
     brokers = Brokers(inventory, client_settings(inventory))
     live = ClusterLive(inventory, brokers, _nobody)
     leases = MortalLeases(transport, spec, inventory.longest_lease, doom)

@@ -6,6 +6,7 @@ it: who gets the first host's lock gets them all. It is a lease like those of fa
 
 from __future__ import annotations
 
+from chaosk.ownmachine import HERE
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
@@ -37,4 +38,4 @@ def show(host: str) -> Command:
 
 def _command(host: str, *words: str) -> Command:
     argv = ("sh", "-c", script("lock"), "chaosk", *words)
-    return Command(host=host, argv=argv, sudo=True, timeout=20.0, repeatable=True)
+    return Command(host=host, argv=argv, sudo=host != HERE, timeout=20.0, repeatable=True)

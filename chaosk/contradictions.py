@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.steps._contract import Fault
+from chaosk.steps._contract import Fault, Run
 
 
 def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) -> str | None:
     """Why a fault cannot join those that stand, and what to do; None if it can.
 
     Two faults that change the same contradict: neither could be verified, and undoing one would undo the other. A step
-    that ``ends`` a kind of fault may do so, if it ends the whole of it.
+    that ``ends`` a kind of fault may do so, if it ends the whole of it. On a host that goes down nothing else lasts.
     """
     for other in standing:
+        if (host := _shaken(new, other)) is not None:
+            return (
+                f"{host} goes down by one of {other.name} ({other.step}) and {new.name} ({new.step}), and the other "
+                f"acts on it: that would not outlast the boot; start it `after: {{entry: {other.name}, is: healed}}`, "
+                "or aim at something else"
+            )
         shared = [what for what in new.holds if what in other.holds]
         if not shared:
             continue
@@ -28,4 +34,13 @@ def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) 
                 f"{new.step} would end a part of {other.name} only ({other.step}), which needs {', '.join(left)} as "
                 "well; aim at all of its targets"
             )
+    return None
+
+
+def _shaken(one: Fault, two: Fault) -> str | None:
+    """A host that one of the two takes down, and on which the other does something; None if there is none."""
+    for faller, other in ((one, two), (two, one)):
+        touched = {deed.command.host for deed in (*other.inject, *other.undo) if isinstance(deed, Run)}
+        if found := [host for host in faller.down if host in touched]:
+            return found[0]
     return None

@@ -121,6 +121,8 @@ def _list(inventory: Inventory) -> Iterator[str]:
             yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
             for command in _on_owner(broker.host, folder):
                 yield _line("owner", command)
+    if any(host.own_kernel or host.power is not None for host in inventory.hosts.values()):
+        yield "boot\t\n"
     for host in inventory.hosts:
         yield _line("state", hoststate.ask(inventory, host))
 

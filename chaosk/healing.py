@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeVar
 
@@ -9,11 +10,14 @@ from chaosk import clusterlock, lease
 from chaosk.errors import ChaoskError, HostError, StepError
 from chaosk.lease import Held
 from chaosk.model import Model
+from chaosk.ownmachine import HERE
 from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command
 
 T = TypeVar("T")
+BOOTING = 60.0
+"""Seconds that a host which was switched on may take from when its SSH server answers until it lets anybody in."""
 State = Literal["healed", "whole", "unknown", "failed"]
 """``whole``: there was nothing to heal; ``unknown``: the host does not answer; ``failed``: not undone."""
 
@@ -36,9 +40,10 @@ def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> 
     """Undo every fault whose lease is on a host, all hosts at the same time; of one run, or of all.
 
     A fault is undone and checked by the script that the host has kept since before it was injected; then its lease is
-    forgotten. Nothing else is touched. Doing it again finds nothing.
+    forgotten. Nothing else is touched. Doing it again finds nothing. ``hosts`` are those of
+    :func:`chaosk.ownmachine.places`.
     """
-    found = _everywhere(hosts, lambda host: _heal(transport, host, run))
+    found = _here_first(hosts, lambda host: _heal(transport, host, run), lambda said: said.state != "whole")
     return tuple(
         Healed(host=host, state="unknown", what=said) if isinstance(said, str) else said for host, said in found.items()
     )
@@ -50,7 +55,7 @@ def halt(transport: Transport, hosts: Iterable[str], run: str | None) -> tuple[f
     From then on hosts refuse whatever the run would inject. No host waits for another that does not answer. Returns the
     runs, and what became of each host.
     """
-    found = _everywhere(hosts, lambda host: _halt(transport, host, run))
+    found = _here_first(hosts, lambda host: _halt(transport, host, run), lambda said: said[1].state != "whole")
     answers = {host: said for host, said in found.items() if not isinstance(said, str)}
     runs = frozenset(each for told, _ in answers.values() for each in told)
     deaf = _everywhere(answers, lambda host: _tell(transport, host, runs - answers[host][0]))
@@ -126,6 +131,28 @@ def _everywhere(hosts: Iterable[str], ask: Callable[[str], T]) -> dict[str, T | 
             return str(error)
 
     return dict(zip(names, together(one, names), strict=True))
+
+
+def _here_first(hosts: Iterable[str], ask: Callable[[str], T], switched: Callable[[T], bool]) -> dict[str, T | str]:
+    """As :func:`_everywhere`, but this machine before all hosts: hosts that it has switched on are up only then.
+
+    Where it had something to heal, ``switched`` says, a host that does not let anybody in yet is asked again.
+    """
+    rest = set(hosts)
+    found = _everywhere(rest & {HERE}, ask)
+    booting = any(isinstance(said, str) or switched(said) for said in found.values())
+    until = time.monotonic() + (BOOTING if booting else 0.0)
+
+    def patiently(host: str) -> T:
+        while True:
+            try:
+                return ask(host)
+            except HostError:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(1.0)
+
+    return found | _everywhere(rest - {HERE}, patiently)
 
 
 def _told(one: Held) -> str:

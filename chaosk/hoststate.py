@@ -49,7 +49,8 @@ def changes(before: str, after: str) -> tuple[str, ...]:
 def unhealed(changed: Iterable[str]) -> tuple[str, ...]:
     """Those changes that can be chaosk's: something of its own is left, or what it touches is not as it was.
 
-    The rest is somebody else's: a program that blocks addresses, say, changes rules of its own all the time.
+    The rest is somebody else's: a program that blocks addresses, say, changes rules of its own all the time. A boot by
+    itself is no change; what did not outlive it is.
     """
     return tuple(
         change
@@ -66,9 +67,11 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[st
             told.append(f"{host}: it does not answer, so nobody knows whether it is as it was")
             continue
         changed = changes(state, after[host])
+        booted = any(change.startswith("+ boot ") for change in changed)
         left = unhealed(changed)
         for change in changed:
             log.warning("host changed", host=host, change=change, ours=change in left)
         if left:
-            told.append(f"{host}: it is not as it was: {'; '.join(left[:5])}")
+            since = ", and was booted meanwhile" if booted else ""
+            told.append(f"{host}: it is not as it was{since}: {'; '.join(left[:5])}")
     return tuple(told)

@@ -35,6 +35,21 @@ class SecretRef(Model):
         return self
 
 
+class Power(Model):
+    """A host's power switch: commands of the machine that chaosk runs on, like those of a hypervisor or of IPMI.
+
+    They run as the account that runs chaosk, read by no shell, with ``PATH`` and ``HOME`` as all there is of its
+    environment: what else they need, a password above all, belongs into a script of yours that they name.
+    """
+
+    switch_off: Argv
+    """Takes the power away at once, with no shutdown."""
+    switch_on: Argv
+    """Gives it back."""
+    state: Argv
+    """Prints how it is: its last word is ``on`` or ``running``, or ``off``, ``stopped`` or ``crashed``. Ends with 0."""
+
+
 class Host(Model):
     """A machine that chaosk reaches over SSH."""
 
@@ -55,6 +70,12 @@ class Host(Model):
     firewall: Firewall = "auto"
     """What cuts the network there: ``nft``, whose cuts the kernel ends by itself with their lease, ``iptables``, or
     ``auto``: ``nft`` where it is installed and the kernel can."""
+    power: Power | None = None
+    """Its power switch, if chaosk may throw it: for steps like ``power_off``."""
+    own_kernel: bool = False
+    """Whether it is a machine of its own, real or virtual, that chaosk may boot anew; one with ``power`` is."""
+    boots_within: Annotated[Duration, Field(ge=5.0, le=3600.0)] = 180.0
+    """How long it may take from power on, or from the beginning of a reboot, until SSH answers."""
 
 
 class SystemdService(Model):

@@ -15,6 +15,7 @@ from typing import Literal
 
 from chaosk.errors import StepError
 from chaosk.model import Model
+from chaosk.ownmachine import HERE
 from chaosk.scripts import script
 from chaosk.steps._contract import Deed, Fact, Fault, Run
 from chaosk.transport.command import Command
@@ -180,8 +181,8 @@ def _words(command: Command) -> str:
 
 
 def _wrapped(command: Command, *words: str, wait: float) -> Command:
-    """The same command behind the lease's script, which needs root; its own standing is kept."""
-    if not command.sudo:
+    """The same command behind the lease's script, which on hosts needs root; its own standing is kept."""
+    if not (command.sudo or command.host == HERE):
         return command
     argv = ("sh", "-c", script("lease"), "chaosk", *words, *command.argv)
     return command.model_copy(update={"argv": argv, "timeout": command.timeout + wait})
@@ -192,11 +193,15 @@ def _command(
     alone: bool = False,
 ) -> Command:  # fmt: skip
     argv = ("sh", "-c", script("lease"), "chaosk", *words)
-    return Command(host=host, argv=argv, sudo=True, stdin=stdin, timeout=timeout, repeatable=repeatable, alone=alone)
+    return Command(
+        host=host, argv=argv, sudo=host != HERE, stdin=stdin, timeout=timeout, repeatable=repeatable, alone=alone
+    )
 
 
 def guarded(deed: Deed, by_host: dict[str, Lease]) -> Deed:
     """A deed of the injection, its command under the lease of its host if there is one."""
+    if isinstance(deed, Run) and deed.heals:
+        return exclusive(deed, by_host)
     if isinstance(deed, Run) and (lease := by_host.get(deed.command.host)) is not None:
         return Run(command=under(lease, deed.command))
     return deed

@@ -31,7 +31,7 @@ def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> No
     counts together those that are in place at the same time for sure. Raises UsageError for targets that the inventory
     does not have, or that make no sense for their step.
     """
-    if misfits := list(misplaced(scenario, inventory)):
+    if misfits := list(misplaced(scenario, inventory)) or list(unfit(scenario, inventory)):
         listed = "\n".join(f"  {misfit}" for misfit in misfits)
         raise PreflightError(f"the scenario does not fit {inventory.name}; nothing was touched:\n{listed}")
     faults = {entry.name: fault for entry in scenario.timeline if (fault := _known(entry, inventory)) is not None}
@@ -50,6 +50,28 @@ def misplaced(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
         for text, needs in said.items():
             if needs is not None and (why := needs.missing(kraft=inventory.kraft)) is not None:
                 yield f"{entry.name}: {text}: {why}"
+
+
+def unfit(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
+    """What a scenario asks of hosts that cannot do it, as far as the inventory tells, with what to do.
+
+    Where only the running cluster tells a target, it may be on any host that runs a server.
+    """
+    for entry in scenario.timeline:
+        for host in possible_hosts(entry, inventory):
+            if (why := entry.step.refused(inventory, host)) is not None:
+                yield f"{entry.name}: {why}"
+                break
+
+
+def possible_hosts(entry: Entry, inventory: Inventory) -> tuple[str, ...]:
+    """The hosts that an entry's targets can be on; all that run a server where only the cluster tells."""
+    scene = Scene(inventory, NoCluster(), NoChance())
+    try:
+        nodes = [node for text in entry.step.targets() for node in parse_target(text).resolve(scene)]
+    except OnlyLiveError:
+        return tuple(dict.fromkeys(process.host for process in inventory.every_process()))
+    return tuple(dict.fromkeys(node.host for node in nodes if node.host is not None))
 
 
 def _every(text: str) -> Iterator[tuple[str, Target]]:

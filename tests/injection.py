@@ -49,6 +49,7 @@ def inventory() -> dict[str, Any]:
     document["zookeepers"]["2"] = {"host": "node2", **zookeeper}
     document["kafka"] = {"home": "/opt/kafka", "version": "3.9.2"}
     document["hosts"]["node2"]["gate"] = "/usr/local/sbin/chaosk-gate"
+    document["hosts"]["node2"]["power"] = {"switch_off": ["/off", "2"], "switch_on": ["/on", "2"], "state": ["/state"]}
     document["network_namespace"] = "lab"
     document["longest_lease"] = "30s"
     plain: dict[str, Any] = json.loads(json.dumps(document))  # keys of JSON are text

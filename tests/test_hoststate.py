@@ -60,3 +60,12 @@ def test_a_host_that_does_not_answer_is_not_healed() -> None:
     (line,) = differences({"node1": BEFORE, "node2": BEFORE}, {"node2": BEFORE})
     assert line == "node1: it does not answer, so nobody knows whether it is as it was"
     assert differences({}, {"node1": BEFORE}) == ()
+
+
+def test_a_boot_is_no_change_but_what_it_took_is() -> None:
+    """A host that was booted is as it was if all else is; a rule that nobody had saved is told with the reason."""
+    old, new = (f"boot {one}\n{BEFORE}" for one in ("3d90effe", "7b217c97"))
+    assert changes(old, new) == ("- boot 3d90effe", "+ boot 7b217c97")
+    assert differences({"node1": old}, {"node1": new}) == ()
+    (line,) = differences({"node1": old}, {"node1": new.replace("iptables -A INPUT -s 192.0.2.1/32 -j DROP\n", "")})
+    assert line.startswith("node1: it is not as it was, and was booted meanwhile: - iptables -A INPUT -s 192.0.2.1")

@@ -14,6 +14,8 @@ from sample_inventory import INVENTORY
 from chaosk import lease
 from chaosk.errors import StepError
 from chaosk.examplecluster import ExampleCluster
+from chaosk.inventory import Inventory, Power
+from chaosk.ownmachine import HERE
 from chaosk.run.aiming import aim
 from chaosk.scenario import Entry, steps
 from chaosk.scripts import script
@@ -126,12 +128,20 @@ LASTING = tuple(name for name, kind in steps().items() if kind.lasting and "prob
 @pytest.mark.parametrize("name", LASTING)
 def test_every_step_that_harms_a_host_can_be_undone_by_the_host(name: str) -> None:
     """The example of each lasting step on servers, hosts or the network yields a lease for every host it touches."""
-    inventory = kraft_inventory(combined=1) if "controller" in name else INVENTORY
+    inventory = kraft_inventory(combined=1) if "controller" in name else _switched(INVENTORY)
     entry = Entry.model_validate({"name": "entry-1", **yaml.safe_load(steps()[name].example)})
     harm = aim(entry, inventory, ExampleCluster(inventory), 1, "run-1")
     touched = {deed.command.host for deed in harm.inject if isinstance(deed, Run)}
     assert touched
-    assert {one.host for one in lease.leases(harm, "run-1", "me")} == touched
+    keepers = {one.host for one in lease.leases(harm, "run-1", "me")}
+    assert keepers - {HERE} == (touched | set(harm.down)) - {HERE}
+    assert (HERE in keepers) is bool(harm.down)  # a host that goes down is switched on from here
+
+
+def _switched(inventory: Inventory) -> Inventory:
+    switch = Power(switch_off=("off",), switch_on=("on",), state=("state",))
+    hosts = {name: host.model_copy(update={"power": switch}) for name, host in inventory.hosts.items()}
+    return inventory.model_copy(update={"hosts": hosts})
 
 
 def test_a_hosts_list_is_read() -> None:

@@ -178,3 +178,24 @@ def test_two_controllers_of_three_pass_the_limit_together(tmp_path: Path) -> Non
     assert "no majority of the 3 controllers" in told(tmp_path, both, cluster=kraft_inventory())
     lifted = HEAD + "allow: {controller_majority: to see it}\n"
     assert told(tmp_path, both, lifted, cluster=kraft_inventory()) == ""
+
+
+@pytest.mark.parametrize("kind", ["power_off", "reboot", "crash_kernel"])
+@pytest.mark.parametrize("target", ["broker 0", "leader(orders, 0)"])
+def test_hosts_that_cannot_be_taken_down(tmp_path: Path, kind: str, target: str) -> None:
+    """Before anything is done, also where only the cluster knows which host it will be: what to write is said."""
+    found = told(tmp_path, f'- {{name: down, at: 1s, {kind}: {{target: "{target}"}}}}\n')
+    assert "the scenario does not fit fake; nothing was touched" in found
+    assert "down: " in found
+    assert "hosts.node1." in found
+    assert "lab up --hosts vms" in found
+
+
+def test_hosts_that_can(tmp_path: Path) -> None:
+    """One machine of its own is enough for a target that is there; for a leader each host has to be."""
+    hosts = dict(inventory().hosts)
+    hosts["node1"] = hosts["node1"].model_copy(update={"own_kernel": True})
+    cluster = inventory().model_copy(update={"hosts": hosts})
+    assert told(tmp_path, "- {name: down, at: 1s, reboot: {target: broker 0}}\n", cluster=cluster) == ""
+    leader = '- {name: down, at: 1s, reboot: {target: "leader(orders, 0)"}}\n'
+    assert "hosts.node2.own_kernel" in told(tmp_path, leader, cluster=cluster)

@@ -196,6 +196,29 @@ class Case:
             step.get("election") == "unclean" and step.get("topic") == topic for step in asked
         )
 
+    def dark(self, topic: str) -> bool:
+        """Whether as many hosts lost their power, or their kernel, at once as had to have a record of the topic.
+
+        Brokers acknowledge what is in their page caches, not what is on their disks: with the caches of all that
+        ``acks=all`` has to wait for (``min.insync.replicas``) a record may be lost, whatever the settings of clients.
+        """
+        lost = [(fault, _hosts_of(fault)) for fault in self.faults if self._forgets(fault)]
+        for one, _ in lost:
+            together = {
+                host
+                for other, hosts in lost
+                if other.invoked <= one.invoked <= (other.healed or _end_of(other, self.record.ended))
+                for host in hosts
+            }
+            if len(together) >= self.min_isr(topic):
+                return True
+        return False
+
+    def _forgets(self, fault: Fault) -> bool:
+        """Whether a fault takes from hosts what they had not brought to their disks."""
+        hard = (entry.step.get("how") == "hard" for entry in self.plan.timeline if entry.name == fault.name)
+        return fault.step in {"power_off", "crash_kernel"} or (fault.step == "reboot" and any(hard))
+
     def compacted(self, topic: str) -> bool:
         """Whether the topic's log is compacted, so that records vanish rightly."""
         return topic in self.topics and self.plan.topics[topic].compacted
@@ -233,6 +256,11 @@ class Case:
         return tuple(
             f.name for f in self.faults if f.invoked <= high and low <= (f.healed or _end_of(f, self.record.ended))
         )
+
+
+def _hosts_of(fault: Fault) -> set[str]:
+    """The hosts that its targets are, or run on: ``host node1``, ``broker 0 on node1``."""
+    return {words.rpartition(" ")[2] for words in fault.targets.split(", ")}
 
 
 def _end_of(fault: Fault, ended: int) -> int:

@@ -10,9 +10,11 @@ from chaosk import lab
 from chaosk.document import load_inventory
 from chaosk.errors import UsageError
 from chaosk.inventory import Inventory, LabLayout
+from chaosk.ownmachine import kept
 from chaosk.plan import Plan
 from chaosk.rundir import existing
-from chaosk.transport.ssh import Ssh
+from chaosk.transport.local import Reach
+from chaosk.transport.ssh import Ssh, Transport
 
 
 def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory, str | None]:
@@ -31,11 +33,11 @@ def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory,
 
 
 @contextmanager
-def hosts_of(inventory: Inventory) -> Iterator[Ssh]:
-    """A transport to its hosts, from inside its network namespace if it has one; closed at the end."""
+def hosts_of(inventory: Inventory) -> Iterator[Transport]:
+    """A transport to hosts and this machine, from inside the cluster's network namespace if it has one; then closed."""
     if inventory.network_namespace is not None:
         lab.enter(inventory.network_namespace)
-    transport = Ssh(inventory.hosts)
+    transport = Reach(Ssh(inventory.hosts), kept(inventory.name))
     try:
         yield transport
     finally:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from chaosk.errors import LabError, UsageError
 from chaosk.inventory import LabLayout
-from chaosk.lab import LabStatus, access, down, enter, privilege, state, status, up
+from chaosk.lab import LabStatus, access, down, enter, power, privilege, state, status, up
 from chaosk.lab.status import as_json
 
 _name = click.option("--name", default="lab", show_default=True, help="Which lab.")
@@ -141,3 +141,19 @@ def logs_command(host: str, service: str, lines: int, name: str) -> None:
         privilege.as_root(["logs", host, service, "-n", str(lines), "--name", name], click.echo)
         return
     click.echo(access.log(name, host, service, lines), nl=False)
+
+
+@command.command("power")
+@click.argument("action", type=click.Choice(["off", "on", "state"]))
+@click.argument("host")
+@_name
+def power_command(action: str, host: str, name: str) -> None:
+    """The power switch of the virtual machine HOST: what it had not brought to its disk is lost by `off`."""
+    if not privilege.is_root():
+        privilege.as_root(["power", action, host, "--name", name], click.echo)
+    elif action == "off":
+        power.off(name, host)
+    elif action == "on":
+        power.on(name, host)
+    else:
+        click.echo(power.state(name, host))

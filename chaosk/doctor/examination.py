@@ -14,9 +14,11 @@ from chaosk.doctor.cluster import cluster
 from chaosk.doctor.finding import Finding, bad, fit
 from chaosk.doctor.leftovers import held, holder, leftovers
 from chaosk.doctor.needs import Needs, needs
+from chaosk.doctor.switches import misfits, switches
 from chaosk.errors import ChaoskError, StepError
 from chaosk.healing import find
 from chaosk.inventory import Inventory
+from chaosk.ownmachine import HERE, places
 from chaosk.scenario import Scenario
 from chaosk.together import together
 from chaosk.transport._contract import Transport
@@ -27,7 +29,13 @@ def examine(transport: Transport, inventory: Inventory, scenario: Scenario | Non
     """Look at everything, from inside the cluster's network; for one scenario, or for whatever chaosk can do."""
     found = hosts_fit(transport, inventory, needs(scenario, inventory), thorough=True)
     usable = tuple(name for name in inventory.hosts if fit(one for one in found if one.where == name))
-    return (*found, *_left(transport, usable), *_cluster(inventory, scenario))
+    found += (*misfits(inventory, scenario), *switches(transport, inventory, scenario))
+    return (*found, *_left(transport, _with_here(inventory, usable)), *_cluster(inventory, scenario))
+
+
+def _with_here(inventory: Inventory, usable: Iterable[str]) -> tuple[str, ...]:
+    """This machine too, where it keeps leases of its own."""
+    return (*(one for one in places(inventory) if one == HERE), *usable)
 
 
 def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thorough: bool) -> tuple[Finding, ...]:

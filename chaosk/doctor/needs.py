@@ -10,6 +10,7 @@ from chaosk.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
+from chaosk.ownmachine import HERE
 from chaosk.scenario import Entry, Scenario
 from chaosk.scripts import script
 from chaosk.shape import Means, means
@@ -25,7 +26,7 @@ PACKAGES = {
     "grep": "grep", "head": "coreutils", "id": "coreutils", "ip": "iproute2",
     "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
     "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
-    "nft": "nftables", "nproc": "coreutils", "readlink": "coreutils", "rm": "coreutils", "sed": "sed",
+    "bash": "bash", "nft": "nftables", "nproc": "coreutils", "readlink": "coreutils", "rm": "coreutils", "sed": "sed",
     "setpriv": "util-linux", "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils",
     "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2",
     "timeout": "coreutils", "tr": "coreutils", "uname": "coreutils", "unshare": "util-linux",
@@ -36,6 +37,7 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 """What the scripts do without on some hosts, and `chaosk doctor` tells."""
 
 SCRIPTS = {
+    "boot": "cat readlink sleep",
     "clock": "awk cat date mkdir mv readlink rm sync",
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk df head rm stat",
@@ -47,9 +49,11 @@ SCRIPTS = {
     "owner": "chown find head id mkdir mv rm stat sync",
     "service": "awk cat cut date head sed sleep stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",
-    "state": "grep head sed sort stat tr",
+    "state": "cat grep head sed sort stat tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well."""
+HERE_TOOLS = "awk bash cat cut flock grep mkdir mv rm setsid sleep sync tail timeout tr"
+"""What the machine that chaosk runs on needs to throw power switches, and to keep the leases for that."""
 ALWAYS = ("examine", "lease", "lock", "state")
 """The scripts of every run."""
 _TRANSPORT = ("env", "date", "timeout")
@@ -101,7 +105,7 @@ def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[st
         if isinstance(entry.step, Shaping):
             queues.add(means(entry.step.how()))
         try:
-            for command in _commands(entry, inventory):
+            for command in (one for one in _commands(entry, inventory) if one.host != HERE):
                 ours = {name for name in SCRIPTS if any(script(name) in word for word in command.argv)}
                 scripts |= ours
                 if not ours:

@@ -20,6 +20,7 @@ from chaosk.lab import (
     lab,
     launchers,
     namespace,
+    power,
     preflight,
     privilege,
     runner,
@@ -203,6 +204,6 @@ def _write_inventory(wanted: Lab) -> None:
     state = wanted.state
     inventory = wanted.mode.inventory(wanted.seats, wanted.layout, state.namespace)
     if wanted.layout.hosts == "vms":
-        inventory = unit.inventory(inventory)
+        inventory = power.inventory(unit.inventory(inventory), state.name)
     values = inventory.model_dump(mode="json", exclude_defaults=True)
     runner.write(state.inventory, yaml.safe_dump(values, sort_keys=False))

@@ -64,8 +64,9 @@ class VmHosts(KeptHosts):
         for seat in seats:
             at = runner.directory(self._state.host(seat.host), 0o700)
             runner.write(at / "address", seat.address)
+            runner.write(at / vm_plan.POWER_ON, vm_plan.power_on(seat, at, self._image), 0o700)
             runner.write_bytes(at / "seed.tar", vm_seed.seed(seat, files[seat.host]), 0o600)
-        self._establish(vm_plan.plan(self._state, seats, self._image, machine), machine)
+        self._establish(vm_plan.plan(self._state, seats, machine), machine)
 
     @override
     def wake(self, host: str, say: Callable[[str], object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from chaosk.lab import host_plan, keeper_plan
@@ -16,10 +17,20 @@ MEMORY = 800
 BOOT = "/usr/local/sbin/lab-boot"
 """What the kernel starts first on a machine."""
 
+POWER_ON = "power-on"
+"""The file of a machine's script."""
+_POWER_ON = """#!/bin/bash
+for file in /proc/self/fd/*; do
+    number=${{file##*/}}
+    [ "$number" -lt 3 ] || eval "exec $number>&-"
+done
+exec -a "$0" {kernel} {words}
+"""
+
 _NOTE_PID = 'echo $$ >"$0"; exec "$@"'
 
 
-def plan(state: LabState, seats: tuple[Seat, ...], image: Path, machine: Machine) -> dict[str, object]:
+def plan(state: LabState, seats: tuple[Seat, ...], machine: Machine) -> dict[str, object]:
     """Everything ``init.py keeper`` needs, by its keys."""
     memory = f"{state.directory}/memory"
     return {
@@ -34,7 +45,7 @@ def plan(state: LabState, seats: tuple[Seat, ...], image: Path, machine: Machine
             ["mkdir", "-p", memory],
             ["mount", "-t", "tmpfs", "-o", f"size={len(seats) * (MEMORY + 8)}m,mode=700", "tmpfs", memory],
         ],
-        "start": {seat.host: start(seat, state.host(seat.host), image, memory, machine.propagation) for seat in seats},
+        "start": {seat.host: start(state.host(seat.host), memory, machine.propagation) for seat in seats},
         "disk": {seat.host: [] for seat in seats},
     }
 
@@ -47,7 +58,7 @@ def tap(seat: Seat) -> list[Argv]:
     ]
 
 
-def start(seat: Seat, at: Path, image: Path, memory: str, propagation: str) -> Argv:
+def start(at: Path, memory: str, propagation: str) -> Argv:
     """The command that becomes a machine; its console is what it writes. Its id is noted by a shell that turns into it.
 
     It has a PID namespace of its own, since a kernel that is killed must take its processes with it.
@@ -56,9 +67,21 @@ def start(seat: Seat, at: Path, image: Path, memory: str, propagation: str) -> A
         *("sh", "-c", _NOTE_PID, str(at / "pid")),
         *("env", f"TMPDIR={memory}"),
         *("unshare", "--pid", "--mount-proc", "--propagation", propagation, "--fork", "--kill-child"),
-        *(KERNEL, f"mem={MEMORY}M", f"umid={seat.host}", f"uml_dir={at}/control/"),
+        str(at / POWER_ON),
+    ]
+
+
+def power_on(seat: Seat, at: Path, image: Path) -> str:
+    """The script that turns into a machine's kernel, at first and whenever the machine reboots.
+
+    To reboot, this kernel executes anew whatever it was called, here the script, and leaves its files open: without
+    the script the tap would be busy, and the machine would come back without a network and with its old memory held.
+    """
+    words = [
+        *(f"mem={MEMORY}M", f"umid={seat.host}", f"uml_dir={at}/control/"),
         *(f"ubda={at}/disk.cow,{image}", f"ubdb={at}/seed.tar"),
         *("root=/dev/ubda", "rw", f"init={BOOT}"),
         f"vec0:transport=tap,ifname={seat.plug},mac={seat.mac},depth=128,gro=1",
         *("con=null", "con0=null,fd:1"),
     ]
+    return _POWER_ON.format(kernel=KERNEL, words=shlex.join(words))

@@ -9,6 +9,7 @@ from chaosk.cluster.live import Live
 from chaosk.errors import StepError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
+from chaosk.ownmachine import boot_id
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fault, Site
 from chaosk.targets._contract import Node, Scene
@@ -32,7 +33,7 @@ def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) 
 
 def freeze(entry: Entry, inventory: Inventory, aims: Mapping[str, tuple[Node, ...]], run_id: str) -> Fault:
     """What an entry's step will do to the nodes that its targets are; raises StepError if it cannot be done to them."""
-    site = Site(inventory=inventory, run_id=run_id, entry=entry.name, aims=aims)
+    site = Site(inventory=inventory, run_id=run_id, entry=entry.name, aims=aims, boot_id=boot_id())
     step = entry.step
     return Fault(
         name=entry.name,
@@ -45,4 +46,5 @@ def freeze(entry: Entry, inventory: Inventory, aims: Mapping[str, tuple[Node, ..
         healed=tuple(step.healed(site)),
         harm=tuple(step.harm(site)),
         holds=tuple(step.holds(site)),
+        down=tuple(step.down(site)),
     )

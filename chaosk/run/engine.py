@@ -59,6 +59,7 @@ class Engine:
         self._stop = stop
         self._recorder = Recorder(rundir.live / "run")
         self._faults = Faults(field.hands, Journal(rundir.undo), field.leases(), self._recorder.fault)
+        field.excuse(self._faults.down)
         admission = Admission(plan.inventory, plan.scenario.allow, field.foreign.partitions, here(plan.inventory))
         actor = FaultActor(plan, field.hands, self._faults, display, admission, self._snapshot_during)
         self._timeline = Timeline(plan.scenario.timeline, actor, stop)

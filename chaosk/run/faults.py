@@ -104,7 +104,14 @@ class Faults:
         """The hosts that a fault has in its hands as a whole."""
         with self._lock:
             faults = [life.fault for life in self._lives if not (life.over and life.undone)]
-        return frozenset(node.id for fault in faults for node in fault.targets if node.kind == "host")
+        hosts = (node.id for fault in faults for node in fault.targets if node.kind == "host")
+        return frozenset(hosts) | frozenset(host for fault in faults for host in fault.down)
+
+    def down(self) -> frozenset[str]:
+        """The hosts that a fault has taken down, or is about to, and that are not yet known to be whole again."""
+        with self._lock:
+            faults = [life.fault for life in self._lives if not (life.over and life.undone)]
+        return frozenset(host for fault in faults for host in fault.down)
 
     def over(self) -> frozenset[str]:
         """Names of the faults of which nothing is left."""
@@ -164,7 +171,7 @@ class Faults:
     def _look_again(self, life: Life) -> None:
         if not life.took or not life.armed or life.heal_invoked is not None:
             return
-        for fact in life.fault.verify:
+        for fact in (one for one in life.fault.verify if one.still):
             answer = self._hands.ask(fact)
             log.info("still", says=fact.says, holds=answer.holds, seen=answer.seen)
             if not answer.holds:

@@ -31,10 +31,12 @@ from chaosk.doctor.cluster import cluster
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.leftovers import leftovers
 from chaosk.doctor.needs import needs
+from chaosk.doctor.switches import switches
 from chaosk.dump.fetching import fetch
 from chaosk.dump.replicas import compare
 from chaosk.errors import ChaoskError, EventLogError, StepError
 from chaosk.healing import find
+from chaosk.ownmachine import kept, places
 from chaosk.plan import Plan
 from chaosk.run.clocked import Clocked
 from chaosk.run.crew import Crew
@@ -52,6 +54,7 @@ from chaosk.steps._contract import Elect
 from chaosk.stop_conditions._contract import StopCondition
 from chaosk.together import together
 from chaosk.transport.clock import Offset, clock
+from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
@@ -69,7 +72,7 @@ class Field:
         """``lost`` is called, from another thread, with why the run must end: it was halted, or lost the cluster."""
         inventory = plan.inventory
         self._plan = plan
-        self._transport = Clocked(Ssh(inventory.hosts))
+        self._transport = Clocked(Reach(Ssh(inventory.hosts), kept(inventory.name)))
         self._brokers = Brokers(inventory, client_settings(inventory))
         self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), lost)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
@@ -100,8 +103,9 @@ class Field:
         check_shape(scenario.cluster, inventory)
         refuse(scenario, inventory, here(inventory))
         finding.refuse(hosts_fit(self._transport, inventory, needs(scenario, inventory), thorough=False))
+        finding.refuse(switches(self._transport, inventory, scenario))
         self._holding.take()
-        finding.refuse(leftovers(find(self._transport, inventory.hosts)))
+        finding.refuse(leftovers(find(self._transport, places(inventory))))
         finding.refuse(cluster(self.live, self._brokers, inventory, scenario.topics))
         for line in topics.prepare(self._brokers, scenario.topics):
             display.say(line)
@@ -110,6 +114,10 @@ class Field:
     def leases(self) -> Leases:
         """The leases of this run, none armed yet."""
         return Leases(self._transport, self._plan.run_id, _owner(), self._plan.inventory.longest_lease)
+
+    def excuse(self, down: Callable[[], frozenset[str]]) -> None:
+        """From now on hosts that a fault has taken down need not hold the cluster's lock meanwhile."""
+        self._holding.excuse(down)
 
     def unhealthy(self) -> tuple[str, ...]:
         """What is wrong with the cluster and the scenario's topics now, in sentences; empty if all is well."""

@@ -30,6 +30,15 @@ class Holding:
         self._lost = lost
         self._held: list[str] = []
         self._renewals: list[Renewal] = []
+        self._down: Callable[[], frozenset[str]] = frozenset
+        self._booted: set[str] = set()
+
+    def excuse(self, down: Callable[[], frozenset[str]]) -> None:
+        """The hosts that ``down`` names are passed over; the lock is taken on them again once they are back.
+
+        Meanwhile no other run gets the cluster: it would have to have the locks of all the other hosts as well.
+        """
+        self._down = down
 
     def take(self) -> None:
         """Take it on every host; raises PreflightError, and holds none, if another run has it on any."""
@@ -45,7 +54,7 @@ class Holding:
             raise
         self._renewals = [
             Renewal(
-                partial(self._refusal, clusterlock.keep(host, self._run)), f"lock on {host}", clusterlock.SECONDS,
+                partial(self._keep, host), f"lock on {host}", clusterlock.SECONDS,
                 self._lost,
             )
             for host in self._held
@@ -63,6 +72,16 @@ class Holding:
             except ChaoskError as error:
                 log.warning("lock", host=host, problem=str(error))
         self._held, self._renewals = [], []
+
+    def _keep(self, host: str) -> str | None:
+        if host in self._down():
+            self._booted.add(host)
+            return None
+        if host not in self._booted:
+            return self._refusal(clusterlock.keep(host, self._run))
+        refused = self._refusal(clusterlock.take(host, self._run, self._by))
+        self._booted.discard(host)
+        return refused
 
     def _refusal(self, command: Command) -> str | None:
         result = self._transport.run(command)

@@ -53,6 +53,7 @@ class Leases:
         renewals = [
             Renewal(partial(self._refusal, lease.renew(one, seconds)), f"{one.id} on {one.host}", seconds)
             for one in leases
+            if one.host not in fault.down  # kept there for whoever heals once it is up again
         ]
         with self._lock:
             self._armed[fault.name] = lease.all_of(leases)

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 PARTS = {
+    "boot": ("boot",),
     "clock": ("kept", "clock"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "disk": ("disk",),
@@ -15,6 +16,7 @@ PARTS = {
     "load": ("load",),
     "lock": ("kept", "lock"),
     "owner": ("owner",),
+    "power": ("power",),
     "service": ("service",),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),

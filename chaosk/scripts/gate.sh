@@ -13,6 +13,7 @@
 
 set -f
 umask 022
+unset CHAOSK_KEPT
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 LC_ALL=C
 export PATH LC_ALL
@@ -141,6 +142,22 @@ dump_checked() {
     run dump "$action" "$home" "$data" "$@"
 }
 
+# Only where the inventory says of a host that it is a machine of its own; that the script proves again.
+boot_checked() {
+    on_the_list boot
+    case $2 in '' | *[!0-9a-f-]*) refuse "the boot id $2" ;; esac
+    case $1 in
+        own | returns) count $# 2 ;;
+        changed) count $# 3 && names "$3" ;;
+        end)
+            count $# 4 && names "$3"
+            case $4 in reboot | reset | crash) ;; *) refuse "the end $4" ;; esac
+            ;;
+        *) refuse "\`boot $1\`" ;;
+    esac
+    run boot "$@"
+}
+
 # How much is for the caller to say; where, and what the file is called, is not.
 disk_checked() {
     case $1 in
@@ -220,6 +237,7 @@ inner() {
     name=$1
     shift
     case $name in
+        boot) boot_checked "$@" ;;
         clock) clock_checked "$@" ;;
         cut) cut_checked "$@" ;;
         disk) disk_checked "$@" ;;

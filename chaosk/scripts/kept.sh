@@ -2,7 +2,8 @@
 #
 # Times are hundredths of a second since the host was booted, so setting its clock moves nothing.
 
-kept=/var/lib/chaosk
+# On the machine that chaosk runs on, CHAOSK_KEPT names the folder: its account need not be root, and has several clusters.
+kept=${CHAOSK_KEPT:-/var/lib/chaosk}
 
 fail() {
     printf '%s\n' "$*" >&2 # not echo: it would read backslashes

@@ -78,7 +78,7 @@ arm() {
     put "$dir/boot" "$(boot)"
     put "$dir/room" ""
     put "$dir/deadline" $(($(uptime) + $(hundredths "$1")))
-    sync -- "$dir"/* "$dir" "$home" || fail "cannot bring $dir to the disk"
+    sync -- "$dir"/* "$dir" "$home" "$kept" || fail "cannot bring $dir to the disk"
     start_timer
     looks=0
     until ticks; do
@@ -90,12 +90,16 @@ arm() {
     trap - EXIT
 }
 
-# Under systemd it is a unit of its own, started again if it is killed; else a session of its own that the kernel
+# A unit of systemd's would have neither the account nor the network namespace of the chaosk that runs here.
+by_systemd() { [ -z "$CHAOSK_KEPT" ] && [ -d /run/systemd/system ]; }
+
+# Under systemd it is a unit of its own, started again if it is killed, and ended at once by a stop: it passes over the
+# usual signal, for which systemd would wait 90 s, at every disarming and at every shutdown of the host; else a session of its own that the kernel
 # passes over when it looks for memory.
 start_timer() {
-    if [ -d /run/systemd/system ]; then
+    if by_systemd; then
         systemd-run --quiet --collect --unit="chaosk-lease-$id" --property=Restart=on-failure \
-            --property=KillMode=process sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 ||
+            --property=KillMode=process --property=KillSignal=SIGKILL sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 ||
             fail "systemd does not start the timer of $id"
     else
         setsid sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 &
@@ -161,7 +165,7 @@ once() {
 disarm() {
     [ -d "$dir" ] || return 0
     locked 180
-    if [ -d /run/systemd/system ]; then systemctl stop -- "chaosk-lease-$id" 2>/dev/null; fi
+    if by_systemd; then systemctl stop -- "chaosk-lease-$id" 2>/dev/null; fi
     ! ticks || kill -s KILL "$timer"
     rm -rf "$dir" || fail "cannot remove $dir"
 }

@@ -24,6 +24,8 @@ data() {
     done
 }
 
+# By which one can tell that it was booted meanwhile.
+echo "boot $(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
 # An empty table, and a built-in chain that accepts, are as good as none: the first rule ever makes them.
 for tool in iptables ip6tables; do
     rules=$("$tool-save" 2>/dev/null) || continue

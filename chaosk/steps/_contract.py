@@ -31,6 +31,8 @@ class Run(Model):
 
     do: Literal["run"] = "run"
     command: Command
+    heals: bool = False
+    """Whether it heals, though it is a part of the injection: then it is done as an undo is, lease or no lease."""
 
 
 class Elect(Model):
@@ -71,6 +73,8 @@ class Fact(Model):
     """A command (its output is the evidence), or a condition as text, like ``broker_up(2)``."""
     within: float = 0.0
     """Seconds to keep asking; 0 asks once."""
+    still: bool = True
+    """Whether, as an effect, it must be seen once more before the undo: not what may end by itself, rightly."""
 
 
 Deed = Annotated[Run | Elect | Signal | Pause | Fact, Field(discriminator="do")]
@@ -92,6 +96,8 @@ class Fault(Model):
     """What it takes from the cluster, moment by moment; empty if nothing."""
     holds: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """What it changes, like ``the process of broker 1``: two faults that hold the same contradict each other."""
+    down: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """Hosts that it takes down as a whole, and that come back from another boot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,8 @@ class Site:
     """Name of the timeline entry, unique in the run."""
     aims: Mapping[str, tuple[Node, ...]]
     """By target expression, as written, the nodes it named when the step fired."""
+    boot_id: str = ""
+    """Of the machine that chaosk runs on: no step may boot that one."""
 
     def nodes(self, *targets: str) -> tuple[Node, ...]:
         """The nodes of one or more target expressions, in order, each once."""
@@ -151,6 +159,14 @@ class Step(Model, ABC):
         """What it changes, in words: no two faults may hold the same at a time. By default each of its targets."""
         for node in site.nodes(*self.targets()):
             yield f"{type(self).__module__.rpartition('.')[2]} of {node}"
+
+    def down(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - for those that override it
+        """The hosts that it takes down as a whole: nobody expects an answer of them while it lasts."""
+        yield from ()
+
+    def refused(self, inventory: Inventory, host: str) -> str | None:  # noqa: ARG002 - for those that override it
+        """Why it cannot be done to a host, and what to do, as far as the inventory tells; None if it can."""
+        return None
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
         """What must hold before, or the fault cannot take (a broker that is to be killed runs)."""

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from chaosk import load
 from chaosk.steps._contract import Deed, Fact, Run, Site
-from chaosk.steps._host_steps import HostStep
+from chaosk.steps._per_host import PerHostStep
 
 PPM = 1_000_000
 
 
-class LoadStep(HostStep, ABC):
+class LoadStep(PerHostStep, ABC):
     """A load on each of the hosts that a target names, or on which what it names runs; servers go on, slower."""
 
     kind: ClassVar[load.Kind]

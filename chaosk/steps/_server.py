@@ -75,14 +75,20 @@ def servers(site: Site, role: Role, target: str) -> tuple[Server, ...]:
     return tuple(_server(site, role, target, node) for node in site.nodes(target))
 
 
+def on_hosts(site: Site, hosts: tuple[str, ...]) -> tuple[Server, ...]:
+    """All that runs on hosts: ZooKeeper nodes and controllers first, since brokers need them."""
+    ways: dict[str, Callable[[Node], ServerProcess]] = {
+        "zookeeper": site.zookeeper, "controller": site.controller, "broker": site.broker,
+    }  # fmt: skip
+    nodes = [node for node in every_server(site.inventory) if node.host in hosts]
+    return tuple(Server(node, ways[kind](node)) for kind in ways for node in nodes if node.kind == kind)
+
+
 def beside(site: Site, every: tuple[Server, ...]) -> tuple[Server, ...]:
     """The other servers on their hosts, those that brokers need first."""
-    inventory = site.inventory
-    hosts = {server.process.host for server in every}
     taken = {server.node for server in every}
-    nodes = (node for node in every_server(inventory) if node.host in hosts and node not in taken)
-    found = tuple(Server(node, _PROCESS[node.kind](site, node)) for node in nodes if node.kind in _PROCESS)
-    return tuple(sorted(found, key=lambda server: server.node.kind == "broker"))
+    hosts = tuple(dict.fromkeys(server.process.host for server in every))
+    return tuple(server for server in on_hosts(site, hosts) if server.node not in taken)
 
 
 def each(every: tuple[Server, ...], command: Callable[[ServerProcess], Command]) -> Iterator[Deed]:
@@ -99,11 +105,6 @@ def _server(site: Site, role: Role, target: str, node: Node) -> Server:
     return Server(node, site.broker(node) if role == "broker" else site.zookeeper(node))
 
 
-_PROCESS: dict[str, Callable[[Site, Node], ServerProcess]] = {
-    "broker": Site.broker,
-    "controller": Site.controller,
-    "zookeeper": Site.zookeeper,
-}
 _WANTED: dict[Role, str] = {
     "broker": "brokers, like leader(orders, 0)",
     "controller": "controllers of a KRaft quorum, like controller",

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from chaosk import wallclock
 from chaosk.steps._contract import Deed, Fact, Run, Site
-from chaosk.steps._host_steps import HostStep
+from chaosk.steps._per_host import PerHostStep
 from chaosk.units import Duration
 
 
-class SkewClock(HostStep):
+class SkewClock(PerHostStep):
     """Set the wall clock of hosts forward or back in one jump, as a wrong time server or a restored snapshot does.
 
     Only where a host has a clock of its own: refused in containers, which share that of the machine around them, and on

@@ -19,6 +19,7 @@ ABSENCE_IS_FINE = {
 }  # fmt: skip
 """Words of scripts that are behind a question whether the program is there, or names of something else."""
 NO_PROGRAM = {
+    "boot": {"id"},
     "clock": {"id"}, "cut": {"ip", "timeout"}, "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
     "lock": {"cut", "id"}, "shape": {"id"}, "state": {"cut"},
 }  # fmt: skip

@@ -17,7 +17,12 @@ MACHINE = Machine(python="/py", init="/init.py", java_home="/jdk", jars="/jars",
 
 def plan(name: str) -> dict[str, object]:
     """The plan of a lab with two machines."""
-    return vm_plan.plan(LabState(Path("/state"), name), SEATS, Path("/state/images/i.ext4"), MACHINE)
+    return vm_plan.plan(LabState(Path("/state"), name), SEATS, MACHINE)
+
+
+def script(seat: Seat) -> str:
+    """What becomes the kernel of a machine, at first and when it reboots."""
+    return vm_plan.power_on(seat, Path("/state/labs/x/hosts", seat.host), Path("/state/images/i.ext4"))
 
 
 def test_every_machine_has_its_own() -> None:
@@ -26,7 +31,8 @@ def test_every_machine_has_its_own() -> None:
     commands = cast("list[Argv]", plan("x")["commands"])
     assert set(start) == {"node1", "node2"} == set(cast("dict[str, object]", plan("x")["disk"]))
     for seat in SEATS:
-        at, words = f"/state/labs/x/hosts/{seat.host}", start[seat.host]
+        at, words = f"/state/labs/x/hosts/{seat.host}", script(seat).split()
+        assert start[seat.host][-1] == f"{at}/{vm_plan.POWER_ON}"
         assert {f"ubda={at}/disk.cow,/state/images/i.ext4", f"ubdb={at}/seed.tar", f"uml_dir={at}/control/"} <= {*words}
         assert f"vec0:transport=tap,ifname={seat.plug},mac={seat.mac},depth=128,gro=1" in words
         assert ["ip", "link", "set", seat.plug, "master", "br0", "up"] in commands
@@ -36,8 +42,16 @@ def test_every_machine_has_its_own() -> None:
 def test_a_machine_takes_its_processes_with_it() -> None:
     """What runs on it are processes here: they are in a PID namespace that ends with the kernel's own process."""
     words = cast("dict[str, Argv]", plan("x")["start"])["node1"]
-    assert words.index("unshare") < words.index("linux.uml")
+    assert words.index("unshare") < words.index("/state/labs/x/hosts/node1/power-on")
     assert {"--pid", "--fork", "--kill-child"} <= {*words}
+
+
+def test_a_machine_that_reboots_lets_go_of_what_it_had() -> None:
+    """Its kernel executes the script anew, by the name that it was called: the tap and the old memory are let go."""
+    lines = script(SEATS[0]).splitlines()
+    assert lines[0] == "#!/bin/bash"
+    assert any("exec $number>&-" in line for line in lines)
+    assert lines[-1].startswith('exec -a "$0" linux.uml mem=')
 
 
 def test_there_is_room_for_the_memory_of_all() -> None:

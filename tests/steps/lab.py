@@ -28,7 +28,8 @@ from chaosk.run.life import Life
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Signal
 from chaosk.transport.command import Command, Result
-from chaosk.transport.ssh import Ssh
+from chaosk.transport.local import Reach
+from chaosk.transport.ssh import Ssh, Transport
 
 from .conftest import step
 
@@ -38,7 +39,7 @@ class Ground:
     """The cluster, its hosts, and the faults of one test."""
 
     inventory: Inventory
-    ssh: Ssh
+    ssh: Transport
     brokers: Brokers
     live: ClusterLive
     faults: Faults
@@ -100,11 +101,11 @@ class Ground:
 def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
     """From inside the lab's network; afterwards every fault is healed."""
     rows: list[tuple[object, ...]] = []
-    ssh = Ssh(inventory.hosts)
+    ssh = Reach(Ssh(inventory.hosts), folder / "kept")
     with inside(str(inventory.network_namespace)), Brokers(inventory, client_settings(inventory)) as brokers:
         live = ClusterLive(inventory, brokers, _no_probe)
         hands = Hands(inventory, ssh, live, lambda deed: _elect(brokers, deed), _no_signal)
-        leases = Leases(ssh, "lab-run", "tests", longest=60.0)
+        leases = Leases(ssh, "run-1", "tests", longest=60.0)
         faults = Faults(hands, Journal(folder), leases, lambda life: rows.append(life.row()))
         try:
             yield Ground(inventory, ssh, brokers, live, faults, rows)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from chaosk import lab as labs
+from chaosk import power
 from chaosk.cluster.topics import prepare
 from chaosk.document import load_inventory
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory, LabLayout
+from chaosk.ownmachine import boot_id
 from chaosk.scenario import Topic
 
 from .lab import Ground, ground
@@ -320,3 +323,19 @@ def test_the_cluster_feels_a_cut_leader(lab: Ground) -> None:
     lab.end(life)
     lab.await_condition("isr_full(felt)")
     assert life.took
+
+
+OURS = (boot_id(), "shares the kernel of the machine that chaosk runs on")
+ANOTHER = (str(uuid.uuid4()), "this host is a container")
+
+
+@pytest.mark.parametrize(("own", "why"), [OURS, ANOTHER])
+def test_a_namespace_host_is_never_ended(lab: Ground, own: str, why: str) -> None:
+    """Whatever its inventory says: it has this machine's boot id; and if that were another, it is a container still.
+
+    Only asked: an end that is wrongly let through would be that of the machine on which the tests run.
+    """
+    for host in lab.inventory.hosts:
+        done = lab.ssh.run(power.is_own(host, own))
+        assert not done.ok
+        assert why in done.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.ends import TERM, ended, ends
@@ -20,7 +20,7 @@ class EndOffsetRegression(Check):
     with an error instead (KIP-207). The leader's log itself still holds the record; if it does not, that is
     ``truncation_after_ack``. Answers of leaders that were deposed without knowing it are not judged.
 
-    Allowed where an unclean election was.
+    Allowed where an unclean election was, or the power of enough hosts was cut.
 
     Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), high_watermark (the
     lowest end that was told after it), samples (how many answers were wrong).
@@ -41,6 +41,7 @@ class EndOffsetRegression(Check):
         """Rows of leaders, by epoch, that told an end which was too low."""
         held = F.col("log_end").isNull() | (F.col("log_end") > F.col("firm"))
         unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         return (
             events.frame(ends)
             .filter((F.col("high_watermark") <= F.col("firm")) & held)
@@ -52,6 +53,7 @@ class EndOffsetRegression(Check):
             .withColumns(
                 meaning(
                     (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (among(F.col("topic"), dark), "allowed", DARK),
                     otherwise=("violation", None),
                 )
             )

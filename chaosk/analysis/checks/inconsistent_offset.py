@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.placements import crowded, placements
@@ -20,7 +20,7 @@ class InconsistentOffset(Check):
 
     Allowed where all but one of the records are known only from acknowledgements with ``acks`` other than all: the
     log was cut back and its offsets given again. Two records that were both *read* at one offset, or acknowledged with
-    ``acks=all``, are allowed only where an unclean election was.
+    ``acks=all``, are allowed only where an unclean election was, or the power of enough hosts was cut.
 
     Columns: topic, partition, offset, one and other (the lowest and highest record there, as
     producer/incarnation/seq), read (how many sightings in the log), acknowledged (how many acknowledgements).
@@ -47,11 +47,13 @@ class InconsistentOffset(Check):
             F.count_if("seen").alias("read"), F.count_if(~F.col("seen")).alias("acknowledged"),
         )  # fmt: skip
         unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         return (
             at_offset.withColumns({"one": _named("low"), "other": _named("high")})
             .withColumns(
                 meaning(
                     (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (among(F.col("topic"), dark), "allowed", DARK),
                     (F.col("firm_low") != F.col("firm_high"), "violation", None),
                     otherwise=("allowed", "acks is not all: the log was cut back after the acknowledgement"),
                 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
 from chaosk.analysis.counts import counted, measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
@@ -29,8 +29,9 @@ class Lost(Check):
     also holds for records that were never acknowledged. Retention is no loss: offsets below the highest log start
     seen are not judged.
 
-    Allowed: ``lost`` with ``acks`` other than all, and everything where an unclean election was allowed. A record
-    that a reader was given lay below the high watermark, which ``acks=1`` does not put at risk.
+    Allowed: ``lost`` with ``acks`` other than all, and everything where an unclean election was allowed, or where as
+    many hosts lost their power at once as ``min.insync.replicas`` says. A record that a reader was given lay below the
+    high watermark, which ``acks=1`` does not put at risk.
 
     What the brokers' own files hold at its offset is ``replicas``: ``agree`` where every replica holds the same batch,
     or none of them any, so that what the audit saw is all there is; ``differ`` where one has what the others have not:
@@ -62,6 +63,7 @@ class Lost(Check):
         kept = F.coalesce(F.col("offset") >= F.col("log_start"), F.lit(True))  # without an offset: who knows
         below_end = ~F.col("read") | (F.col("offset") < F.col("end"))  # a read beyond the audit's end is no proof
         unclean = [topic for topic in case.topics if case.unclean(topic)]
+        dark = [topic for topic in case.topics if case.dark(topic)]
         compacted = [topic for topic in case.topics if case.compacted(topic)]
         nowhere = F.col("offset").isNull() & F.col("trimmed")
         return (
@@ -71,6 +73,7 @@ class Lost(Check):
                     (among(F.col("topic"), compacted), "unproven", "compaction removes records of a key"),
                     (nowhere, "unproven", "its offset is unknown, and retention deleted records"),
                     (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (among(F.col("topic"), dark), "allowed", DARK),
                     (~F.col("read") & (F.col("acks") != -1), "allowed", "acks is not all: the leader alone had it"),
                     otherwise=("violation", None),
                 )

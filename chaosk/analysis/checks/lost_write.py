@@ -6,7 +6,7 @@ import numpy as np
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.deliveries import without_seek
@@ -26,7 +26,7 @@ class LostWrite(Check):
     another reader, or an audit that broke off, did see is not lost: then the consumer jumped over it, which is
     ``poll_skip``. Offsets below the log start and compacted topics are not judged.
 
-    Allowed with ``acks`` other than all, and where an unclean election was.
+    Allowed with ``acks`` other than all, where an unclean election was, and where the power of enough hosts was cut.
 
     Columns: the value, topic, partition, offset (as acknowledged), before and next (what the reader that passed it was
     given), acks.
@@ -67,11 +67,13 @@ class LostWrite(Check):
             .select(*VALUE, *PLACE, "offset", "invoked", "completed")
         )
         unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         return (
             with_settings(events, _passed(events, owed))
             .withColumns(
                 meaning(
                     (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (among(F.col("topic"), dark), "allowed", DARK),
                     (F.col("acks") != -1, "allowed", "acks is not all: the leader alone had it"),
                     otherwise=("violation", None),
                 )

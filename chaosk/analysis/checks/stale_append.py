@@ -6,7 +6,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.placements import crowded
@@ -24,7 +24,8 @@ class StaleAppend(Check):
     Offsets at which two records were seen are left to ``inconsistent_offset``: there the same cut is proven already.
 
     Allowed where the record itself, or all that shows how far the log was, has only an acknowledgement with ``acks``
-    other than all: the leader alone had said so. Allowed, too, where an unclean election was.
+    other than all: the leader alone had said so. Allowed, too, where an unclean election was, or
+    the power of enough hosts was cut.
 
     Columns: the value, topic, partition, offset (as acknowledged), reached (the highest offset that had been shown),
     acks.
@@ -53,12 +54,14 @@ class StaleAppend(Check):
         passed = by_then(events, acked, "invoked").filter(F.col("offset") <= F.col("told"))
         told_once = passed.join(events.near(events.frame(crowded)), on=[*PLACE, "offset"], how="left_anti")
         unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         firm = F.col("offset") <= F.col("firm")
         return (
             with_settings(events, told_once)
             .withColumns(
                 meaning(
                     (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (among(F.col("topic"), dark), "allowed", DARK),
                     ((F.col("acks") == -1) & firm, "violation", None),
                     otherwise=("allowed", "acks is not all: the leader alone had acknowledged it"),
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.ends import TERM, ended, ends
@@ -20,7 +20,7 @@ class TruncationAfterAck(Check):
     end anywhere. A leader that was deposed and does not know it is not held to what was shown after its time: what
     was shown less than five seconds before anyone named a later leader does not count against it.
 
-    Allowed where an unclean election was.
+    Allowed where an unclean election was, or the power of enough hosts was cut.
 
     Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), log_end (the lowest end
     of the leader's log after that), samples (how many answers showed it).
@@ -40,6 +40,7 @@ class TruncationAfterAck(Check):
     def violations(self, events: Events) -> DataFrame:
         """Rows of leaders, by epoch, whose logs were too short."""
         unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
+        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         return (
             events.frame(ends)
             .filter(F.col("log_end") <= F.col("firm"))
@@ -51,6 +52,7 @@ class TruncationAfterAck(Check):
             .withColumns(
                 meaning(
                     (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    (among(F.col("topic"), dark), "allowed", DARK),
                     otherwise=("violation", None),
                 )
             )

@@ -146,7 +146,7 @@ def test_off_hung_and_whole_again(vms: VmHosts) -> None:
     until(ssh_answers, vms.patience)
     assert vms.on_host("node1", ["sh", "-c", "cat /srv/kept /run/gone || true"]) == "kept\n"
 
-    kernel = runner.run([*vms._in_lab(), "pgrep", "-o", "-f", "^linux.uml"]).strip()
+    kernel = runner.run([*vms._in_lab(), "pgrep", "-o", "-f", "^[^ ]*/power-on mem="]).strip()
     runner.run([*vms._in_lab(), "kill", "-STOP", kernel])
     (found,) = lab.status(LAYOUT.name).hosts
     assert (found.runs, found.ssh) == (True, False)

@@ -1,0 +1,61 @@
+"""The power switches of a lab's virtual machines: ``chaosk lab power`` is to them what a hypervisor's CLI is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from chaosk.errors import LabError, UsageError
+from chaosk.inventory import Inventory, Power
+from chaosk.lab import lab
+from chaosk.lab import state as places
+from chaosk.lab.vm_hosts import VmHosts
+
+
+def off(name: str, host: str) -> None:
+    """Take a machine's power away, if it has any; raises LabError, UsageError."""
+    hosts = _machines(name, host)
+    if hosts.runs(host):
+        hosts.switch_off(host)
+
+
+def on(name: str, host: str) -> None:
+    """Give it back; returns before the machine has booted. Raises LabError, UsageError."""
+    hosts = _machines(name, host)
+    if not hosts.runs(host):
+        hosts.start(host)
+
+
+def state(name: str, host: str) -> str:
+    """``on`` or ``off``; raises LabError, UsageError."""
+    return "on" if _machines(name, host).runs(host) else "off"
+
+
+def inventory(found: Inventory, name: str) -> Inventory:
+    """``found``, each of its hosts with its switch: this chaosk, whatever directory and environment it is asked in."""
+    hosts = {host: one.model_copy(update={"power": _switch(name, host)}) for host, one in found.hosts.items()}
+    return found.model_copy(update={"hosts": hosts})
+
+
+def _switch(name: str, host: str) -> Power:
+    source = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
+    chaosk = ("env", f"PYTHONPATH={source}", f"CHAOSK_STATE={places.state_root()}", sys.executable, "-m", "chaosk")
+    off, on, asked = ((*chaosk, "lab", "power", word, host, "--name", name) for word in ("off", "on", "state"))
+    return Power(switch_off=off, switch_on=on, state=asked)
+
+
+def _machines(name: str, host: str) -> VmHosts:
+    present = lab.read(places.of(name))
+    if present is None:
+        raise LabError(f"lab {name} is not up; do: chaosk lab up --name {name}")
+    if host not in {seat.host for seat in present.seats}:
+        raise UsageError(
+            f"lab {name} has no host {host!r}; its hosts are {', '.join(seat.host for seat in present.seats)}"
+        )
+    if present.layout.hosts != "vms":
+        raise UsageError(f"lab {name} has namespaces, which have no power switch; for machines: lab up --hosts vms")
+    hosts = VmHosts(present.state)
+    if not hosts.alive():
+        raise LabError(f"lab {name}: its keeper is gone, and all machines with it; do: chaosk lab up --name {name}")
+    return hosts

@@ -1,0 +1,94 @@
+# A host's power, and whether it answers, seen from the machine that chaosk runs on, by the account that runs chaosk:
+#
+#   sh -c SCRIPT chaosk ACTION ADDRESS PORT [STATE OFF ON [GRACE WITHIN]]
+#
+#   answers        whether an SSH server answers there
+#   silent         whether none does, asked twice
+#   is-on, is-off  what STATE says
+#   off, on        switch it off or on, unless it is, and see that STATE says so
+#   revive         have it answer: switch it on if it is off, and off and on if it stays silent for GRACE seconds; fails
+#                  if nobody answers WITHIN so many seconds after that
+#
+# STATE, OFF and ON are the operator's own commands, each as one line that is quoted for a shell. The last word that
+# STATE prints says how it is, as ipmitool, virsh and qm do; another word, or a status other than 0, tells nothing.
+
+action=$1 address=$2 port=$3 state=$4 off=$5 on=$6 grace=$7 within=$8
+
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+# In a shell of its own, which is the one that can open a connection.
+answers() {
+    # shellcheck disable=SC2016 # for that shell
+    timeout -k 1 3 bash -c 'exec 3<>"/dev/tcp/$1/$2" && read -r line <&3 && case $line in SSH-*) exit 0 ;; esac; exit 1' \
+        answers "$address" "$port" >/dev/null 2>&1
+}
+
+# on, off, or nothing if nobody can tell
+power() {
+    said=$(sh -c "$state" 2>&1) || return 0
+    case $(printf %s "$said" | tr '[:upper:]' '[:lower:]' | awk '{ for (i = 1; i <= NF; i++) word = $i } END { print word }') in
+        on | running) echo on ;;
+        off | stopped | crashed) echo off ;;
+    esac
+}
+
+unknown() { fail "its power is neither on nor off; \`$state\` says: $(sh -c "$state" 2>&1 | tail -c 200)"; }
+
+# Switch it so, and wait until it is.
+switch() {
+    [ "$(power)" != "$1" ] || return 0
+    said=$(sh -c "$2" 2>&1) || fail "\`$2\` failed: $(printf %s "$said" | tail -c 200)"
+    tries=0
+    until [ "$(power)" = "$1" ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 40 ] || fail "\`$2\` was done, but \`$state\` does not say $1"
+        sleep 0.5
+    done
+}
+
+seconds() { cut -d . -f 1 /proc/uptime; }
+
+# Whether it answers before so many seconds are over; asked once at least.
+answers_within() {
+    end=$(($(seconds) + $1))
+    until answers; do
+        [ "$(seconds)" -lt "$end" ] || return 1
+        sleep 0.5
+    done
+}
+
+revive() {
+    ! answers || return 0
+    case $(power) in
+        off) ;;
+        on)
+            ! answers_within "$grace" || return 0
+            switch off "$off"
+            ;;
+        *) unknown ;;
+    esac
+    switch on "$on"
+    answers_within "$within" || fail "switched on, but no SSH server answers at $address port $port within $within s"
+}
+
+case $action in
+    answers) answers || fail "no SSH server answers at $address port $port" ;;
+    silent)
+        for look in 1 2; do
+            ! answers || fail "an SSH server answers at $address port $port (look $look)"
+        done
+        ;;
+    is-on | is-off)
+        found=$(power)
+        [ -n "$found" ] || unknown
+        [ "$found" = "${action#is-}" ] || fail "its power is $found"
+        echo "its power is $found"
+        ;;
+    off) switch off "$off" ;;
+    on) switch on "$on" ;;
+    revive) revive ;;
+    *) fail "no such action: $action" ;;
+esac

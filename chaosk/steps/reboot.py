@@ -1,0 +1,55 @@
+"""Reboot hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from chaosk import power
+from chaosk.inventory import Host
+from chaosk.lease import lease_id
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._host_steps import HostStep
+
+
+class Reboot(HostStep):
+    """Reboot a host, and wait until it answers and its servers serve again; several hosts at the same time.
+
+    It takes once the host answers with another boot id than before; then what did not start with it is started.
+    Refused unless the inventory says that the host is a machine of its own (`own_kernel`, or `power`), and the host
+    proves it: it has another boot id than the machine that chaosk runs on, and is no container.
+    """
+
+    lasting: ClassVar[bool] = False
+    switch: ClassVar[bool] = False
+    example: ClassVar[str] = """\
+at: 10s
+reboot: {target: "host(leader(orders, 0))"}
+"""
+
+    how: Literal["clean", "hard"] = "clean"
+    """``clean`` stops services and brings everything to the disk (`systemctl reboot`); ``hard`` resets the machine at
+    once (sysrq b), so that what was not on the disk is lost."""
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Each reboots by itself; then see it back, and start what does not run."""
+        lease = lease_id(site.run_id, site.entry)
+        for name in self.hosts(site):
+            end: power.End = "reboot" if self.how == "clean" else "reset"
+            yield Run(command=power.end(name, site.boot_id, lease, end))
+        yield from self._booted(site)
+        yield from self.started(site)
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """Another boot, and all servers serve."""
+        yield from self._booted(site)
+        yield from self.healed(site)
+
+    def grace(self, host: Host) -> float:
+        """It is rebooting, perhaps."""
+        return host.boots_within
+
+    def _booted(self, site: Site) -> Iterator[Fact]:
+        for name in self.hosts(site):
+            query = power.has_booted(name, site.boot_id, lease_id(site.run_id, site.entry))
+            yield Fact(says=f"{name} was booted", query=query, within=2 * site.inventory.hosts[name].boots_within)

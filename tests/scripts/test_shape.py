@@ -102,6 +102,8 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         subprocess.run(["unshare", f"--net={mount}", "ip", "link", "set", "lo", "up"], check=True)
     peer = subprocess.Popen([*here.there, "sleep", "60"])
     try:
+        while Path(f"/proc/{peer.pid}/comm").read_text("ascii") != "sleep\n":  # until then it is not there yet
+            time.sleep(0.01)
         made = here.sh(
             f"for at in out0 side0; do ip link add $at type veth peer name $at netns {peer.pid}; done &&"
             "ip address add 198.18.0.11/24 dev out0 && ip address add 198.18.1.11/24 dev side0 &&"

@@ -91,11 +91,13 @@ arm() {
 }
 
 # Under systemd it is a unit of its own, started again if it is killed; else a session of its own that the kernel
-# passes over when it looks for memory.
+# passes over when it looks for memory. It is stopped by SIGKILL: for TERM, which it outlives, systemd would wait for
+# a minute and a half.
 start_timer() {
     if [ -d /run/systemd/system ]; then
         systemd-run --quiet --collect --unit="chaosk-lease-$id" --property=Restart=on-failure \
-            --property=KillMode=process sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 ||
+            --property=KillMode=process --property=KillSignal=SIGKILL sh "$dir/lease" watch "$id" - \
+            </dev/null >/dev/null 2>&1 ||
             fail "systemd does not start the timer of $id"
     else
         setsid sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 &

@@ -10,8 +10,8 @@ from chaosk.errors import StepError
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
-TIMEOUT = 20.0
-"""Seconds for a command."""
+TIMEOUT = 60.0
+"""Seconds for a command: it starts some dozens of programs, which takes a busy virtual machine a while."""
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 

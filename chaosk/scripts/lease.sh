@@ -93,13 +93,14 @@ arm() {
 # A unit of systemd's would have neither the account nor the network namespace of the chaosk that runs here.
 by_systemd() { [ -z "$CHAOSK_KEPT" ] && [ -d /run/systemd/system ]; }
 
-# Under systemd it is a unit of its own, started again if it is killed, and ended at once by a stop: it passes over the
-# usual signal, for which systemd would wait 90 s, at every disarming and at every shutdown of the host; else a session of its own that the kernel
-# passes over when it looks for memory.
+# Under systemd it is a unit of its own, started again if it is killed; else a session of its own that the kernel
+# passes over when it looks for memory. It is stopped by SIGKILL: for TERM, which it outlives, systemd would wait for
+# a minute and a half.
 start_timer() {
     if by_systemd; then
         systemd-run --quiet --collect --unit="chaosk-lease-$id" --property=Restart=on-failure \
-            --property=KillMode=process --property=KillSignal=SIGKILL sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 ||
+            --property=KillMode=process --property=KillSignal=SIGKILL sh "$dir/lease" watch "$id" - \
+            </dev/null >/dev/null 2>&1 ||
             fail "systemd does not start the timer of $id"
     else
         setsid sh "$dir/lease" watch "$id" - </dev/null >/dev/null 2>&1 &

@@ -20,7 +20,7 @@ class SkewClock(PerHostStep):
     the machine that chaosk itself runs on; the host holds the boot ids of both against each other again in the moment
     in which it sets the clock. Refused where chrony, ntpd, systemd-timesyncd or a guest's tools may set it as well. It
     takes once the wall clock is as far from where it was, measured by the time since boot. The undo puts it where it
-    would be by now, to some hundredths of a second, whoever else has set it meanwhile.
+    would be by now, to some hundredths of a second, on a busy host to a second, whoever else has set it meanwhile.
     """
 
     example: ClassVar[str] = """\

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -97,9 +98,17 @@ class Machine:
 def machine(tmp_path: Path) -> Iterator[Machine]:
     """It, up, with the kernel's own queues."""
     here = Machine(tmp_path)
-    for mount in here.mounts:
-        mount.touch()
-        subprocess.run(["unshare", f"--net={mount}", "ip", "link", "set", "lo", "up"], check=True)
+    with ExitStack() as stack:
+        for mount in here.mounts:
+            mount.touch()
+            subprocess.run(["unshare", f"--net={mount}", "ip", "link", "set", "lo", "up"], check=True)
+            stack.callback(subprocess.run, ["umount", mount], check=True)
+        _plug(here)
+        yield here
+
+
+def _plug(here: Machine) -> None:
+    """Two cables to a peer in a namespace of its own."""
     peer = subprocess.Popen([*here.there, "sleep", "60"])
     try:
         while Path(f"/proc/{peer.pid}/comm").read_text("ascii") != "sleep\n":  # until then it is not there yet
@@ -115,9 +124,6 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     finally:
         peer.kill()
         peer.wait()
-    yield here
-    for mount in here.mounts:
-        subprocess.run(["umount", mount], check=True)
 
 
 def put(*rules: Rule, which: str = ID, how: str = HOW) -> Command:

@@ -17,7 +17,7 @@ import yaml
 from on_lab import inside
 from on_vms import faults_on, own_state, put_up
 
-from chaosk import hoststate
+from chaosk import hoststate, lease
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import fit
 from chaosk.doctor.needs import Needs
@@ -41,7 +41,7 @@ LEASE = 40.0
 """Seconds: what is done under it takes a while where everything is emulated."""
 NETEM = {
     "delay_network": ("delay: 1s", 1.0),
-    "reorder_packets": ("share: 1 %, delay: 1s", 1.0),
+    "reorder_packets": ("share: 0.0001 %, delay: 1s", 1.0),
     "duplicate_packets": ("share: 100 %", 0.0),
 }
 """By step its fields, and how much longer at least a connection takes."""
@@ -159,6 +159,16 @@ def test_whoever_keeps_the_time_keeps_it_out(inventory: Inventory, ssh: Ssh, tmp
         root(ssh, "sh", "-c", "kill $(grep -l -x chronyd /proc/[0-9]*/comm | cut -d / -f 3)")
 
 
+def test_a_lease_is_forgotten_at_once(inventory: Inventory, ssh: Ssh) -> None:
+    """Where systemd runs the timer, which outlives a TERM: nobody waits until systemd has lost its patience (90 s)."""
+    (one,) = lease.leases(aimed(inventory, "skew_clock", "target: it, offset: 1h")[0], "vm-run", "tests")
+    assert ssh.run(lease.arm(one, 60.0)).ok
+    began = time.monotonic()
+    assert ssh.run(lease.disarm("node1", one.id)).ok
+    assert time.monotonic() - began < 45
+    assert not ssh.run(Command(host="node1", argv=("systemctl", "is-active", f"chaosk-lease-{one.id}"))).ok
+
+
 KILLED: list[tuple[str, str, Callable[[Ssh], bool]]] = [
     ("skew_clock", "target: broker 0, offset: 1h", lambda ssh: off_by(offset(ssh), 1)),
     ("delay_network", "between: [host(broker 0), everyone else], delay: 2s", lambda _: connects() >= 2.0),
@@ -183,12 +193,12 @@ def test_a_killed_chaosk_leaves_it_to_the_lease(
     killed = time.monotonic()
     assert done.returncode == -9, done
     assert harmed(ssh)
-    lease = f"/var/lib/chaosk/leases/killed-{kind}.fault"
-    while root(ssh, "sh", "-c", f"[ -e {lease}/healed ] && cat {lease}/healed || echo not yet") == "not yet\n":
+    folder = f"/var/lib/chaosk/leases/killed-{kind}.fault"
+    while root(ssh, "sh", "-c", f"[ -e {folder}/healed ] && cat {folder}/healed || echo not yet") == "not yet\n":
         assert time.monotonic() - killed < LEASE + 30
         time.sleep(0.5)
-    deadline, healed = (int(root(ssh, "cat", f"{lease}/{name}").split()[0]) / 100 for name in ("expired", "healed"))
+    deadline, healed = (int(root(ssh, "cat", f"{folder}/{name}").split()[0]) / 100 for name in ("expired", "healed"))
     assert -0.1 <= healed - deadline < 15, "by the host's own time since boot"
     assert not harmed(ssh)
     assert off_by(offset(ssh), 0)
-    root(ssh, "sh", f"{lease}/lease", "disarm", f"killed-{kind}.fault")
+    assert ssh.run(lease.disarm("node1", f"killed-{kind}.fault")).ok

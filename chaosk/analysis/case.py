@@ -197,20 +197,20 @@ class Case:
         )
 
     def dark(self, topic: str) -> bool:
-        """Whether as many hosts lost their power, or their kernel, at once as had to have a record of the topic.
+        """Whether the power of all hosts was cut that had a topic's records, when no other replica was in sync.
 
-        Brokers acknowledge what is in their page caches, not what is on their disks: with the caches of all that
-        ``acks=all`` has to wait for (``min.insync.replicas``) a record may be lost, whatever the settings of clients.
+        Brokers acknowledge what is in their page caches, not what is on their disks. So ``acks=all`` is no help where
+        as many hosts lost their power (or their kernel) at once as ``min.insync.replicas`` says, and other faults kept
+        all the other replicas away. An ISR that shrank for any other reason excuses nothing.
         """
-        lost = [(fault, _hosts_of(fault)) for fault in self.faults if self._forgets(fault)]
-        for one, _ in lost:
-            together = {
-                host
-                for other, hosts in lost
-                if other.invoked <= one.invoked <= (other.healed or _end_of(other, self.record.ended))
-                for host in hosts
-            }
-            if len(together) >= self.min_isr(topic):
+        shape = self.topics.get(topic)
+        for cut in (fault for fault in self.faults if self._forgets(fault)):
+            standing = [
+                fault for fault in self.faults if fault.invoked <= cut.invoked <= (fault.healed or self.record.ended)
+            ]
+            lost = {host for fault in standing if self._forgets(fault) for host in _hosts_of(fault)}
+            away = lost | {host for fault in standing if fault.step in _AWAY for host in _hosts_of(fault)}
+            if shape is not None and len(lost) >= self.min_isr(topic) and len(away) >= shape.replication_factor:
                 return True
         return False
 
@@ -256,6 +256,10 @@ class Case:
         return tuple(
             f.name for f in self.faults if f.invoked <= high and low <= (f.healed or _end_of(f, self.record.ended))
         )
+
+
+_AWAY = {"stop_broker", "kill_broker", "pause_broker", "cut_network", "fill_disk", "change_owner"}
+"""Kinds of step that keep a broker out of the ISR, besides those that take its host down."""
 
 
 def _hosts_of(fault: Fault) -> set[str]:

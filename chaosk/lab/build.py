@@ -92,6 +92,7 @@ def clear(kind: HostKind, state: places.LabState) -> None:
     if state.directory.exists():
         kind.destroy()
         shutil.rmtree(state.directory)
+    shutil.rmtree(state.root / "clusters" / state.name, ignore_errors=True)  # leases on a cluster that is gone
 
 
 def _create(wanted: Lab, kind: HostKind, say: Say) -> None:

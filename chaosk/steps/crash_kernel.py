@@ -12,7 +12,7 @@ from chaosk.steps._host_steps import DOWN, HostStep
 
 
 class CrashKernel(HostStep):
-    """Crash a host's kernel (sysrq c): it panics, closes no connection, and brings nothing more to its disk.
+    """Crash a host's kernel (sysrq c): it panics, and closes no connection.
 
     It takes once no SSH server answers there any more. What then happens is the host's own matter: with
     `kernel.panic` above 0 or a crash kernel loaded it boots again by itself, else it hangs. The undo has it answer: a

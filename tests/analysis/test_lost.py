@@ -47,3 +47,31 @@ def test_the_replicas_own_files_say_whether_it_is_anywhere(spark: SparkSession, 
     assert [(row["offset"], row["replicas"], row["severity"]) for row in rows] == [
         (10, "agree", "violation"), (20, "differ", "violation"), (30, None, "violation"), (40, None, "violation"),
     ]  # fmt: skip
+
+
+@pytest.mark.proves("lost", "near miss")
+@pytest.mark.parametrize(
+    ("cut", "stopped", "config", "severity"),
+    [
+        ("host node1", "broker 1 on node2", {}, "allowed"),
+        ("host node1", "broker 1 on node2", {"min.insync.replicas": 2}, "violation"),
+        ("host node1", None, {}, "violation"),
+        ("host node1, host node2", None, {"min.insync.replicas": 2}, "allowed"),
+    ],
+)
+def test_all_that_had_it_lost_their_power(
+    spark: SparkSession, tmp_path: Path, cut: str, stopped: str | None, config: dict[str, object], severity: str
+) -> None:
+    """A4: acks=all waits for page caches. Allowed if those of all replicas in sync went at once, and not before."""
+    history = History(records=50)
+    history.topic = {**history.topic, "replication_factor": 2, "config": config}
+    history.change("faults", {"fault": "kill"}, step="power_off", targets=cut)
+    if stopped is not None:
+        history.add(
+            "faults", fault="shrunk", step="stop_broker", targets=stopped, invoked=0.2, applied=0.3, heal_invoked=5.2,
+            healed=6, took=True, undone=True,
+        )  # fmt: skip
+    history.drop("reads", offset=20)
+    history.drop("audit", offset=20)
+    (row,) = asking(spark, tmp_path, "lost")(history)
+    assert row["severity"] == severity

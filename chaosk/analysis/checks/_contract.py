@@ -28,7 +28,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import Rows
 from chaosk.verdict import Measure
 
-DARK = "as many hosts lost their power at once as had to have a record: it was on no disk yet"
+DARK = "all hosts that had it lost their power, and every other replica was kept away: it was on no disk yet"
 """Why a loss is allowed where :meth:`chaosk.analysis.case.Case.dark` says so."""
 MEANING = ("severity", "reason", "began", "ended")
 """Columns that every check's rows have."""

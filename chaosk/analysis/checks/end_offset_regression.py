@@ -20,7 +20,7 @@ class EndOffsetRegression(Check):
     with an error instead (KIP-207). The leader's log itself still holds the record; if it does not, that is
     ``truncation_after_ack``. Answers of leaders that were deposed without knowing it are not judged.
 
-    Allowed where an unclean election was, or the power of enough hosts was cut.
+    Allowed where an unclean election was, or the power of all its hosts was cut.
 
     Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), high_watermark (the
     lowest end that was told after it), samples (how many answers were wrong).

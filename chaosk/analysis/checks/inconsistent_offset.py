@@ -20,7 +20,7 @@ class InconsistentOffset(Check):
 
     Allowed where all but one of the records are known only from acknowledgements with ``acks`` other than all: the
     log was cut back and its offsets given again. Two records that were both *read* at one offset, or acknowledged with
-    ``acks=all``, are allowed only where an unclean election was, or the power of enough hosts was cut.
+    ``acks=all``, are allowed only where an unclean election was, or the power of all its hosts was cut.
 
     Columns: topic, partition, offset, one and other (the lowest and highest record there, as
     producer/incarnation/seq), read (how many sightings in the log), acknowledged (how many acknowledgements).

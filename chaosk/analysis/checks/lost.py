@@ -29,9 +29,9 @@ class Lost(Check):
     also holds for records that were never acknowledged. Retention is no loss: offsets below the highest log start
     seen are not judged.
 
-    Allowed: ``lost`` with ``acks`` other than all, and everything where an unclean election was allowed, or where as
-    many hosts lost their power at once as ``min.insync.replicas`` says. A record that a reader was given lay below the
-    high watermark, which ``acks=1`` does not put at risk.
+    Allowed: ``lost`` with ``acks`` other than all, and everything where an unclean election was allowed, or where the
+    power of all hosts was cut that had it, while every other replica was kept away. A record that a reader was given
+    lay below the high watermark, which ``acks=1`` does not put at risk.
 
     What the brokers' own files hold at its offset is ``replicas``: ``agree`` where every replica holds the same batch,
     or none of them any, so that what the audit saw is all there is; ``differ`` where one has what the others have not:

@@ -26,7 +26,7 @@ class LostWrite(Check):
     another reader, or an audit that broke off, did see is not lost: then the consumer jumped over it, which is
     ``poll_skip``. Offsets below the log start and compacted topics are not judged.
 
-    Allowed with ``acks`` other than all, where an unclean election was, and where the power of enough hosts was cut.
+    Allowed with ``acks`` other than all, where an unclean election was, and where the power of all its hosts was.
 
     Columns: the value, topic, partition, offset (as acknowledged), before and next (what the reader that passed it was
     given), acks.

@@ -25,7 +25,7 @@ class StaleAppend(Check):
 
     Allowed where the record itself, or all that shows how far the log was, has only an acknowledgement with ``acks``
     other than all: the leader alone had said so. Allowed, too, where an unclean election was, or
-    the power of enough hosts was cut.
+    the power of all its hosts was cut.
 
     Columns: the value, topic, partition, offset (as acknowledged), reached (the highest offset that had been shown),
     acks.

@@ -20,7 +20,7 @@ class TruncationAfterAck(Check):
     end anywhere. A leader that was deposed and does not know it is not held to what was shown after its time: what
     was shown less than five seconds before anyone named a later leader does not count against it.
 
-    Allowed where an unclean election was, or the power of enough hosts was cut.
+    Allowed where an unclean election was, or the power of all its hosts was cut.
 
     Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), log_end (the lowest end
     of the leader's log after that), samples (how many answers showed it).

@@ -102,7 +102,10 @@ def test_a_clean_reboot_writes_everything(lab: Ground) -> None:
 
 
 def test_a_crashed_kernel_hangs_and_is_switched_off_and_on(lab: Ground) -> None:
-    """User Mode Linux loops for ever after a panic, its power on; the undo takes the switch, once."""
+    """User Mode Linux loops for ever after a panic, its power on; the undo takes the switch, once.
+
+    What was not synced may be there all the same: a kernel that loops was seen to write it.
+    """
     write_two(lab)
     was = lab.said("node1", "cat", BOOT)
     life = lab.inject("crash_kernel: {target: host node1}")
@@ -111,7 +114,7 @@ def test_a_crashed_kernel_hangs_and_is_switched_off_and_on(lab: Ground) -> None:
     assert life.took, life.why
     assert lab.said("node1", "cat", BOOT) != was
     assert lab.live.broker_answers(0)
-    assert read_two(lab) == ("yes\n", 0)
+    assert read_two(lab)[0] == "yes\n"
 
 
 def kill_chaosk(place: Path, folder: Path, step: dict[str, object], lease: int) -> None:

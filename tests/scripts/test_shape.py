@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -97,25 +98,32 @@ class Machine:
 def machine(tmp_path: Path) -> Iterator[Machine]:
     """It, up, with the kernel's own queues."""
     here = Machine(tmp_path)
-    for mount in here.mounts:
-        mount.touch()
-        subprocess.run(["unshare", f"--net={mount}", "ip", "link", "set", "lo", "up"], check=True)
-    peer = subprocess.Popen([*here.there, "sleep", "60"])
-    try:
-        made = here.sh(
-            f"for at in out0 side0; do ip link add $at type veth peer name $at netns {peer.pid}; done &&"
-            "ip address add 198.18.0.11/24 dev out0 && ip address add 198.18.1.11/24 dev side0 &&"
-            "ip -6 address add fd00::11/64 dev out0 nodad && for at in out0 side0; do ip link set $at up; done"
-        )
-        assert made.returncode == 0, made
-        lines = "ip address add 198.18.0.12/24 dev out0 && ip link set out0 up && ip link set side0 up"
-        assert here.sh(lines, there=True).returncode == 0
-    finally:
-        peer.kill()
-        peer.wait()
-    yield here
-    for mount in here.mounts:
-        subprocess.run(["umount", mount], check=True)
+    with ExitStack() as ends:
+        for mount in here.mounts:
+            mount.touch()
+            subprocess.run(["unshare", f"--net={mount}", "ip", "link", "set", "lo", "up"], check=True)
+            ends.callback(subprocess.run, ["umount", str(mount)], check=True)
+        wire(here)
+        yield here
+
+
+def wire(here: Machine) -> None:
+    """Lay both cables to the peer; whoever is there tells by a process which network that is."""
+    words = [*here.there, "sh", "-c", "echo there; exec sleep 60"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as peer:
+        try:
+            assert peer.stdout is not None
+            assert peer.stdout.readline() == b"there\n"  # before that it is in the network of the tests
+            made = here.sh(
+                f"for at in out0 side0; do ip link add $at type veth peer name $at netns {peer.pid}; done &&"
+                "ip address add 198.18.0.11/24 dev out0 && ip address add 198.18.1.11/24 dev side0 &&"
+                "ip -6 address add fd00::11/64 dev out0 nodad && for at in out0 side0; do ip link set $at up; done"
+            )
+            assert made.returncode == 0, made
+        finally:
+            peer.kill()
+    lines = "ip address add 198.18.0.12/24 dev out0 && ip link set out0 up && ip link set side0 up"
+    assert here.sh(lines, there=True).returncode == 0
 
 
 def put(*rules: Rule, which: str = ID, how: str = HOW) -> Command:

@@ -48,10 +48,12 @@ class Row(NamedTuple):
 
 
 def fits(scenario: Scenario, layout: LabLayout) -> bool:
-    """Whether its steps are for such a cluster."""
+    """Whether its steps, and what it says of its cluster, are for such a one."""
+    if scenario.cluster.hosts == "vms" and layout.hosts != "vms":
+        return False
     mode = "kraft" if layout.controllers else "zookeeper"
     needs = (entry.step.needs for entry in scenario.timeline)
-    return all(each is None or each.mode == mode for each in needs)
+    return scenario.cluster.mode in {None, mode} and all(each is None or each.mode == mode for each in needs)
 
 
 def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
@@ -110,8 +112,7 @@ def table(known: list[Row]) -> str:
     for path in sorted(HERE.glob("scenarios/*.yaml")):
         scenario = load_scenario(path)
         cells = [
-            cell(runs[path.stem, name]) if fits(scenario, layout) else "speaks of ZooKeeper"
-            for name, layout in CLUSTERS.items()
+            cell(runs[path.stem, name]) if fits(scenario, layout) else "not for it" for name, layout in CLUSTERS.items()
         ]
         lines.append(f"| {path.stem} | {' | '.join(cells)} |")
     return "\n".join(lines)

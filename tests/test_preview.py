@@ -12,6 +12,7 @@ from sample_documents import SCENARIO, written
 
 from chaosk.document import load_scenario
 from chaosk.errors import UsageError
+from chaosk.inventory import Inventory, Power
 from chaosk.preview import Row, describe
 from chaosk.reference import page
 from chaosk.scenario import Scenario, steps
@@ -133,12 +134,19 @@ def test_no_socket_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert rows(tmp_path, '- cut_network: {between: ["host(leader(orders, 0))", everyone else]}\n')[0].does
 
 
+def switched(plain: Inventory) -> Inventory:
+    """The same, its hosts with power switches."""
+    switch = Power(switch_off=("off",), switch_on=("on",), state=("state",))
+    hosts = {name: host.model_copy(update={"power": switch}) for name, host in plain.hosts.items()}
+    return plain.model_copy(update={"hosts": hosts})
+
+
 @pytest.mark.parametrize("name", steps())
 def test_every_step_can_be_told(tmp_path: Path, name: str) -> None:
     """The example of each step has a row with words and deeds, and an undo if it lasts."""
     entry = "".join(f"    {line}\n" for line in page("steps", name).example.splitlines())
     kind = steps()[name]
-    fitting = kraft_inventory() if kind.needs is not None and kind.needs.mode == "kraft" else inventory()
+    fitting = kraft_inventory() if kind.needs is not None and kind.needs.mode == "kraft" else switched(inventory())
     head = HEAD.replace("{writer:", "{reader: {consume: {topic: orders, group: readers}}, writer:")
     (row,) = describe(load_scenario(written(tmp_path, f"{head}  -\n{entry}")), fitting)
     assert row.step == name
@@ -151,8 +159,8 @@ def test_shipped_scenarios_can_be_told() -> None:
     """Each of them, on three brokers or on the one it asks for: no target that an inventory of that shape lacks."""
     for path in sorted((Path(__file__).parents[1] / "scenarios").glob("*.yaml")):
         loaded = load_scenario(path)
-        count = loaded.cluster.brokers.min
-        rows = describe(loaded, inventory(brokers=count))
+        plain = kraft_inventory() if loaded.cluster.mode == "kraft" else inventory(brokers=loaded.cluster.brokers.min)
+        rows = describe(loaded, switched(plain))
         assert len(rows) == len(loaded.timeline)
         assert all(row.does for row in rows), path
 

@@ -102,7 +102,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         for mount in here.mounts:
             mount.touch()
             subprocess.run(["unshare", f"--net={mount}", "ip", "link", "set", "lo", "up"], check=True)
-            stack.callback(subprocess.run, ["umount", mount], check=True)
+            stack.callback(subprocess.run, ["umount", str(mount)], check=True)
         _plug(here)
         yield here
 

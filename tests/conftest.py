@@ -44,11 +44,20 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--long`` runs what takes too many minutes for every CI run as well."""
+    parser.addoption("--long", action="store_true", help="run tests that are marked long as well")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what has no tier as pure, so that ``-m pure`` selects the quick tests; the lab's tests go last.
 
     In one of several processes the folders whose tests take longest go first.
     """
+    if not config.getoption("--long"):
+        left = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     for item in items:
         if not any(item.get_closest_marker(tier) for tier in TIERS):
             item.add_marker("pure")

@@ -21,7 +21,7 @@ def test_unmarked():
     pass
 """
 
-MARKERS = "[pytest]\nmarkers =\n    pure\n    spark\n    packaging\n    lab\n"
+MARKERS = "[pytest]\nmarkers =\n    pure\n    spark\n    packaging\n    lab\n    long\n"
 
 
 @pytest.fixture
@@ -40,6 +40,13 @@ def test_without_its_tools_a_lab_test_is_skipped(inner: pytest.Pytester, monkeyp
     result = inner.runpytest_inprocess("-rs")
     result.assert_outcomes(passed=1, skipped=1)
     result.stdout.fnmatch_lines(["*the lab tier needs*java*mvn*"])
+
+
+@pytest.mark.parametrize(("words", "ran", "left"), [((), 1, 1), (("--long",), 2, 0)])
+def test_long_tests_run_only_if_asked_for(inner: pytest.Pytester, words: tuple[str, ...], ran: int, left: int) -> None:
+    """They are not skipped, which CI would take for a failure, but left out, and the summary counts them."""
+    inner.makepyfile(LAB_TEST.replace("mark.lab", "mark.long"))
+    inner.runpytest_inprocess(*words).assert_outcomes(passed=ran, deselected=left)
 
 
 @pytest.mark.parametrize("value", ["true", "1"])

@@ -31,7 +31,7 @@ from chaosk.transport.clock import Offset, clock
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1_500)]
 
 LAYOUT = LabLayout(name=f"s{os.getpid() % 1_000_000}", brokers=1, zookeepers=1, hosts="vms")
 ADDRESS = "198.18.0.11"

@@ -125,6 +125,8 @@ class Case:
     """Processes whose ``transactional.id`` another client took over, and since when they know: they write no more."""
     uncertain_with_offset: bool
     """Whether a send of unknown fate names an offset, which is rare."""
+    hosts: dict[int, str]
+    """By broker id the host that it runs on."""
 
     @cached_property
     def windows(self) -> tuple[Span, ...]:
@@ -196,29 +198,6 @@ class Case:
             step.get("election") == "unclean" and step.get("topic") == topic for step in asked
         )
 
-    def dark(self, topic: str) -> bool:
-        """Whether the power of all hosts was cut that had a topic's records, when no other replica was in sync.
-
-        Brokers acknowledge what is in their page caches, not what is on their disks. So ``acks=all`` is no help where
-        as many hosts lost their power (or their kernel) at once as ``min.insync.replicas`` says, and other faults kept
-        all the other replicas away. An ISR that shrank for any other reason excuses nothing.
-        """
-        shape = self.topics.get(topic)
-        for cut in (fault for fault in self.faults if self._forgets(fault)):
-            standing = [
-                fault for fault in self.faults if fault.invoked <= cut.invoked <= (fault.healed or self.record.ended)
-            ]
-            lost = {host for fault in standing if self._forgets(fault) for host in _hosts_of(fault)}
-            away = lost | {host for fault in standing if fault.step in _AWAY for host in _hosts_of(fault)}
-            if shape is not None and len(lost) >= self.min_isr(topic) and len(away) >= shape.replication_factor:
-                return True
-        return False
-
-    def _forgets(self, fault: Fault) -> bool:
-        """Whether a fault takes from hosts what they had not brought to their disks."""
-        hard = (entry.step.get("how") == "hard" for entry in self.plan.timeline if entry.name == fault.name)
-        return fault.step in {"power_off", "crash_kernel"} or (fault.step == "reboot" and any(hard))
-
     def compacted(self, topic: str) -> bool:
         """Whether the topic's log is compacted, so that records vanish rightly."""
         return topic in self.topics and self.plan.topics[topic].compacted
@@ -256,15 +235,6 @@ class Case:
         return tuple(
             f.name for f in self.faults if f.invoked <= high and low <= (f.healed or _end_of(f, self.record.ended))
         )
-
-
-_AWAY = {"stop_broker", "kill_broker", "pause_broker", "cut_network", "fill_disk", "change_owner"}
-"""Kinds of step that keep a broker out of the ISR, besides those that take its host down."""
-
-
-def _hosts_of(fault: Fault) -> set[str]:
-    """The hosts that its targets are, or run on: ``host node1``, ``broker 0 on node1``."""
-    return {words.rpartition(" ")[2] for words in fault.targets.split(", ")}
 
 
 def _end_of(fault: Fault, ended: int) -> int:

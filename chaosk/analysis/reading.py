@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from chaosk.analysis.case import Case, Lenient, Planned, Process, Span, Worker
 from chaosk.analysis.tally import last_tallies
@@ -34,9 +34,11 @@ def read_case(rundir: RunDir) -> Case:
     workers = [Worker(**{name: row[name] for name in Worker.__slots__}) for row in tables["incarnations"]]
     phases = sorted((row["began"], row["phase"], row["ended"]) for row in tables["phases"])
     record = _record(rundir, [row[0] for row in phases] or [row[0] for row in clocks])
+    document = _document(rundir)
     return Case(
         rundir=rundir,
-        plan=_planned(rundir),
+        plan=document.scenario,
+        hosts={number: broker.host for number, broker in document.inventory.brokers.items()},
         record=record,
         faults=tuple(
             Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
@@ -64,12 +66,24 @@ def _renamed(row: dict[str, Any]) -> dict[str, Any]:
     return {("name" if key == "fault" else key): value for key, value in row.items()}
 
 
-def _planned(rundir: RunDir) -> Planned:
-    class Document(Lenient):
-        scenario: Planned
+class _Broker(Lenient):
+    host: str
 
+
+class _Inventory(Lenient):
+    brokers: dict[int, _Broker] = Field(default_factory=dict)
+
+
+class _Document(Lenient):
+    """``plan.json``, as far as judging needs it."""
+
+    scenario: Planned
+    inventory: _Inventory = _Inventory()
+
+
+def _document(rundir: RunDir) -> _Document:
     try:
-        return Document.model_validate_json(rundir.plan.read_bytes()).scenario
+        return _Document.model_validate_json(rundir.plan.read_bytes())
     except (OSError, ValidationError) as error:
         raise AnalysisError(f"{rundir.plan}: cannot be read, so nothing says what was to be judged: {error}") from error
 

@@ -225,12 +225,13 @@ class History:
             "timeline": [] if self.entry is None else [self.entry], "settle": "10s", "expect": self.expect,
         }  # fmt: skip
         inventory = {
-            "name": "made-up", "hosts": {"node1": {"address": "198.18.0.11"}},
+            "name": "made-up", "hosts": {f"node{n + 1}": {"address": f"198.18.0.{11 + n}"} for n in range(3)},
             "brokers": {
-                "1": {
-                    "host": "node1", "service": {"systemd": "kafka.service"},
-                    "listeners": {"CLIENT": {"address": "198.18.0.11", "port": 9092}},
+                n: {
+                    "host": f"node{n + 1}", "service": {"systemd": "kafka.service"},
+                    "listeners": {"CLIENT": {"address": f"198.18.0.{11 + n}", "port": 9092}},
                 }
+                for n in range(3)
             },
         }  # fmt: skip
         return {"version": 1, "run_id": "r1", "seed": 1, "scenario": scenario, "inventory": inventory, "versions": {}}

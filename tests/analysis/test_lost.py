@@ -57,12 +57,17 @@ def test_the_replicas_own_files_say_whether_it_is_anywhere(spark: SparkSession, 
         ("host node1", "broker 1 on node2", {"min.insync.replicas": 2}, "violation"),
         ("host node1", None, {}, "violation"),
         ("host node1, host node2", None, {"min.insync.replicas": 2}, "allowed"),
+        ("host node3", "broker 1 on node2", {}, "violation"),
+        ("host node3, host node1", None, {"min.insync.replicas": 2}, "violation"),
     ],
 )
 def test_all_that_had_it_lost_their_power(
     spark: SparkSession, tmp_path: Path, cut: str, stopped: str | None, config: dict[str, object], severity: str
 ) -> None:
-    """A4: acks=all waits for page caches. Allowed if those of all replicas in sync went at once, and not before."""
+    """A4: acks=all waits for page caches. Allowed if those of all replicas in sync went at once, and of no others.
+
+    The topic's two replicas are on node1 and node2: that node3 lost its power as well, or alone, excuses nothing.
+    """
     history = History(records=50)
     history.topic = {**history.topic, "replication_factor": 2, "config": config}
     history.change("faults", {"fault": "kill"}, step="power_off", targets=cut)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, forgiven, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.ends import TERM, ended, ends
@@ -40,8 +40,6 @@ class EndOffsetRegression(Check):
     def violations(self, events: Events) -> DataFrame:
         """Rows of leaders, by epoch, that told an end which was too low."""
         held = F.col("log_end").isNull() | (F.col("log_end") > F.col("firm"))
-        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
-        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         return (
             events.frame(ends)
             .filter((F.col("high_watermark") <= F.col("firm")) & held)
@@ -52,8 +50,7 @@ class EndOffsetRegression(Check):
             )
             .withColumns(
                 meaning(
-                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
-                    (among(F.col("topic"), dark), "allowed", DARK),
+                    *forgiven(events.case, F.col("topic")),
                     otherwise=("violation", None),
                 )
             )

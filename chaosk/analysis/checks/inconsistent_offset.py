@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, forgiven, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.placements import crowded, placements
@@ -46,14 +46,11 @@ class InconsistentOffset(Check):
             F.min(firm).alias("firm_low"), F.max(firm).alias("firm_high"),
             F.count_if("seen").alias("read"), F.count_if(~F.col("seen")).alias("acknowledged"),
         )  # fmt: skip
-        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
-        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         return (
             at_offset.withColumns({"one": _named("low"), "other": _named("high")})
             .withColumns(
                 meaning(
-                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
-                    (among(F.col("topic"), dark), "allowed", DARK),
+                    *forgiven(events.case, F.col("topic")),
                     (F.col("firm_low") != F.col("firm_high"), "violation", None),
                     otherwise=("allowed", "acks is not all: the log was cut back after the acknowledgement"),
                 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, forgiven, meaning
 from chaosk.analysis.counts import counted, measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
@@ -62,8 +62,6 @@ class Lost(Check):
         )
         kept = F.coalesce(F.col("offset") >= F.col("log_start"), F.lit(True))  # without an offset: who knows
         below_end = ~F.col("read") | (F.col("offset") < F.col("end"))  # a read beyond the audit's end is no proof
-        unclean = [topic for topic in case.topics if case.unclean(topic)]
-        dark = [topic for topic in case.topics if case.dark(topic)]
         compacted = [topic for topic in case.topics if case.compacted(topic)]
         nowhere = F.col("offset").isNull() & F.col("trimmed")
         return (
@@ -72,8 +70,7 @@ class Lost(Check):
                 meaning(
                     (among(F.col("topic"), compacted), "unproven", "compaction removes records of a key"),
                     (nowhere, "unproven", "its offset is unknown, and retention deleted records"),
-                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
-                    (among(F.col("topic"), dark), "allowed", DARK),
+                    *forgiven(events.case, F.col("topic")),
                     (~F.col("read") & (F.col("acks") != -1), "allowed", "acks is not all: the leader alone had it"),
                     otherwise=("violation", None),
                 )

@@ -6,7 +6,7 @@ import numpy as np
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, forgiven, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.deliveries import without_seek
@@ -66,14 +66,11 @@ class LostWrite(Check):
             .filter(F.col("offset") >= F.coalesce("log_start", F.lit(0)))
             .select(*VALUE, *PLACE, "offset", "invoked", "completed")
         )
-        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
-        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         return (
             with_settings(events, _passed(events, owed))
             .withColumns(
                 meaning(
-                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
-                    (among(F.col("topic"), dark), "allowed", DARK),
+                    *forgiven(events.case, F.col("topic")),
                     (F.col("acks") != -1, "allowed", "acks is not all: the leader alone had it"),
                     otherwise=("violation", None),
                 )

@@ -6,7 +6,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import DARK, MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, forgiven, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.placements import crowded
@@ -53,15 +53,12 @@ class StaleAppend(Check):
         acked = sends(events).filter((F.col("outcome") == "ok") & F.col("offset").isNotNull())
         passed = by_then(events, acked, "invoked").filter(F.col("offset") <= F.col("told"))
         told_once = passed.join(events.near(events.frame(crowded)), on=[*PLACE, "offset"], how="left_anti")
-        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
-        dark = [topic for topic in events.case.topics if events.case.dark(topic)]
         firm = F.col("offset") <= F.col("firm")
         return (
             with_settings(events, told_once)
             .withColumns(
                 meaning(
-                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
-                    (among(F.col("topic"), dark), "allowed", DARK),
+                    *forgiven(events.case, F.col("topic")),
                     ((F.col("acks") == -1) & firm, "violation", None),
                     otherwise=("allowed", "acks is not all: the leader alone had acknowledged it"),
                 )

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from chaosk import lab
 from chaosk.document import load_scenario
-from chaosk.inventory import LabLayout
+from chaosk.lablayout import LabLayout
 from chaosk.scenario import Scenario
 
 HERE = Path(__file__).resolve().parent.parent

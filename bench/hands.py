@@ -17,8 +17,9 @@ from statistics import median, quantiles
 
 from chaosk import lab
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
+from chaosk.lablayout import LabLayout
 from chaosk.run.clock import now, sleep_until
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh

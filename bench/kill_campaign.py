@@ -28,8 +28,9 @@ from typing import Any
 from chaosk import hoststate, lab
 from chaosk.document import load_inventory
 from chaosk.healing import find, heal
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
+from chaosk.lablayout import LabLayout
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh
 

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from yardstick import took
 
 from chaosk import lab
-from chaosk.inventory import LabLayout
+from chaosk.lablayout import LabLayout
 
 LAB = "soak"
 VERDICTS = (0, 1, 2)

@@ -16,11 +16,12 @@ from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab import build, health, jars, preflight, runner, ssh_files
 from chaosk.lab.lab import Lab, describe
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
+from chaosk.lablayout import LabLayout
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal

@@ -17,8 +17,9 @@ from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
 from chaosk.errors import LabError
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab import jars, mode, runner, state
+from chaosk.lablayout import LabLayout
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal

@@ -70,7 +70,7 @@ zookeepers:
 client:
   security.protocol: SASL_SSL
   sasl.password: {env: KAFKA_PASSWORD}
-  ssl.ca.location: {file: ca.pem}
+  ssl.ca.location: ca.pem
 """
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chaosk.inventory import Host, Inventory, LabLayout, ScriptService, SecretRef, SystemdService
+from chaosk.inventory import Host, Inventory, ScriptService, SecretRef, SystemdService
+from chaosk.lablayout import LabLayout
 
 SCRIPT = {"start": ["/start"], "stop": ["/stop"], "pid_file": "/run/pid"}
 LISTENER = {"address": "kafka.example.com", "port": 9092}

@@ -9,7 +9,8 @@ from pathlib import Path
 from chaosk import lab
 from chaosk.document import load_inventory
 from chaosk.errors import UsageError
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import kept
 from chaosk.plan import Plan
 from chaosk.rundir import existing

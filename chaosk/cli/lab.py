@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from chaosk.errors import LabError, UsageError
-from chaosk.inventory import LabLayout
 from chaosk.lab import LabStatus, access, down, enter, power, privilege, state, status, up
 from chaosk.lab.status import as_json
+from chaosk.lablayout import LabLayout
 
 _name = click.option("--name", default="lab", show_default=True, help="Which lab.")
 
@@ -31,6 +31,7 @@ def command() -> None:
 @click.option("--controllers", type=int, help="KRaft: controllers with a process of their own (default none).")
 @click.option("--kafka", help="The Kafka version (default 3.9.2).")
 @click.option("--mode", type=click.Choice(["zookeeper", "kraft"]), help="By default zookeeper for 3.x, kraft for 4.x.")
+@click.option("--secure/--plain", default=None, help="Clients by TLS and with a password, or (default) in the clear.")
 @click.option("--name", help="What the lab is called (default lab).")
 @click.option("--file", "-f", "file", type=click.Path(path_type=Path), help="An inventory with a `lab:` block.")
 @click.option(
@@ -39,7 +40,7 @@ def command() -> None:
     help="What hosts are made of: namespaces (hosts, the default) or virtual machines.",
 )
 @click.option("--layout", "layout_json", type=click.File("r"), hidden=True, help="A layout as JSON.")
-def up_command(file: Path | None, layout_json: Any, **options: str | int | None) -> None:  # noqa: ANN401
+def up_command(file: Path | None, layout_json: Any, **options: str | int | bool | None) -> None:  # noqa: ANN401
     """Put a lab up, or make it whole again; a healthy one is left as it is."""
     given = {key: value for key, value in options.items() if value is not None}
     base = json.load(layout_json) if layout_json else _from_file(file)

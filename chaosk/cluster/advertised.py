@@ -6,11 +6,13 @@ What a broker advertises depends on the listener that it is asked at, so each is
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
+from chaosk.cluster.places import client_places
 from chaosk.cluster.views import metadata_request, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer, Place
-from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory
 from chaosk.together import together
 
@@ -26,15 +28,19 @@ class Advertised:
     """The host and port that it tells clients to come to; None if it does not answer where the inventory says."""
     why_not: str | None
     """What goes wrong there; None if all is well."""
+    todo: str | None = None
+    """What to do about it, where that follows."""
 
 
-def advertised(inventory: Inventory, timeout: float = TIMEOUT) -> tuple[Advertised, ...]:
-    """Every listener for clients, of every broker; ``timeout``: seconds that one may take."""
+def advertised(inventory: Inventory, settings: Mapping[str, Any], timeout: float = TIMEOUT) -> tuple[Advertised, ...]:
+    """Every listener for clients, of every broker; ``timeout``: seconds that one may take.
+
+    Raises PreflightError where chaosk cannot connect as ``settings`` (librdkafka's, secrets resolved) say.
+    """
     places = [
-        (Place(f"broker {number}", at.address, at.port), number, name)
-        for number, broker in sorted(inventory.brokers.items())
-        for name, at in broker.listeners.items()
-        if at.clients
+        (place, number, name)
+        for number in sorted(inventory.brokers)
+        for name, place in client_places(inventory, number, settings).items()
     ]
     return tuple(together(lambda one: _look(*one, timeout), places))
 
@@ -43,22 +49,22 @@ def _look(place: Place, broker: int, listener: str, timeout: float) -> Advertise
     """Ask a broker where it wants to be called, and call it there."""
     try:
         says = _says(place, broker, timeout)
-    except ClusterError as error:
-        return Advertised(broker, listener, None, str(error).removeprefix(f"{place}: "))
-    why_not = None
+    except NoAnswer as error:
+        return Advertised(broker, listener, None, str(error).removeprefix(f"{place}: "), error.todo)
+    why_not = todo = None
     if says != (place.address, place.port):
         try:
             socket.getaddrinfo(*says, type=socket.SOCK_STREAM)
-            _says(Place(place.who, *says), broker, timeout)
+            _says(replace(place, address=says[0], port=says[1]), broker, timeout)
         except (OSError, UnicodeError):
             why_not = f"this machine cannot resolve the name {says[0]}"
-        except ClusterError as error:
-            why_not = str(error).partition("): ")[2]
-    return Advertised(broker, listener, says, why_not)
+        except NoAnswer as error:
+            why_not, todo = str(error).partition("): ")[2], error.todo
+    return Advertised(broker, listener, says, why_not, todo)
 
 
 def _says(place: Place, broker: int, timeout: float) -> tuple[str, int]:
-    """Where the broker that answers there tells clients to come to; raises ClusterError if it is another one."""
+    """Where the broker that answers there tells clients to come to; raises NoAnswer if it is another one."""
     with Link(place, timeout) as link:
         seen = view(broker, link.ask(metadata_request(()))[0])
     if broker not in seen.advertised:

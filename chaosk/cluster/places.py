@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chaosk.cluster.security import security
 from chaosk.cluster.wire import Place
 from chaosk.errors import PreflightError
 from chaosk.inventory import Inventory
@@ -13,22 +14,26 @@ from chaosk.inventory import Inventory
 def broker_places(inventory: Inventory, settings: Mapping[str, Any]) -> dict[int, Place]:
     """By broker id the first listener that clients use.
 
-    Raises PreflightError for a broker that has none, and for a cluster that asks for TLS or SASL (``settings`` are
-    librdkafka's): requests pinned to one broker go in the clear.
+    Raises PreflightError for a broker that has none, and where chaosk cannot connect as ``settings`` (librdkafka's,
+    secrets resolved) say.
     """
-    protocol = str(settings.get("security.protocol", "plaintext")).lower()
-    if protocol != "plaintext":
-        raise PreflightError(
-            f"client.security.protocol: {protocol}: chaosk's watcher speaks to brokers in plaintext only; "
-            "give the inventory a PLAINTEXT listener for clients"
-        )
     places = {}
-    for number, broker in sorted(inventory.brokers.items()):
-        open_to_clients = [listener for listener in broker.listeners.values() if listener.clients]
-        if not open_to_clients:
+    for number in sorted(inventory.brokers):
+        listeners = client_places(inventory, number, settings)
+        if not listeners:
             raise PreflightError(f"broker {number}: the inventory names no listener of it that clients use")
-        places[number] = Place(f"broker {number}", open_to_clients[0].address, open_to_clients[0].port)
+        places[number] = next(iter(listeners.values()))
     return places
+
+
+def client_places(inventory: Inventory, broker: int, settings: Mapping[str, Any]) -> dict[str, Place]:
+    """By listener name where clients come in at a broker; raises PreflightError as :func:`broker_places` does."""
+    opened = security(settings)
+    return {
+        name: Place(f"broker {broker}, listener {name}", at.address, at.port, opened)
+        for name, at in inventory.brokers[broker].listeners.items()
+        if at.clients
+    }
 
 
 def zookeeper_places(inventory: Inventory) -> dict[int, Place]:

@@ -7,6 +7,7 @@ that hangs costs its caller ``timeout`` seconds and nobody else anything.
 from __future__ import annotations
 
 import socket
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from kafka.protocol.api_message import ApiMessage
 from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.parser import KafkaProtocol
 
+from chaosk.cluster import handshake
+from chaosk.cluster.login import Refused, log_in
+from chaosk.cluster.security import CLEAR, Security
 from chaosk.errors import ClusterError
 
 TIMEOUT = 1.0
@@ -25,10 +29,17 @@ TIMEOUT = 1.0
 
 _HELLO_VERSION = 2  # of ApiVersions: every broker since 2.0 knows it, 4.x too
 _CHUNK = 1 << 16
+_RENEWED = 0.9
+"""Part of a login's life after which there is a new connection, with a new login."""
 
 
 class NoAnswer(ClusterError):  # noqa: N818 - the thing that happened
     """One broker or ZooKeeper node did not answer; the message says which and why."""
+
+    def __init__(self, says: str, todo: str | None = None) -> None:
+        """``todo``: what to do, where that follows from why."""
+        super().__init__(says)
+        self.todo = todo
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +47,11 @@ class Place:
     """Where a server answers."""
 
     who: str
-    """For messages, like ``broker 2``."""
+    """For messages, like ``broker 2, listener CLIENT``."""
     address: str
     port: int
+    security: Security = CLEAR
+    """How a connection to it is opened."""
 
     def __str__(self) -> str:
         return f"{self.who} ({self.address}:{self.port})"
@@ -54,6 +67,7 @@ class Link:
         self._socket: socket.socket | None = None
         self._protocol: Any = _protocol()
         self._versions: dict[int, int] = {}
+        self._until: float | None = None
 
     @property
     def connected(self) -> bool:
@@ -71,12 +85,16 @@ class Link:
         deadline = time.monotonic() + timeout
         try:
             self._connect(deadline)
-            for request in requests:
-                request.API_VERSION = self._version(request)
-            return self._exchange(requests, deadline)
+            return self._versioned(requests, deadline)
         except TimeoutError as error:
             self.close()
             raise NoAnswer(f"{self.place}: no answer within {timeout:g} s") from error
+        except Refused as refused:
+            self.close()
+            raise NoAnswer(f"{self.place}: {refused}", refused.todo) from refused
+        except ssl.SSLError as error:
+            self.close()
+            raise NoAnswer(f"{self.place}: {handshake.failure(error)}", handshake.todo(error)) from error
         except OSError as error:
             self.close()
             raise NoAnswer(f"{self.place}: {(error.strerror or str(error)).lower()}") from error
@@ -97,17 +115,31 @@ class Link:
         self.close()
 
     def _connect(self, deadline: float) -> None:
+        if self._until is not None and time.monotonic() > self._until:
+            self.close()  # the broker is about to, because the login has grown old
         if self._socket is not None:
             return
         # a new protocol for a new connection: half-read answers of the old one must not leak into it
         self._protocol = _protocol()
-        self._socket = socket.create_connection((self.place.address, self.place.port), _left(deadline))
+        place = self.place
+        self._socket = socket.create_connection((place.address, place.port), _left(deadline))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if place.security.tls is not None:
+            self._socket.settimeout(_left(deadline))
+            self._socket = place.security.tls.wrap_socket(self._socket, server_hostname=place.address)
         hello = ApiVersionsRequest(version=_HELLO_VERSION)
         (answer,) = self._exchange((hello,), deadline)
         if answer.error_code:
             raise KafkaError(f"it answers ApiVersions with error {answer.error_code}; brokers before 2.0 are too old")
         self._versions = {key.api_key: key.max_version for key in answer.api_keys}
+        if place.security.login is not None:
+            holds = log_in(lambda request: self._versioned([request], deadline)[0], place.security.login)
+            self._until = None if holds is None else time.monotonic() + _RENEWED * holds
+
+    def _versioned(self, requests: Sequence[ApiMessage], deadline: float) -> list[Any]:
+        for request in requests:
+            request.API_VERSION = self._version(request)
+        return self._exchange(requests, deadline)
 
     def _version(self, request: ApiMessage) -> int:
         known = self._versions.get(request.API_KEY)

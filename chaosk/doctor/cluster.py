@@ -9,6 +9,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.health import INTERNAL, complaint, unhealthy
 from chaosk.cluster.live import Live, PartitionState
 from chaosk.cluster.reassigning import reassigning
+from chaosk.cluster.settings import client_settings
 from chaosk.cluster.views import partitions
 from chaosk.doctor.finding import Finding, bad, ok
 from chaosk.errors import ClusterError
@@ -20,13 +21,16 @@ _WAIT = "wait until it is whole, or mend it: a fault on top would prove nothing"
 
 
 def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[str] = ()) -> Iterator[Finding]:
-    """Whether an experiment may start on it; ``own``: topics that are made anew anyhow, in whatever state."""
+    """Whether an experiment may start on it; ``own``: topics that are made anew anyhow, in whatever state.
+
+    Raises PreflightError for client settings that chaosk cannot go by.
+    """
     problems = unhealthy(live, inventory)
     for problem in problems:
         yield bad("cluster", "health", problem, _WAIT)
     if not problems:
         yield ok("cluster", "health", _whole(inventory))
-    yield from listeners(advertised(inventory))
+    yield from listeners(advertised(inventory, client_settings(inventory)))
     try:
         every = partitions(brokers.views(None))
         yield _partitions([one for one in every if one.topic not in {*own, *INTERNAL}])
@@ -45,12 +49,12 @@ def listeners(found: Iterable[Advertised]) -> Iterator[Finding]:
         if one.says is None:
             yield bad(
                 where, what, f"does not answer where the inventory says: {one.why_not}",
-                "start the broker, or correct the address in the inventory",
+                one.todo or "start the broker, or correct its address, or what client: says of TLS and the login",
             )  # fmt: skip
         elif one.why_not is not None:
             yield bad(
                 where, what, f"advertises {_spell(one.says)}, and that leads nowhere from here: {one.why_not}",
-                "correct its advertised.listeners, or how that name resolves on this machine",
+                one.todo or "correct its advertised.listeners, or how that name resolves on this machine",
             )  # fmt: skip
         else:
             yield ok(where, what, f"advertises {_spell(one.says)}, which answers")

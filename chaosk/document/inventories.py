@@ -12,6 +12,8 @@ from chaosk.nearest import instead
 from chaosk.quorum import mistakes
 
 _PROCESSES = ("brokers", "zookeepers", "controllers")
+_FILES = {"ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"}
+"""Client settings that name a file."""
 
 
 def inventory_references(root: Node) -> Iterator[Found]:
@@ -43,7 +45,9 @@ def located(inventory: Inventory, folder: FilePath) -> Inventory:
 
     hosts = {name: host(each) for name, each in inventory.hosts.items()}
     secrets = {name: each for name, each in inventory.client.items() if isinstance(each, SecretRef)}
+    moved: dict[str, SecretRef | str | None]
     moved = {name: each.model_copy(update={"file": absolute(each.file)}) for name, each in secrets.items()}
+    moved |= {name: absolute(at) for name, at in inventory.client.items() if name in _FILES and isinstance(at, str)}
     return inventory.model_copy(update={"hosts": hosts, "client": {**inventory.client, **moved}})
 
 

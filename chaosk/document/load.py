@@ -23,7 +23,8 @@ from chaosk.document.secrets import plain_secrets
 from chaosk.document.shape import inventory_shape, lab_shape, scenario_shape
 from chaosk.document.variables import BLOCK as VARIABLES
 from chaosk.document.variables import substitute, uses
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.model import Model
 from chaosk.scenario import Scenario, from_plain
 

@@ -14,7 +14,8 @@ from pydantic.fields import FieldInfo
 
 from chaosk.expect import Expect, parse_bounds
 from chaosk.fields import Name
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.metrics import METRICS, WINDOWS, Metric
 from chaosk.model import Model
 from chaosk.scenario import Entry, Scenario, probes, steps

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from chaosk.errors import UsageError
-from chaosk.inventory import Broker, Host, LabLayout, Listener, ScriptService
+from chaosk.inventory import Broker, Host, Listener, ScriptService
 from chaosk.lab import launchers
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import Service
+from chaosk.lablayout import LabLayout
 
 LOG = "/var/log/kafka/server.log"
 CONFIG = "/opt/kafka/config/server.properties"
 CLIENT_PORT = 9092
 REPLICATION_PORT = 9093
+LISTENER_FILE = "/opt/kafka/config/client-listener.pem"
+"""Key and certificate of the listener for clients, where they come in by TLS."""
 CONTROLLER_LISTENER = "CONTROLLER"
 """The name of the listener for controllers, in KRaft."""
 
@@ -34,7 +37,7 @@ def service(seat: Seat, number: int) -> Service:
         number=number,
         host=seat.host,
         address=seat.address,
-        port=CLIENT_PORT,
+        port=REPLICATION_PORT,
         start=(f"{launchers.BIN}/kafka-start",),
         stop=(f"{launchers.BIN}/kafka-stop",),
         pid_file="/run/kafka/kafka.pid",
@@ -53,6 +56,26 @@ def services(seats: tuple[Seat, ...]) -> tuple[Service, ...]:
 def listeners(seat: Seat) -> str:
     """``listeners`` for clients and for brokers; the same are advertised."""
     return f"CLIENT://{seat.address}:{CLIENT_PORT},REPLICATION://{seat.address}:{REPLICATION_PORT}"
+
+
+def protocols(layout: LabLayout, *names: str) -> dict[str, str]:
+    """``listener.security.protocol.map`` of the listeners ``names``, and what that for clients needs."""
+    spoken = dict.fromkeys(names, "PLAINTEXT")
+    if not layout.secure:
+        return _map(spoken)
+    return {
+        **_map({**spoken, "CLIENT": "SASL_SSL"}),
+        "listener.name.client.ssl.keystore.type": "PEM",
+        "listener.name.client.ssl.keystore.location": LISTENER_FILE,
+        "listener.name.client.sasl.enabled.mechanisms": "SCRAM-SHA-512",
+        "listener.name.client.scram-sha-512.sasl.jaas.config": (
+            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        ),
+    }
+
+
+def _map(spoken: dict[str, str]) -> dict[str, str]:
+    return {"listener.security.protocol.map": ",".join(f"{name}:{how}" for name, how in spoken.items())}
 
 
 def settings(seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:

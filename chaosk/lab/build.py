@@ -11,7 +11,6 @@ from pathlib import Path
 import yaml
 
 from chaosk.errors import LabError
-from chaosk.inventory import LabLayout
 from chaosk.lab import (
     archive,
     health,
@@ -24,6 +23,7 @@ from chaosk.lab import (
     preflight,
     privilege,
     runner,
+    secure,
     ssh_files,
     unit,
 )
@@ -33,6 +33,7 @@ from chaosk.lab.lab import Lab
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
+from chaosk.lablayout import LabLayout
 from chaosk.together import together
 
 Say = Callable[[str], object]
@@ -67,6 +68,8 @@ def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
         _create(wanted, kind, say)
     _services(wanted, kind, say)
     if not state.inventory.exists():
+        if wanted.layout.secure:
+            secure.admit(state, [seat.address for seat in wanted.seats if seat.broker is not None])
         _write_inventory(wanted)
     say(f"lab {state.name}: {wanted.title}: ready ({time.monotonic() - started:.1f} s)")
     return state.inventory
@@ -84,7 +87,7 @@ def _same(wanted: Lab) -> None:
 
 def _essence(one: Lab) -> tuple[object, ...]:
     has = one.layout
-    return one.mode, one.seats, has.kafka, has.broker_config, has.broker_overrides, has.hosts
+    return one.mode, one.seats, has.kafka, has.broker_config, has.broker_overrides, has.hosts, has.secure
 
 
 def clear(kind: HostKind, state: places.LabState) -> None:
@@ -109,8 +112,11 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     runner.write(directory / "client_key", client.private, 0o600)
     privilege.give_to_caller(directory / "client_key")
     runner.write(directory / "known_hosts", ssh_files.known_hosts(wanted.seats, keys))
+    by = secure.prepare(directory) if wanted.layout.secure else None
     files = {
-        seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client) + files[seat.host]
+        seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client)
+        + files[seat.host]
+        + (() if by is None else secure.files(seat, by))
         for seat in wanted.seats
     }
     init = directory / "init.py"
@@ -206,5 +212,7 @@ def _write_inventory(wanted: Lab) -> None:
     inventory = wanted.mode.inventory(wanted.seats, wanted.layout, state.namespace)
     if wanted.layout.hosts == "vms":
         inventory = power.inventory(unit.inventory(inventory), state.name)
+    if wanted.layout.secure:
+        inventory = secure.inventory(inventory)
     values = inventory.model_dump(mode="json", exclude_defaults=True)
     runner.write(state.inventory, yaml.safe_dump(values, sort_keys=False))

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from chaosk.cluster.wire import Place
 from chaosk.errors import UsageError
-from chaosk.inventory import Controller, Inventory, Kafka, LabLayout, Listener, ScriptService
+from chaosk.inventory import Controller, Inventory, Kafka, Listener, ScriptService
 from chaosk.lab import broker, jars, launchers, seating
 from chaosk.lab.launchers import BROKER, Control
 from chaosk.lab.logfiles import logging_of
@@ -16,6 +16,7 @@ from chaosk.lab.mode import Mode
 from chaosk.lab.properties import properties
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
+from chaosk.lablayout import LabLayout
 
 CONTROLLER = "kafka-controller"
 """What a controller with a process of its own is called on its host."""
@@ -140,7 +141,6 @@ def _quorum_settings(seats: tuple[Seat, ...]) -> dict[str, str]:
     return {
         "controller.quorum.voters": ",".join(f"{number}@{at}:{PORT}" for number, at in voters(seats).items()),
         "controller.listener.names": broker.CONTROLLER_LISTENER,
-        "listener.security.protocol.map": "CLIENT:PLAINTEXT,REPLICATION:PLAINTEXT,CONTROLLER:PLAINTEXT",
     }
 
 
@@ -152,6 +152,7 @@ def controller_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) ->
         "listeners": f"{broker.CONTROLLER_LISTENER}://{seat.address}:{PORT}",
         "log.dirs": DATA,
         **_quorum_settings(seats),
+        **broker.protocols(layout, "CLIENT", "REPLICATION", broker.CONTROLLER_LISTENER),
         **broker.settings(seats, layout),
     }
 
@@ -168,6 +169,7 @@ def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dic
         "inter.broker.listener.name": "REPLICATION",
         "broker.session.timeout.ms": "9000",
         **_quorum_settings(seats),
+        **broker.protocols(layout, "CLIENT", "REPLICATION", broker.CONTROLLER_LISTENER),
         **broker.settings(seats, layout),
         **broker.own(seat, layout),
     }

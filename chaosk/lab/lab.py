@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from chaosk.cluster.wire import Place
-from chaosk.inventory import LabLayout
 from chaosk.lab import unit
 from chaosk.lab.mode import Mode, mode_of
 from chaosk.lab.seating import Role, Seat
 from chaosk.lab.service import Service
 from chaosk.lab.state import LabState
+from chaosk.lablayout import LabLayout
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from chaosk.errors import LabError
-from chaosk.inventory import LabLayout
 from chaosk.lab import runner
 from chaosk.lab import state as places
+from chaosk.lablayout import LabLayout
 
 
 def is_root() -> bool:

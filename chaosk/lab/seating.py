@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import Literal, cast
 
 from chaosk.errors import UsageError
-from chaosk.inventory import LabLayout
+from chaosk.lablayout import LabLayout
 
 NETWORK = "198.18.0"
 """The first three bytes of every address: 198.18.0.0/15 is reserved for benchmarks (RFC 2544)."""

@@ -19,7 +19,7 @@ class Service:
     host: str
     address: str
     port: int
-    """Where clients ask it."""
+    """Where the lab itself asks it: of a broker the listener between brokers, which is never secured."""
     start: tuple[str, ...]
     stop: tuple[str, ...]
     pid_file: str

@@ -11,6 +11,7 @@
             ├── inventory.yaml         what chaosk reads; written last, so it is there when the rest is
             ├── layout.json            what was asked for
             ├── client_key, known_hosts
+            ├── ca.pem, ca_key, client_password    where clients come in by TLS and with a password
             ├── keeper.json .pid .log  the process everything else lives under
             ├── alive                  locked by the keeper as long as it lives
             ├── control                the keeper reads here which host to start

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from chaosk.cluster.wire import Place
 from chaosk.errors import UsageError
-from chaosk.inventory import Inventory, Kafka, LabLayout, ScriptService, ZooKeeper
+from chaosk.inventory import Inventory, Kafka, ScriptService, ZooKeeper
 from chaosk.lab import broker, jars, launchers, seating
 from chaosk.lab.launchers import Control
 from chaosk.lab.logfiles import LOG4J_1
@@ -16,6 +16,7 @@ from chaosk.lab.mode import Mode
 from chaosk.lab.properties import properties
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
+from chaosk.lablayout import LabLayout
 
 ZOOKEEPER_LOG = "/var/log/zookeeper/zookeeper.log"
 ZOOKEEPER_CONFIG = "/opt/kafka/config/zoo.cfg"
@@ -138,7 +139,7 @@ def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dic
         "broker.id": str(seat.broker),
         "listeners": broker.listeners(seat),
         "advertised.listeners": broker.listeners(seat),
-        "listener.security.protocol.map": "CLIENT:PLAINTEXT,REPLICATION:PLAINTEXT",
+        **broker.protocols(layout, "CLIENT", "REPLICATION"),
         "inter.broker.listener.name": "REPLICATION",
         "zookeeper.connect": nodes,
         "zookeeper.session.timeout.ms": "9000",

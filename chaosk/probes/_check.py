@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import selectors
 import socket
+import ssl
 import struct
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka.errors import KafkaError
 from kafka.protocol.metadata import ApiVersionsRequest
@@ -23,6 +25,17 @@ CLOSED = "CLOSED"
 """Error of a check whose connection the broker closed instead of answering."""
 NOT_KAFKA = "NOT_KAFKA"
 """Error of a check that was answered by something that is no broker."""
+NO_TLS = "NO_TLS"
+"""Error of a check whose TLS handshake failed."""
+
+
+class Tls(NamedTuple):
+    """How a check opens a connection that is not in the clear."""
+
+    context: ssl.SSLContext
+    name: str
+    """What the broker's certificate has to be made for."""
+
 
 OWN = frozenset(
     errno.errorcode[code] for code in (errno.EADDRNOTAVAIL, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -37,9 +50,10 @@ _now = time.monotonic_ns
 class Check:
     """One check from when it begins; :meth:`go_on` whenever its socket is ready, until :attr:`over`."""
 
-    def __init__(self, broker: int, due: int, *, asks: bool) -> None:
-        """``due``: monotonic nanoseconds; ``asks``: whether the broker must answer ApiVersions."""
-        self.broker, self.due, self._asks = broker, due, asks
+    def __init__(self, broker: int, due: int, *, asks: bool, tls: Tls | None = None) -> None:
+        """``due``: monotonic nanoseconds; ``asks``: whether the broker must answer ApiVersions, by ``tls`` if given."""
+        self.broker, self.due, self._asks, self._tls = broker, due, asks, tls
+        self.awaits = selectors.EVENT_WRITE
         self.began: int | None = None
         self.connected: int | None = None
         self.answered: int | None = None
@@ -52,11 +66,6 @@ class Check:
     def over(self) -> bool:
         """Whether it has its outcome."""
         return self.closed is not None
-
-    @property
-    def reads(self) -> bool:
-        """Whether it waits for bytes to read; else it waits until it can write, which is when it is connected."""
-        return self.connected is not None
 
     @property
     def outcome(self) -> str:
@@ -81,8 +90,16 @@ class Check:
         try:
             if self.connected is None:
                 self._connect()
+            elif self._protocol is None:
+                self._ask()
             else:
                 self._hear()
+        except ssl.SSLWantReadError:
+            self.awaits = selectors.EVENT_READ
+        except ssl.SSLWantWriteError:
+            self.awaits = selectors.EVENT_WRITE
+        except ssl.SSLError:
+            self.end(NO_TLS)
         except OSError as error:
             self.end(errno.errorcode.get(error.errno or 0, str(error)))
 
@@ -101,9 +118,19 @@ class Check:
         if not self._asks:
             self.end()
             return
+        if self._tls is not None:
+            context, name = self._tls
+            self.socket = context.wrap_socket(connection, server_hostname=name, do_handshake_on_connect=False)
+        self._ask()
+
+    def _ask(self) -> None:
+        connection = self._socket()
+        if isinstance(connection, ssl.SSLSocket):
+            connection.do_handshake()
         self._protocol = KafkaProtocol(client_id="chaosk")  # type: ignore[no-untyped-call]
         self._protocol.send_request(ApiVersionsRequest(version=_HELLO_VERSION))
         connection.sendall(self._protocol.send_bytes())  # some 30 bytes: a fresh connection takes them at once
+        self.awaits = selectors.EVENT_READ
 
     def _hear(self) -> None:
         data = self._socket().recv(_CHUNK)

@@ -10,8 +10,9 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from chaosk.cluster.live import ProbeState
+from chaosk.cluster.security import security
 from chaosk.errors import PreflightError, UsageError
-from chaosk.probes._check import NO_TURN, TIMEOUT, Check, Resolved
+from chaosk.probes._check import NO_TURN, TIMEOUT, Check, Resolved, Tls
 from chaosk.probes._contract import Workplace
 from chaosk.probes._priority import go_first
 
@@ -36,9 +37,9 @@ class Checking:
     """One incarnation of a health check at work."""
 
     def __init__(self, probe: HealthCheck, place: Workplace) -> None:
-        """Looks up where the brokers are; raises UsageError or PreflightError where that cannot be told."""
+        """Looks up where the brokers are; raises UsageError or PreflightError where that, or TLS, cannot be told."""
         self._probe, self._place = probe, place
-        _refuse_secrets(probe, place)
+        self._tls = security(place.client).tls if probe.exchange == "api_versions" else None
         self._places = {broker: _resolved(broker, place) for broker in _wanted(probe, place)}
         self._turns = tuple(self._places)
         self._schedule = probe.schedule(len(self._turns))
@@ -75,11 +76,15 @@ class Checking:
     def _step(self, wait: float) -> None:
         for broker, waiting in self._waiting.items():
             while waiting and len(self._flying[broker]) < AT_ONCE:
-                self._begin(Check(broker, waiting.popleft(), asks=self._probe.exchange == "api_versions"))
+                self._begin(self._check(broker, waiting.popleft()))
         for key, _events in self._selector.select(wait):
             self._go_on(key.data)
         self._give_up()
         self._keep()
+
+    def _check(self, broker: int, due: int) -> Check:
+        tls = None if self._tls is None else Tls(self._tls, self._place.brokers[broker][0])
+        return Check(broker, due, asks=self._probe.exchange == "api_versions", tls=tls)
 
     def _begin(self, check: Check) -> None:
         check.begin(self._places[check.broker])
@@ -93,15 +98,14 @@ class Checking:
         connection = check.socket
         if connection is None:
             return
-        reads = check.reads
-        descriptor = connection.fileno()
+        awaited, descriptor = check.awaits, connection.fileno()
         check.go_on()
         if check.over:
             self._selector.unregister(descriptor)
             self._flying[check.broker].discard(check)
             self._written(check)
-        elif check.reads != reads:
-            self._selector.modify(connection, selectors.EVENT_READ, check)
+        elif check.awaits != awaited:
+            self._selector.modify(descriptor, check.awaits, check)
 
     def _give_up(self) -> None:
         """End what hangs, and what waited for its turn for as long."""
@@ -162,13 +166,6 @@ class Checking:
         place.log.write("ends", (place.probe, place.incarnation, _now(), self._next, self._counts.total()))
         place.log.flush()
         place.tell(self._state())
-
-
-def _refuse_secrets(probe: HealthCheck, place: Workplace) -> None:
-    protocol = str(place.client.get("security.protocol", "plaintext")).lower()
-    if probe.exchange != "none" and protocol != "plaintext":
-        msg = f"{place.probe}: exchange: {probe.exchange} goes in the clear, and clients use {protocol}; leave it out"
-        raise PreflightError(msg)
 
 
 def _wanted(probe: HealthCheck, place: Workplace) -> tuple[int, ...]:

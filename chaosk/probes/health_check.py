@@ -44,7 +44,10 @@ class HealthCheck(Probe):
     timeout: Annotated[Duration, Field(ge=0.05, le=30.0)] = 3.0
     """After how long a check that hangs is given up."""
     exchange: Literal["none", "api_versions"] = "none"
-    """``none``: a connection that stands is health enough; ``api_versions``: the broker must answer that request."""
+    """``none``: a connection that stands is health enough; ``api_versions``: the broker must answer that request.
+
+    Where clients use TLS, that request does, too; it needs no login.
+    """
 
     def topics(self) -> tuple[str, ...]:
         """None."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from chaosk import lab
 from chaosk.document import load_inventory
 from chaosk.errors import LabError
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.scenario import ClusterShape
 
 KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"

@@ -21,7 +21,8 @@ from chaosk.cluster.topics import prepare
 from chaosk.document import load_inventory
 from chaosk.errors import ChaoskError
 from chaosk.expression import parse_condition
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.scenario import Topic
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh

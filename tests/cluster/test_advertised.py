@@ -52,7 +52,7 @@ def saying(**says: tuple[str, int]) -> Iterator[None]:
 def test_addresses_that_work_are_fine() -> None:
     """Each listener for clients, and none of those between brokers, which need not be reached from here."""
     with mock_cluster() as (_, places):
-        found = advertised(cluster(places))
+        found = advertised(cluster(places), {})
     assert [(one.broker, one.listener, one.why_not) for one in found] == [
         (number, "CLIENT", None) for number in sorted(places)
     ]
@@ -62,7 +62,7 @@ def test_addresses_that_work_are_fine() -> None:
 def test_a_name_that_does_not_resolve() -> None:
     """What it says and why nobody can follow: not only that something is wrong."""
     with mock_cluster(1) as (_, places), saying(b1=("kafka-1.invalid", 9092)):
-        (found,) = advertised(cluster(places))
+        (found,) = advertised(cluster(places), {})
     why = "this machine cannot resolve the name kafka-1.invalid"
     assert found == Advertised(1, "CLIENT", ("kafka-1.invalid", 9092), why)
 
@@ -70,7 +70,7 @@ def test_a_name_that_does_not_resolve() -> None:
 def test_a_name_that_is_no_name() -> None:
     """A broker may advertise anything: no traceback."""
     with mock_cluster(1) as (_, places), saying(b1=("x" * 80 + ".example", 9092)):
-        (found,) = advertised(cluster(places))
+        (found,) = advertised(cluster(places), {})
     assert found.why_not is not None
     assert "cannot resolve" in found.why_not
 
@@ -81,7 +81,7 @@ def test_an_address_where_nobody_answers_or_somebody_else() -> None:
         dead, wrong = ("127.0.0.1", unused_port()), ("127.0.0.1", other.port)
         for says, why in ((dead, "connection refused"), (wrong, "does not speak Kafka's protocol")):
             with saying(b1=says):
-                (found,) = advertised(cluster(places))
+                (found,) = advertised(cluster(places), {})
             assert found.says == says
             assert why in (found.why_not or "")
 
@@ -90,7 +90,7 @@ def test_every_listener_is_asked_by_itself() -> None:
     """One that is right does not speak for another of the same broker."""
     with mock_cluster(1) as (_, places):
         dead = Place("broker 1", "127.0.0.1", unused_port())
-        found = {one.listener: one for one in advertised(cluster(places, SECOND=places[1], THIRD=dead))}
+        found = {one.listener: one for one in advertised(cluster(places, SECOND=places[1], THIRD=dead), {})}
     assert found.keys() == {"CLIENT", "SECOND", "THIRD"}
     assert (found["CLIENT"].why_not, found["SECOND"].why_not) == (None, None)
     assert found["THIRD"].says is None
@@ -100,6 +100,6 @@ def test_every_listener_is_asked_by_itself() -> None:
 def test_a_broker_that_the_cluster_does_not_know() -> None:
     """It answers, but its own answer has no place for it."""
     with mock_cluster(1) as (_, places), saying(b7=("127.0.0.1", 1)):
-        (found,) = advertised(cluster(places))
+        (found,) = advertised(cluster(places), {})
     assert found.says is None
     assert "not alive to the cluster" in (found.why_not or "")

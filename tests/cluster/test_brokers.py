@@ -95,7 +95,7 @@ def test_dead_brokers_are_passed_over() -> None:
 
 def test_says_why_nobody_answers() -> None:
     """With no answer at all the reason of each broker is told."""
-    words = r"no broker answers: broker 1 .*refused; broker 2 .*no answer within"
+    words = r"no broker answers: broker 1, .*refused; broker 2, .*no answer within"
     with (
         server(silent) as hanging,
         brokers({1: dead(), 2: hanging}, timeout=0.3) as two,

@@ -23,7 +23,7 @@ def test_brokers_answer_at_their_client_listener() -> None:
         }
     )
     found = broker_places(place.model_copy(update={"brokers": {0: broker}}), {})
-    assert [str(one) for one in found.values()] == ["broker 0 (198.18.0.11:9092)"]
+    assert [str(one) for one in found.values()] == ["broker 0, listener CLIENT (198.18.0.11:9092)"]
 
 
 def test_refuses_a_broker_without_one() -> None:
@@ -35,16 +35,12 @@ def test_refuses_a_broker_without_one() -> None:
         broker_places(place.model_copy(update={"brokers": {1: broker}}), {})
 
 
-@pytest.mark.parametrize("protocol", ["SSL", "sasl_plaintext", "SASL_SSL"])
-def test_refuses_what_it_cannot_speak(protocol: str) -> None:
-    """TLS and SASL are refused with a way out, not tried and failed at."""
-    with pytest.raises(PreflightError, match=f"{protocol.lower()}.*plaintext only.*PLAINTEXT listener"):
-        broker_places(inventory(), {"security.protocol": protocol})
-
-
-def test_takes_plaintext_by_any_case() -> None:
-    """librdkafka reads the protocol in any case; so do we."""  # noqa: D403 - a name
-    assert len(broker_places(inventory(), {"security.protocol": "PLAINTEXT"})) == 3
+def test_says_how_connections_are_opened() -> None:
+    """Every place carries what the client settings say; what chaosk cannot follow is refused, not tried."""
+    found = broker_places(inventory(), {"security.protocol": "SSL"})
+    assert [place.security.tls is not None for place in found.values()] == [True] * 3
+    with pytest.raises(PreflightError, match=r"client.sasl.mechanism: GSSAPI"):
+        broker_places(inventory(), {"security.protocol": "SASL_SSL"})
 
 
 def test_zookeepers_answer_on_their_host() -> None:

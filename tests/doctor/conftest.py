@@ -16,8 +16,9 @@ import pytest
 
 from chaosk import lab
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
+from chaosk.lablayout import LabLayout
 from chaosk.transport.command import Command, Result
 from chaosk.transport.ssh import Ssh
 

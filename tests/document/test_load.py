@@ -12,7 +12,8 @@ from sample_documents import INVENTORY, SCENARIO, spoil, written
 
 from chaosk.document import DocumentError, load_inventory, load_scenario
 from chaosk.errors import ExitCode, UsageError
-from chaosk.inventory import Inventory, LabLayout, SecretRef
+from chaosk.inventory import Inventory, SecretRef
+from chaosk.lablayout import LabLayout
 from chaosk.scenario import Scenario
 from chaosk.verdict import Outcome
 
@@ -73,7 +74,7 @@ def test_inventory_is_loaded_with_its_files_located(tmp_path: Path) -> None:
     assert inventory.hosts["node1"].key_file == str(tmp_path / "keys/id")
     assert inventory.hosts["node1"].known_hosts == str(tmp_path / "keys/known")
     assert inventory.client["sasl.password"] == SecretRef(env="KAFKA_PASSWORD")
-    assert inventory.client["ssl.ca.location"] == SecretRef(file=str(tmp_path / "ca.pem"))
+    assert inventory.client["ssl.ca.location"] == str(tmp_path / "ca.pem")
     assert inventory.bootstrap_servers() == "kafka1.example.com:9092,kafka2.example.com:9092"
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from chaosk import lab
-from chaosk.inventory import LabLayout
 from chaosk.lab import jars, mode, namespace_hosts, state
+from chaosk.lablayout import LabLayout
 
 TAG = f"t{os.getpid() % 1_000_000}"
 """Begins the name of every lab of these tests: runs side by side do not meet."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from chaosk.errors import LabError, UsageError
-from chaosk.inventory import LabLayout
 from chaosk.lab import access, state
+from chaosk.lablayout import LabLayout
 
 from .conftest import TAG, chaosk
 

@@ -17,8 +17,9 @@ from confluent_kafka.cimpl import NewTopic
 
 from chaosk import lab
 from chaosk.errors import LabError
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab import namespace, state
+from chaosk.lablayout import LabLayout
 
 pytestmark = pytest.mark.lab
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.errors import LabError
-from chaosk.inventory import LabLayout
 from chaosk.lab import jars, mode, runner
+from chaosk.lablayout import LabLayout
 
 NAMES = {"m": "http://maven.apache.org/POM/4.0.0"}
 REMEMBERED = (

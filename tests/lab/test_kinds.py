@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.inventory import LabLayout
 from chaosk.lab import kinds, lab, runner
 from chaosk.lab.kept_hosts import KeptHosts
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import LabState
 from chaosk.lab.vm_hosts import VmHosts
+from chaosk.lablayout import LabLayout
 
 
 @pytest.mark.parametrize(

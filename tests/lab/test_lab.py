@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.errors import UsageError
-from chaosk.inventory import LabLayout
 from chaosk.lab import lab
 from chaosk.lab.state import LabState
+from chaosk.lablayout import LabLayout
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.inventory import LabLayout
 from chaosk.lab import jars, launchers
 from chaosk.lab.launchers import Control
 from chaosk.lab.logfiles import LOG4J_1, LOG4J_2, Logging
 from chaosk.lab.service import HostFile
+from chaosk.lablayout import LabLayout
 
 
 def broker(logging: Logging, cluster: str | None = None) -> dict[str, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from chaosk.errors import UsageError
-from chaosk.inventory import LabLayout
 from chaosk.lab.kraft_mode import KRaftMode
 from chaosk.lab.mode import mode_of
 from chaosk.lab.zookeeper_mode import ZooKeeperMode
+from chaosk.lablayout import LabLayout
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "3.9.1", "3.7.0"])

@@ -16,8 +16,8 @@ import pytest
 
 from chaosk import lab
 from chaosk.errors import LabError
-from chaosk.inventory import LabLayout
 from chaosk.lab import namespace, state
+from chaosk.lablayout import LabLayout
 
 from .conftest import TAG, chaosk, remains
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.errors import UsageError
-from chaosk.inventory import LabLayout
 from chaosk.lab.seating import Seat, seats
+from chaosk.lablayout import LabLayout
 
 
 def test_default_is_three_hosts_with_one_of_each() -> None:

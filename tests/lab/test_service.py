@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.inventory import LabLayout
 from chaosk.lab.seating import seats
 from chaosk.lab.service import HostFile
 from chaosk.lab.zookeeper_mode import ZooKeeperMode
+from chaosk.lablayout import LabLayout
 
 
 @given(

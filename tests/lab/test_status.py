@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from chaosk import lab
-from chaosk.inventory import LabLayout
 from chaosk.lab import runner, state
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.status import HostStatus, LabStatus, ServiceStatus, as_json
+from chaosk.lablayout import LabLayout
 
 OnHost = Callable[..., str]
 Ssh = Callable[..., "subprocess.CompletedProcess[str]"]

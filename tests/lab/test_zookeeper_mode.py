@@ -7,9 +7,10 @@ import yaml
 from properties_reader import read_properties
 
 from chaosk.errors import UsageError
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab.seating import seats
 from chaosk.lab.zookeeper_mode import ZooKeeperMode, broker_config, zoo_cfg
+from chaosk.lablayout import LabLayout
 
 MODE = ZooKeeperMode()
 

@@ -7,13 +7,17 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_servers import mock_cluster
+from fake_tls import behind_tls, serving
 from probes.conftest import Working
 from pydantic import ValidationError
 
 from chaosk.errors import PreflightError, UsageError
+from chaosk.lab import certificates
 from chaosk.probes import _checking
 from chaosk.probes._contract import Address
 from chaosk.probes.health_check import HealthCheck
@@ -185,13 +189,33 @@ def test_one_that_accepts_and_never_answers_hangs_only_where_it_is_asked(work: W
     assert {row["outcome"] for row in bare.rows("health_checks")} == {"ok"}
 
 
+def test_where_clients_use_tls_it_asks_by_tls(work: Work, tmp_path: Path) -> None:
+    """The one that has the certificate of its address answers; another's is no health, nor is a server in the clear."""
+    by = certificates.authority("these tests")
+    (tmp_path / "ca.pem").write_text(by.certificate)
+    client = {"security.protocol": "SSL", "ssl.ca.location": str(tmp_path / "ca.pem")}
+    with (
+        mock_cluster(1) as (_, brokers),
+        behind_tls(serving(tmp_path, certificates.issue(by, "127.0.0.1")), brokers[1]) as good,
+        behind_tls(serving(tmp_path, certificates.issue(by, "192.0.2.1")), brokers[1]) as others,
+    ):
+        places = {number: (at.address, at.port) for number, at in enumerate((good, others, brokers[1]))}
+        working = work(health(rate="10/s", exchange="api_versions"), brokers=places, **client)
+        working.until(lambda state: state.ok >= 5 and state.fail >= 10)
+        working.end()
+    found = Counter((row["broker"], row["outcome"]) for row in working.rows("health_checks"))
+    assert {outcome for broker, outcome in found if broker == 0} == {"ok"}
+    assert {outcome for broker, outcome in found if broker > 0} == {"fail"}
+    errors = {(row["broker"], row["error"]) for row in working.rows("health_checks") if row["broker"] == 1}
+    assert errors == {(1, "NO_TLS")}
+
+
 @pytest.mark.parametrize(
     ("fields", "client", "brokers", "complaint"),
     [
         ({"brokers": [7]}, {}, {0: ("127.0.0.1", 1), 1: ("127.0.0.1", 2)}, "no broker 7 .* it has 0, 1"),
         ({}, {}, {}, "no broker that clients connect to; it has none"),
         ({}, {}, {0: ("nowhere.invalid", 1)}, "nowhere.invalid of broker 0 cannot be resolved"),
-        ({"exchange": "api_versions"}, {"security.protocol": "SSL"}, {0: ("127.0.0.1", 1)}, "clients use ssl"),
     ],
 )
 def test_what_cannot_be_checked_is_refused_before_the_first_check(

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from chaosk import lab
-from chaosk.inventory import LabLayout
+from chaosk.lablayout import LabLayout
 
 LAB = "runs"
 """Name of the lab these tests put up."""

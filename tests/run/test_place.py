@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from chaosk.document import DocumentError
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.run.place import layout_for, settle_on
 from chaosk.scenario import ClusterShape
 

@@ -14,7 +14,8 @@ from chaosk import power
 from chaosk.cluster.topics import prepare
 from chaosk.document import load_inventory
 from chaosk.errors import StepError
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import boot_id
 from chaosk.scenario import Topic
 

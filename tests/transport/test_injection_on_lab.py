@@ -11,8 +11,9 @@ from payloads import CANARY, HARMLESS_IN_A_FILE
 
 from chaosk import clusterlock, lab, lease
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
+from chaosk.lablayout import LabLayout
 from chaosk.steps._contract import Fault, Run
 from chaosk.transport.command import Command, Result
 from chaosk.transport.ssh import Ssh

@@ -12,8 +12,8 @@ import pytest
 from on_lab import until
 
 from chaosk.errors import LabError
-from chaosk.inventory import LabLayout
 from chaosk.lab import jars, launchers, mode, runner, vm_image
+from chaosk.lablayout import LabLayout
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(200)]
 

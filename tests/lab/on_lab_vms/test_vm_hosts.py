@@ -15,9 +15,10 @@ from on_lab import inside, until
 from chaosk import lab, lease, service
 from chaosk.document import load_inventory
 from chaosk.errors import LabError
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab import health, jars, mode, runner, state
 from chaosk.lab.vm_hosts import VmHosts
+from chaosk.lablayout import LabLayout
 from chaosk.steps._contract import Run
 from chaosk.transport.ssh import Ssh
 

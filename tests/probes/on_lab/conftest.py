@@ -22,7 +22,8 @@ from chaosk import lab
 from chaosk.cluster.live import ProbeState
 from chaosk.document import load_inventory
 from chaosk.eventlog import read_live
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.payload import decode
 from chaosk.probes._contract import Probe
 from chaosk.transport.command import Command

@@ -16,8 +16,9 @@ from steps.lab import Ground, ground
 from chaosk import healing, hoststate
 from chaosk import lab as labs
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab import health, power, runner, state
+from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import HERE, kept, places
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh

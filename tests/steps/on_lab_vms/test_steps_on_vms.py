@@ -21,8 +21,9 @@ from chaosk import hoststate, lease
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import fit
 from chaosk.doctor.needs import Needs
-from chaosk.inventory import Inventory, LabLayout
+from chaosk.inventory import Inventory
 from chaosk.lab import state
+from chaosk.lablayout import LabLayout
 from chaosk.run.aiming import freeze
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fault

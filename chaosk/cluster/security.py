@@ -1,0 +1,128 @@
+"""How connections to brokers are opened: in the clear or by TLS, and as whom. From librdkafka's settings; no network.
+
+Probes connect through librdkafka, everything else through :mod:`chaosk.cluster.wire`. Both go by the inventory's
+``client:``, so what the second cannot do is refused here, before a run in which only half of chaosk sees the cluster.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chaosk.errors import PreflightError
+from chaosk.secrets import Secret
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+"""How chaosk can log in."""
+
+_PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
+_INSTEAD = {
+    "ssl.certificate.pem": "name its file with ssl.certificate.location",
+    "ssl.key.pem": "name its file with ssl.key.location",
+    "ssl.keystore.location": "write key and certificate as PEM files, ssl.key.location and ssl.certificate.location",
+    "ssl.crl.location": "leave it out",
+    "ssl.engine.location": "write key and certificate as PEM files, ssl.key.location and ssl.certificate.location",
+    "ssl.providers": "leave it out",
+}
+"""Settings that only librdkafka could follow, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Who logs in, and how."""
+
+    mechanism: str
+    """One of :data:`MECHANISMS`."""
+    user: str
+    password: Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """How a connection is opened."""
+
+    tls: ssl.SSLContext | None = None
+    """What TLS goes by; None for none."""
+    login: Login | None = None
+    """The login; None where brokers want none."""
+
+
+CLEAR = Security()
+"""No TLS, no login."""
+
+
+def security(settings: Mapping[str, Any]) -> Security:
+    """What librdkafka's ``settings`` (secrets resolved) ask for.
+
+    Raises PreflightError for a file that cannot be used, and for what chaosk's own connections cannot do.
+    """
+    protocol = str(settings.get("security.protocol", "plaintext")).lower()
+    if protocol not in _PROTOCOLS:
+        raise PreflightError(f"client.security.protocol: {protocol}: there is no such; write {', '.join(_PROTOCOLS)}")
+    return Security(
+        tls=_context(settings) if protocol.endswith("ssl") else None,
+        login=_login(settings) if protocol.startswith("sasl") else None,
+    )
+
+
+def _login(settings: Mapping[str, Any]) -> Login:
+    mechanism = str(settings.get("sasl.mechanism", settings.get("sasl.mechanisms", "GSSAPI"))).upper()
+    if mechanism not in MECHANISMS:
+        raise PreflightError(
+            f"client.sasl.mechanism: {mechanism}: chaosk can log in by {', '.join(MECHANISMS)}; "
+            "give the inventory a listener for clients that takes one of them"
+        )
+    for name in ("sasl.username", "sasl.password"):
+        if not settings.get(name):
+            raise PreflightError(f"client.{name}: {mechanism} needs it, and the inventory has none; write it there")
+    return Login(mechanism, str(settings["sasl.username"]), Secret(str(settings["sasl.password"])))
+
+
+def _context(settings: Mapping[str, Any]) -> ssl.SSLContext:
+    for name, instead in _INSTEAD.items():
+        if settings.get(name):
+            raise PreflightError(f"client.{name}: chaosk's own connections to brokers cannot use it; {instead}")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = str(settings.get("ssl.endpoint.identification.algorithm", "https")).lower() == "https"
+    if str(settings.get("enable.ssl.certificate.verification", "true")).lower() in {"false", "f", "0"}:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    _trust(context, settings)
+    _identify(context, settings)
+    return context
+
+
+def _trust(context: ssl.SSLContext, settings: Mapping[str, Any]) -> None:
+    location, text = settings.get("ssl.ca.location"), settings.get("ssl.ca.pem")
+    if text:
+        with _blamed("ssl.ca.pem", "the authority's certificate as PEM"):
+            context.load_verify_locations(cadata=str(text))
+    elif location and location != "probe":
+        folder = Path(str(location)).is_dir()
+        with _blamed("ssl.ca.location", "the authority's certificate as PEM, or a folder of such"):
+            context.load_verify_locations(**{"capath" if folder else "cafile": str(location)})
+    else:
+        context.load_default_certs()
+
+
+def _identify(context: ssl.SSLContext, settings: Mapping[str, Any]) -> None:
+    certificate, key = settings.get("ssl.certificate.location"), settings.get("ssl.key.location")
+    if not (certificate and key):
+        return
+    password = settings.get("ssl.key.password")
+    with _blamed("ssl.certificate.location", "PEM files, the key its own, and ssl.key.password that of the key"):
+        # a callable: without one OpenSSL asks at the terminal for the password of a key that has one
+        context.load_cert_chain(str(certificate), str(key), lambda: "" if password is None else str(password))
+
+
+@contextmanager
+def _blamed(name: str, wanted: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:  # an SSLError is an OSError
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise PreflightError(f"client.{name}: cannot be used: {why}; it should name {wanted}") from None

@@ -1,0 +1,101 @@
+"""A lab whose clients come in by TLS and with a password: SASL_SSL, SCRAM. Brokers among themselves are in the clear.
+
+What belongs to it is beside the inventory: ``ca.pem`` and ``ca_key`` of the lab's own authority, ``client_password``.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from pathlib import Path
+
+from confluent_kafka import KafkaException, admin
+
+from chaosk.cluster.security import security
+from chaosk.cluster.views import metadata_request
+from chaosk.cluster.wire import Link, NoAnswer, Place
+from chaosk.errors import LabError
+from chaosk.inventory import Inventory, SecretRef
+from chaosk.lab import certificates, namespace, privilege, runner
+from chaosk.lab.broker import CLIENT_PORT, LISTENER_FILE, REPLICATION_PORT
+from chaosk.lab.certificates import Pair
+from chaosk.lab.seating import Seat
+from chaosk.lab.service import HostFile
+from chaosk.lab.state import LabState
+
+USER = "chaosk"
+MECHANISM = "SCRAM-SHA-512"
+AUTHORITY, AUTHORITY_KEY, PASSWORD = "ca.pem", "ca_key", "client_password"
+_ITERATIONS = 4096
+_WITHIN = 30.0
+"""Seconds until every broker lets the new user in."""
+
+
+def prepare(directory: Path) -> Pair:
+    """Make the authority and the password of a new lab, and write them down."""
+    made = certificates.authority("chaosk lab")
+    runner.write(directory / AUTHORITY, made.certificate)
+    for name, text in ((AUTHORITY_KEY, made.key), (PASSWORD, f"{secrets.token_urlsafe(24)}\n")):
+        runner.write(directory / name, text, 0o600)
+        privilege.give_to_caller(directory / name)
+    return made
+
+
+def files(seat: Seat, by: Pair) -> tuple[HostFile, ...]:
+    """The certificate of the broker on ``seat``, if there is one; readable for its account, in a lab for every one."""
+    if seat.broker is None:
+        return ()
+    made = certificates.issue(by, seat.address)
+    return (HostFile(LISTENER_FILE, made.key + made.certificate),)
+
+
+def inventory(found: Inventory) -> Inventory:
+    """``found`` with what clients need; files are named as beside it."""
+    client = {
+        "security.protocol": "SASL_SSL",
+        "ssl.ca.location": AUTHORITY,
+        "sasl.mechanism": MECHANISM,
+        "sasl.username": USER,
+        "sasl.password": SecretRef(file=PASSWORD),
+    }
+    return found.model_copy(update={"client": client})
+
+
+def admit(state: LabState, addresses: list[str]) -> None:
+    """Have the brokers at ``addresses`` know the user, and wait until each lets it in; raises LabError."""
+    password = (state.directory / PASSWORD).read_text("utf-8").strip()
+    namespace.inside(state.namespace, lambda: _admit(state.directory, addresses, password))
+
+
+def _admit(directory: Path, addresses: list[str], password: str) -> None:
+    bootstrap = ",".join(f"{at}:{REPLICATION_PORT}" for at in addresses)
+    client = admin.AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    # mypy: documented as of this module, and not in its __all__
+    how = admin.ScramCredentialInfo(admin.ScramMechanism.SCRAM_SHA_512, _ITERATIONS)  # type: ignore[attr-defined]
+    user = admin.UserScramCredentialUpsertion(USER, how, password.encode("utf-8"))  # type: ignore[attr-defined]
+    asked = client.alter_user_scram_credentials([user])
+    try:
+        for one in asked.values():
+            one.result(_WITHIN)
+    except (KafkaException, TimeoutError) as error:
+        raise LabError(f"the brokers do not take the user {USER}: {error}") from error
+    opened = security({
+        "security.protocol": "SASL_SSL", "ssl.ca.location": str(directory / AUTHORITY), "sasl.mechanism": MECHANISM,
+        "sasl.username": USER, "sasl.password": password,
+    })  # fmt: skip
+    end = time.monotonic() + _WITHIN
+    for at in addresses:
+        _wait(Place(f"the broker at {at}", at, CLIENT_PORT, opened), end)
+
+
+def _wait(place: Place, end: float) -> None:
+    with Link(place, timeout=5.0) as link:
+        while True:
+            try:
+                link.ask(metadata_request(()))
+            except NoAnswer as error:
+                if time.monotonic() > end:
+                    raise LabError(f"{error}; look into its log: chaosk lab logs") from error
+                time.sleep(0.1)
+            else:
+                return

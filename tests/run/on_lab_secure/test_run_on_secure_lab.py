@@ -1,0 +1,170 @@
+"""A run on a cluster that wants TLS and a password of its clients: probes, watcher, audit and doctor all come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from on_lab import inside, until
+
+from chaosk import lab
+from chaosk.cluster.places import broker_places
+from chaosk.cluster.settings import client_settings
+from chaosk.cluster.views import metadata_request
+from chaosk.cluster.wire import Link, NoAnswer
+from chaosk.document import load_inventory
+from chaosk.inventory import Inventory
+from chaosk.lab import certificates
+from chaosk.lab.broker import LISTENER_FILE
+from chaosk.lab.namespace_hosts import NamespaceHosts
+from chaosk.lab.state import of
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+LAB = "run-secure"
+
+SCENARIO = """\
+name: Kill a leader that wants passwords
+hypothesis: Clients find the next one, log in there, and nothing acknowledged is lost.
+topics:
+  orders: {partitions: 3, replication_factor: 3, config: {min.insync.replicas: 2}}
+  copies: {partitions: 1, replication_factor: 3, config: {min.insync.replicas: 2}}
+probes:
+  writer: {produce: {topic: orders, rate: 50/s, config: {acks: all, enable.idempotence: true}}}
+  reader: {consume: {topic: orders, group: readers}}
+  copier: {transform: {topic: orders, to: copies, group: copiers}}
+  healthy: {health_check: {rate: 2/s, exchange: api_versions}}
+baseline: 2s
+timeline:
+  - {name: kill, at: 1s, kill_broker: {target: "leader(orders, 0)"}, for: 5s}
+settle: 3s
+"""
+
+
+def read_inventory(path: Path) -> Inventory:
+    """The inventory in a file."""
+    found = load_inventory(path)
+    assert isinstance(found, Inventory)
+    return found
+
+
+def test_a_leader_is_killed(start: Callable[..., Any], lab_inventory: Path) -> None:
+    """All of chaosk comes in again after it: no finding, every broker watched and healthy, the password nowhere."""
+    run = start(SCENARIO)
+    code = run.finish()
+    verdict = run.read("verdict.json")
+    assert not [one for one in verdict["findings"] if one["severity"] == "violation"], run.text
+    assert code in {0, 2}, run.text  # 2 where the machine stood still
+    events = run.rundir() / "events"
+    watched = pq.read_table(events / "brokers.parquet").to_pylist()
+    assert {row["asked"] for row in watched if row["error"] is None} == {0, 1, 2}
+    checks = pq.read_table(events / "health_checks.parquet").to_pylist()
+    assert {row["broker"] for row in checks if row["outcome"] == "ok" and row["answered"] is not None} == {0, 1, 2}
+    secret = lab_inventory.with_name("client_password").read_bytes().strip()
+    assert len(secret) > 20
+    assert not [file for file in run.rundir().rglob("*") if file.is_file() and secret in file.read_bytes()]
+    assert secret.decode() not in run.text
+
+
+def altered(lab_inventory: Path, folder: Path, **client: object) -> Path:
+    """A copy of the inventory elsewhere, with other client settings."""
+    found = yaml.safe_load(lab_inventory.read_text("utf-8"))
+    home = lab_inventory.parent
+    for host in found["hosts"].values():
+        host |= {name: str(home / host[name]) for name in ("key_file", "known_hosts")}
+    found["client"] |= {
+        "ssl.ca.location": str(home / "ca.pem"), "sasl.password": {"file": str(home / "client_password")},
+        **{name.replace("_", "."): value for name, value in client.items()},
+    }  # fmt: skip
+    path = folder / "inventory.yaml"
+    path.write_text(yaml.safe_dump(found), "utf-8")
+    return path
+
+
+def refused(run: Any) -> str:
+    """What a run said that ended in preflight, as one line."""
+    assert run.finish() == 69, run.text
+    return " ".join(run.text.split())
+
+
+def test_a_wrong_authority(start: Callable[..., Any], lab_inventory: Path, tmp_path: Path) -> None:
+    """A certificate that another authority signed is not trusted: every broker and its listener are named."""
+    other = tmp_path / "other.pem"
+    other.write_text(certificates.authority("chaosk lab").certificate)
+    said = refused(start(SCENARIO, "--inventory", str(altered(lab_inventory, tmp_path, ssl_ca_location=str(other)))))
+    for broker in range(3):
+        assert (
+            f"broker {broker}, listener CLIENT (198.18.0.1{broker + 1}:9092): its certificate is not accepted" in said
+        )
+    assert "ssl.ca.location" in said
+
+
+def test_a_wrong_password(start: Callable[..., Any], lab_inventory: Path, tmp_path: Path) -> None:
+    """Whose login is refused, where, and what to look at; the password that was tried is not told."""
+    (tmp_path / "password").write_text("swordfish-4711\n")
+    wrong = altered(lab_inventory, tmp_path, sasl_password={"file": str(tmp_path / "password")})
+    said = refused(start(SCENARIO, "--inventory", str(wrong)))
+    for broker in range(3):
+        where = f"broker {broker}, listener CLIENT (198.18.0.1{broker + 1}:9092)"
+        assert f"{where}: refuses the login of 'chaosk' by SCRAM-SHA-512" in said
+    assert "sasl.username and sasl.password" in said
+    assert "swordfish" not in said
+
+
+def test_no_tls_where_it_is_wanted(start: Callable[..., Any], lab_inventory: Path, tmp_path: Path) -> None:
+    """An inventory that forgot how clients come in: each listener closes the connection, and the way out is named."""
+    plain = altered(lab_inventory, tmp_path)
+    found = yaml.safe_load(plain.read_text("utf-8"))
+    plain.write_text(yaml.safe_dump({name: value for name, value in found.items() if name != "client"}), "utf-8")
+    said = refused(start(SCENARIO, "--inventory", str(plain)))
+    assert "what client: says of TLS and the login" in said
+
+
+@pytest.fixture
+def expired(lab_inventory: Path) -> Iterator[None]:
+    """Broker 1 has a certificate that was good until yesterday; afterwards it has its own again."""
+    hosts, home = NamespaceHosts(of(LAB)), lab_inventory.parent
+    by = certificates.Pair((home / "ca.pem").read_text(), (home / "ca_key").read_text())
+    old = certificates.issue(by, "198.18.0.12", until=datetime.now(UTC) - timedelta(days=1))
+    own = hosts.on_host("node2", ["cat", LISTENER_FILE])
+    carried(hosts, lab_inventory, old.key + old.certificate, "has expired")
+    try:
+        yield
+    finally:
+        carried(hosts, lab_inventory, own, None)
+        assert lab.status(LAB).healthy
+
+
+def carried(hosts: NamespaceHosts, lab_inventory: Path, pem: str, complaint: str | None) -> None:
+    """Give broker 1 a certificate, start it anew, and wait until who asks it gets that complaint, or an answer."""
+    hosts.on_host("node2", ["sh", "-c", 'printf %s "$1" >"$2"', "sh", pem, LISTENER_FILE])
+    found = read_inventory(lab_inventory)
+    place = broker_places(found, client_settings(found))[1]
+
+    def there() -> bool:
+        try:
+            with Link(place) as link:
+                link.ask(metadata_request(()))
+        except NoAnswer as error:
+            if "refused" in str(error):  # it closes its listener some seconds before it is gone, and can start again
+                hosts.on_host("node2", ["/opt/kafka/bin/kafka-start"])
+            return complaint is not None and complaint in str(error)
+        return complaint is None
+
+    hosts.on_host("node2", ["sh", "-c", "pid=$(cat /run/kafka/kafka.pid); kill -9 $pid"])
+    with inside(of(LAB).namespace):
+        until(there, 60.0)
+    until(lambda: lab.status(LAB).healthy, 60.0)
+
+
+@pytest.mark.usefixtures("expired")
+def test_an_expired_certificate(start: Callable[..., Any]) -> None:
+    """One broker's alone: that one and its listener are named, and what to renew."""
+    said = refused(start(SCENARIO))
+    where = "broker 1: listener CLIENT: does not answer where the inventory says: "
+    assert f"{where}its certificate is not accepted: certificate has expired; renew the certificate of" in said
+    assert "broker 0" not in said

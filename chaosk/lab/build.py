@@ -114,7 +114,7 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     runner.write(directory / "known_hosts", ssh_files.known_hosts(wanted.seats, keys))
     by = secure.prepare(directory) if wanted.layout.secure else None
     files = {
-        seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client)
+        seat.host: _fitting(wanted, ssh_files.files(seat, wanted.seats, keys[seat.host], client))
         + files[seat.host]
         + (() if by is None else secure.files(seat, by))
         for seat in wanted.seats
@@ -129,10 +129,13 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
 
 
 def _files(wanted: Lab) -> dict[str, tuple[HostFile, ...]]:
-    """By host what its services read and are started by, where hosts are made of what they are made of."""
-    found = {seat.host: wanted.mode.files(seat, wanted.seats, wanted.layout) for seat in wanted.seats}
-    fitting = {None, wanted.layout.hosts}
-    return {host: tuple(file for file in files if file.only in fitting) for host, files in found.items()}
+    """By host what its services read and are started by."""
+    return {seat.host: _fitting(wanted, wanted.mode.files(seat, wanted.seats, wanted.layout)) for seat in wanted.seats}
+
+
+def _fitting(wanted: Lab, files: tuple[HostFile, ...]) -> tuple[HostFile, ...]:
+    """Those for hosts that are made of what this lab's are made of."""
+    return tuple(file for file in files if file.only in {None, wanted.layout.hosts})
 
 
 def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:

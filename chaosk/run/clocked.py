@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import structlog
+
+from chaosk.errors import ChaoskError
 from chaosk.transport._contract import Transport
 from chaosk.transport.clock import Offset, epoch, offset_of
 from chaosk.transport.command import Command, Result
+
+log = structlog.get_logger()
 
 LOOSE = 2_000_000_000
 """Nanoseconds that an answer may have been under way to say anything of a clock."""
@@ -18,14 +23,21 @@ class Clocked:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self.tell: Callable[[Offset], None] | None = None
-        """Is told what each answer says of its host's clock, from any thread."""
+        """Is told what each answer says of its host's clock, from any thread. Once it fails it is told nothing more."""
 
     def run(self, command: Command) -> Result:
-        """As the other one does."""
+        """As the other one does: a host that answered has answered, even if that can be told to nobody.
+
+        What is told goes to a disk that may be full. A fault must be undone all the same.
+        """
         result = self._transport.run(command)
         tell = self.tell
         if tell is not None and _is_tight(result):
-            tell(offset_of([result], epoch()))
+            try:
+                tell(offset_of([result], epoch()))
+            except ChaoskError as error:
+                self.tell = None
+                log.warning("clocks of hosts", problem=str(error))
         return result
 
     def close(self) -> None:

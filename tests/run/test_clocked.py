@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chaosk.errors import EventLogError
 from chaosk.run.clocked import Clocked
 from chaosk.transport.clock import Offset, epoch
 from chaosk.transport.command import Command, Result
@@ -47,3 +48,18 @@ def test_an_answer_tells_if_it_can(took: int, there: int, *, tells: bool) -> Non
     assert [one.host for one in heard] == (["node1"] if tells else [])
     if tells:
         assert abs(heard[0].offset - 3600 * S) <= heard[0].error + S // 10
+
+
+def test_an_answer_counts_though_it_can_be_told_to_nobody() -> None:
+    """With a full disk faults are healed all the same: a command does not fail because its clock was not noted."""
+    told: list[Offset] = []
+
+    def full(found: Offset) -> None:
+        told.append(found)
+        raise EventLogError("No space left on device")
+
+    transport = Answers(2 * S, S)
+    clocked = Clocked(transport)
+    clocked.tell = full
+    assert [clocked.run(COMMAND) for _ in range(3)] == [transport.answer] * 3
+    assert len(told) == 1

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
-from pathlib import Path
 
 from chaosk.errors import StepError
+from chaosk.ownmachine import boot_id
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
 TIMEOUT = 60.0
 """Seconds for a command: it starts some dozens of programs, which takes a busy virtual machine a while."""
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def clock_id(run_id: str, entry: str) -> str:
@@ -20,28 +18,19 @@ def clock_id(run_id: str, entry: str) -> str:
     return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
-@cache
-def own_boot() -> str:
-    """What tells this machine's kernel from every other; raises StepError where that cannot be read."""
-    try:
-        return _BOOT_ID.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StepError(f"{_BOOT_ID}: {error}; no clock is moved unless it is known not to be this machine's") from None
-
-
 def fits(host: str, which: str, milliseconds: int) -> Command:
     """Whether it is this host's alone, nobody else sets it, and it is not moved already."""
-    return _command(host, "fits", which, own_boot(), str(milliseconds))
+    return _command(host, "fits", which, _own(), str(milliseconds))
 
 
 def move(host: str, which: str, milliseconds: int) -> Command:
     """Move it; doing it again moves it no further. Refused by the host itself where others share its kernel."""
-    return _command(host, "move", which, own_boot(), str(milliseconds))
+    return _command(host, "move", which, _own(), str(milliseconds))
 
 
 def is_moved(host: str, which: str, milliseconds: int) -> Command:
     """Whether it is so far from where it was, by the time since boot."""
-    return _command(host, "moved", which, own_boot(), str(milliseconds))
+    return _command(host, "moved", which, _own(), str(milliseconds))
 
 
 def restore(host: str, which: str) -> Command:
@@ -52,6 +41,14 @@ def restore(host: str, which: str) -> Command:
 def is_restored(host: str, which: str) -> Command:
     """Whether there is nothing to put back."""
     return _command(host, "restored", which)
+
+
+def _own() -> str:
+    """This machine's boot id; raises StepError where it does not tell: then nothing is known to be another's."""
+    found = boot_id()
+    if not found:
+        raise StepError("this machine does not tell its boot id; no clock is moved unless it is known to be another's")
+    return found
 
 
 def _command(host: str, *arguments: str) -> Command:

@@ -71,6 +71,7 @@ client:
   security.protocol: SASL_SSL
   sasl.password: {env: KAFKA_PASSWORD}
   ssl.ca.location: ca.pem
+  ssl.key.password: {file: key_password}
 """
 
 

@@ -15,14 +15,13 @@ from chaosk.doctor.finding import Finding, bad, fit
 from chaosk.doctor.leftovers import held, holder, leftovers
 from chaosk.doctor.needs import Needs, needs
 from chaosk.doctor.switches import misfits, switches
-from chaosk.errors import ChaoskError, StepError
+from chaosk.errors import ChaoskError
 from chaosk.healing import find
 from chaosk.inventory import Inventory
-from chaosk.ownmachine import HERE, places
+from chaosk.ownmachine import HERE, boot_id, places
 from chaosk.scenario import Scenario
 from chaosk.together import together
 from chaosk.transport._contract import Transport
-from chaosk.wallclock import own_boot
 
 
 def examine(transport: Transport, inventory: Inventory, scenario: Scenario | None = None) -> tuple[Finding, ...]:
@@ -47,14 +46,7 @@ def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thor
     found = tuple(one for answer in together(ask, inventory.hosts) for one in answer)
     if not needed.clocks:
         return found
-    return (*found, *kernels.apart(kernels.boot_ids(transport, inventory.hosts), _own_boot()))
-
-
-def _own_boot() -> str:
-    try:
-        return own_boot()
-    except StepError:
-        return ""
+    return (*found, *kernels.apart(kernels.boot_ids(transport, inventory.hosts), boot_id()))
 
 
 def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:

@@ -10,7 +10,8 @@ from chaosk import power, service
 from chaosk.errors import StepError
 from chaosk.harm import Harm, servers_of
 from chaosk.inventory import Host, Inventory
-from chaosk.steps._contract import Deed, Fact, Run, Site, Step
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._per_host import PerHostStep
 from chaosk.steps._server import Server, on_hosts
 from chaosk.targets._contract import Node
 
@@ -20,7 +21,7 @@ HANGS = 10.0
 """Seconds of silence after which a host that should be up is switched off and on."""
 
 
-class HostStep(Step, ABC):
+class HostStep(PerHostStep, ABC):
     """A step on each of the hosts that a target names, or on which what it names runs, as a whole.
 
     Every server there is away with it. What comes back is another boot: what else was in place on the host would not
@@ -29,13 +30,6 @@ class HostStep(Step, ABC):
 
     switch: ClassVar[bool]
     """Whether it takes a power switch."""
-
-    target: str
-    """Whose hosts: hosts, brokers, controllers or ZooKeeper nodes."""
-
-    def targets(self) -> tuple[str, ...]:
-        """The one target."""
-        return (self.target,)
 
     def refused(self, inventory: Inventory, host: str) -> str | None:
         """A host is taken down only if its inventory says how it comes up again, or that it does so by itself."""
@@ -56,12 +50,7 @@ class HostStep(Step, ABC):
 
     def hosts(self, site: Site) -> tuple[str, ...]:
         """The hosts, each once; raises StepError for what runs on none of them, and for a host that is refused."""
-        nodes = site.nodes(self.target)
-        if nowhere := [str(node) for node in nodes if node.host is None]:
-            raise StepError(
-                f"{site.entry}: the target {self.target!r} names {nowhere[0]}; name hosts, like host(broker 0)"
-            )
-        names = tuple(dict.fromkeys(node.host for node in nodes if node.host))
+        names = super().hosts(site)
         for name in names:
             if (why := self.refused(site.inventory, name)) is not None:
                 raise StepError(f"{site.entry}: {why}")

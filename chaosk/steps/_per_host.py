@@ -12,12 +12,12 @@ from chaosk.steps._contract import Site, Step
 
 
 class PerHostStep(Step, ABC):
-    """A step on each of the hosts that a target names, or on which what it names runs; servers go on."""
+    """A step on each of the hosts that a target names, or on which what it names runs."""
 
     lasting: ClassVar[bool] = True
 
     target: str
-    """Whose hosts: hosts, brokers or ZooKeeper nodes."""
+    """Whose hosts: hosts, brokers, controllers or ZooKeeper nodes."""
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""

@@ -75,6 +75,7 @@ def test_inventory_is_loaded_with_its_files_located(tmp_path: Path) -> None:
     assert inventory.hosts["node1"].known_hosts == str(tmp_path / "keys/known")
     assert inventory.client["sasl.password"] == SecretRef(env="KAFKA_PASSWORD")
     assert inventory.client["ssl.ca.location"] == str(tmp_path / "ca.pem")
+    assert inventory.client["ssl.key.password"] == SecretRef(file=str(tmp_path / "key_password"))
     assert inventory.bootstrap_servers() == "kafka1.example.com:9092,kafka2.example.com:9092"
 
 

@@ -100,9 +100,9 @@ class Engine:
     def _play(self) -> None:
         scenario = self._plan.scenario
         self._recorder.clock()
-        self._field.tell_clocks(self._recorder)
-        self._before = self._field.host_states()
-        self._field.snapshot(self._rundir.cluster / "before.json")
+        self._field.evidence.tell_clocks(self._recorder)
+        self._before = self._field.evidence.host_states()
+        self._field.evidence.snapshot(self._rundir.cluster / "before.json")
         with self._enter("warm_up"):
             self._field.open(self._rundir)
             self._monitor.start()
@@ -110,7 +110,7 @@ class Engine:
         with self._enter("baseline"):
             self._pass(scenario.baseline)
         self._began, self._wall = now(), time.time_ns()
-        self._field.measure_clocks(self._recorder)
+        self._field.evidence.measure_clocks(self._recorder)
         self._analyst = Analyst(self._rundir)
         with self._enter("timeline"):
             self._timeline.run(self._began, self._look)
@@ -121,30 +121,35 @@ class Engine:
         with self._enter("settle"):
             self._pass(scenario.settle)
         with self._enter("drain"):
-            for group in drain(self._field.crew, scenario.probes, self._field.ends, self._look, self._stop):
+            for group in drain(self._field.crew, scenario.probes, self._field.evidence.ends, self._look, self._stop):
                 self._display.say(f"{group}: not everything was read in time")
             self._monitor.end()
         with self._enter("whole"):
             self._unwell = become_whole(self._field.unhealthy, self._look, self._stop)
-        self._field.snapshot(self._rundir.cluster / "after.json")
-        self._field.measure_clocks(self._recorder)
+        self._collect()
+
+    def _collect(self) -> None:
+        """What the cluster holds, now that it is whole and nobody writes any more."""
+        evidence = self._field.evidence
+        evidence.snapshot(self._rundir.cluster / "after.json")
+        evidence.measure_clocks(self._recorder)
         with self._enter("audit"):
             self._display.say("reading every topic from start to end")
-            result = self._field.audit(self._rundir)
+            result = evidence.audit(self._rundir)
             log.info("audit", records=result.records, complete=result.complete, incomplete=result.incomplete)
-        if self._field.transacted():
+        if evidence.transacted():
             with self._enter("markers"):
-                for line in self._field.markers(self._rundir):
+                for line in evidence.markers(self._rundir):
                     self._display.say(f"its transactions cannot all be told: {line}")
         with self._enter("copies"):
-            for line in self._field.copies(self._rundir):
+            for line in evidence.copies(self._rundir):
                 self._display.say(f"records are missing from {line}")
 
     def _snapshot_during(self) -> None:
         """The state of the cluster under its first fault, just before that one is undone."""
         path = self._rundir.cluster / "during.json"
         if not path.exists() and not self._stop.is_set():
-            self._field.snapshot(path)
+            self._field.evidence.snapshot(path)
 
     def _heal(self) -> None:
         self._not_healed = (*self._faults.heal_all(), *self._unwell)
@@ -153,7 +158,7 @@ class Engine:
 
     def _compare_hosts(self) -> None:
         """See that every host is as it was: what chaosk can have changed and has not put back is not healed."""
-        left = differences(self._before, self._field.host_states())
+        left = differences(self._before, self._field.evidence.host_states())
         self._not_healed += left
         for problem in left:
             self._display.say(f"NOT HEALED: {problem}")
@@ -179,7 +184,7 @@ class Engine:
 
     @contextmanager
     def _timed_close(self) -> Iterator[None]:
-        self._field.tell_clocks(None)
+        self._field.evidence.tell_clocks(None)
         self._recorder.clock()
         self._recorder.close()
         began = now()

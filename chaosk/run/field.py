@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import socket
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import structlog
 
-from chaosk import hoststate
-from chaosk.audit.auditing import audit
-from chaosk.audit.missing import missing
-from chaosk.audit.ranges import ends
-from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster import topics
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
@@ -25,35 +18,30 @@ from chaosk.cluster.elect import elect
 from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.settings import client_settings
-from chaosk.cluster.snapshot import take
 from chaosk.doctor import finding
 from chaosk.doctor.cluster import cluster
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.leftovers import leftovers
 from chaosk.doctor.needs import needs
 from chaosk.doctor.switches import switches
-from chaosk.dump.fetching import fetch
-from chaosk.dump.replicas import compare
-from chaosk.errors import ChaoskError, EventLogError, StepError
+from chaosk.errors import ChaoskError, StepError
 from chaosk.healing import find
 from chaosk.ownmachine import kept, places
 from chaosk.plan import Plan
 from chaosk.run.clocked import Clocked
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display
+from chaosk.run.evidence import Evidence
 from chaosk.run.hands import Hands
 from chaosk.run.here import here
 from chaosk.run.holding import Holding
 from chaosk.run.leases import Leases
 from chaosk.run.preflight import check_shape
-from chaosk.run.recorder import Recorder
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.rundir import RunDir
 from chaosk.safety import refuse
 from chaosk.steps._contract import Elect
 from chaosk.stop_conditions._contract import StopCondition
-from chaosk.together import together
-from chaosk.transport.clock import Offset, clock
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess
@@ -81,6 +69,7 @@ class Field:
         self._watcher: WatcherProcess | None = None
         self.crew = Crew(self._launch)
         self.live = ClusterLive(inventory, self._brokers, self.crew.state)
+        self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
         self.hands = Hands(inventory, self._transport, self.live, self._elect, self.crew.signal)
 
     def __enter__(self) -> Self:
@@ -126,21 +115,6 @@ class Field:
         except ChaoskError as error:
             return (str(error),)
 
-    def host_states(self) -> dict[str, str]:
-        """What each host is like now, as far as faults could change it; a host that does not answer is left out."""
-
-        def ask(host: str) -> str | None:
-            try:
-                result = self._transport.run(hoststate.ask(self._plan.inventory, host))
-            except ChaoskError as error:
-                log.warning("host state", host=host, problem=str(error))
-                return None
-            return result.stdout if result.ok else None
-
-        hosts = tuple(self._plan.inventory.hosts)
-        states = zip(hosts, together(ask, hosts), strict=True)
-        return {host: state for host, state in states if state is not None}
-
     def open(self, rundir: RunDir) -> None:
         """Start the watcher; probes and audit write into this run directory from now on."""
         self._rundir = rundir
@@ -181,69 +155,6 @@ class Field:
         """The watcher's last look at the cluster, as lines for a person."""
         state = self._watcher.state() if self._watcher is not None else None
         return state.lines() if state is not None else ()
-
-    def audit(self, rundir: RunDir) -> AuditResult:
-        """Read every topic from start to end, and what each group committed; raises ClusterError, EventLogError."""
-        scenario = self._plan.scenario
-        groups = sorted({group for probe in scenario.probes.values() for group in probe.groups()})
-        return audit(
-            AuditSpec(
-                inventory=self._plan.inventory,
-                run_id=self._plan.run_id,
-                topics=tuple(scenario.topics),
-                groups=tuple(groups),
-                folder=str(rundir.live / "audit"),
-            )
-        )
-
-    def transacted(self) -> tuple[str, ...]:
-        """The topics that probes write to in transactions, sorted."""
-        return tuple(sorted({topic for probe in self._plan.scenario.probes.values() for topic in probe.transacts()}))
-
-    def markers(self, rundir: RunDir) -> tuple[str, ...]:
-        """Fetch the transactions in the logs of those topics; a line for each partition of which some are missing."""
-        shapes = {topic: self._plan.scenario.topics[topic].partitions for topic in self.transacted()}
-        return fetch(self._brokers, self._transport, self._plan.inventory, shapes, rundir.live / "hosts")
-
-    def copies(self, rundir: RunDir) -> tuple[str, ...]:
-        """Ask every replica what it holds where the audit missed records; a line for what differs or is not known."""
-        found = missing(rundir, [name for name, topic in self._plan.scenario.topics.items() if not topic.compacted])
-        return compare(self._brokers, self._transport, self._plan.inventory, found, rundir.live / "copies")
-
-    def ends(self) -> dict[str, int]:
-        """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""
-        return ends(self._brokers, self._plan.scenario.topics)
-
-    def snapshot(self, path: Path) -> None:
-        """Write the state of topics, brokers and ZooKeeper; a cluster that does not answer is a state as well."""
-        try:
-            text = take(self._brokers, self.live, self._plan.scenario.topics).model_dump_json(indent=2)
-        except ChaoskError as error:
-            text = json.dumps({"error": str(error)})
-        try:
-            path.write_text(text + "\n", "utf-8")
-        except OSError as error:
-            raise EventLogError(f"{path}: cannot be written: {error.strerror}") from error
-
-    def tell_clocks(self, recorder: Recorder | None) -> None:
-        """From now on, write down what every answer of a host says of its clock; None: nowhere any more."""
-
-        def tell(found: Offset) -> None:
-            if recorder is not None:
-                recorder.write("host_clocks", (found.host, found.at, found.offset, found.error))
-
-        self._transport.tell = tell if recorder is not None else None
-
-    def measure_clocks(self, recorder: Recorder) -> None:
-        """Write down how far each host's clock is off; a host that does not answer has no row."""
-        recorder.clock()
-        for host in self._plan.inventory.hosts:
-            try:
-                found = clock(self._transport, host)
-            except ChaoskError as error:
-                log.warning("clock", host=host, problem=str(error))
-                continue
-            recorder.write("host_clocks", (host, found.at, found.offset, found.error))
 
     def _launch(self, probe: str, incarnation: int) -> ProbeProcess:
         if self._rundir is None:

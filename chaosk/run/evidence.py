@@ -1,0 +1,117 @@
+"""What a run asks of cluster and hosts and writes down, besides what its probes and the watcher do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import structlog
+
+from chaosk import hoststate
+from chaosk.audit.auditing import audit
+from chaosk.audit.missing import missing
+from chaosk.audit.ranges import ends
+from chaosk.audit.spec import AuditResult, AuditSpec
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.live import Live
+from chaosk.cluster.snapshot import take
+from chaosk.dump.fetching import fetch
+from chaosk.dump.replicas import compare
+from chaosk.errors import ChaoskError, EventLogError
+from chaosk.plan import Plan
+from chaosk.run.clocked import Clocked
+from chaosk.run.recorder import Recorder
+from chaosk.rundir import RunDir
+from chaosk.together import together
+from chaosk.transport.clock import Offset, clock
+
+log = structlog.get_logger()
+
+
+class Evidence:
+    """Asks through connections that are somebody else's."""
+
+    def __init__(self, plan: Plan, brokers: Brokers, live: Live, transport: Clocked) -> None:
+        """Asks nothing yet."""
+        self._plan = plan
+        self._brokers = brokers
+        self._live = live
+        self._transport = transport
+
+    def host_states(self) -> dict[str, str]:
+        """What each host is like now, as far as faults could change it; a host that does not answer is left out."""
+
+        def ask(host: str) -> str | None:
+            try:
+                result = self._transport.run(hoststate.ask(self._plan.inventory, host))
+            except ChaoskError as error:
+                log.warning("host state", host=host, problem=str(error))
+                return None
+            return result.stdout if result.ok else None
+
+        hosts = tuple(self._plan.inventory.hosts)
+        states = zip(hosts, together(ask, hosts), strict=True)
+        return {host: state for host, state in states if state is not None}
+
+    def audit(self, rundir: RunDir) -> AuditResult:
+        """Read every topic from start to end, and what each group committed; raises ClusterError, EventLogError."""
+        scenario = self._plan.scenario
+        groups = sorted({group for probe in scenario.probes.values() for group in probe.groups()})
+        return audit(
+            AuditSpec(
+                inventory=self._plan.inventory,
+                run_id=self._plan.run_id,
+                topics=tuple(scenario.topics),
+                groups=tuple(groups),
+                folder=str(rundir.live / "audit"),
+            )
+        )
+
+    def transacted(self) -> tuple[str, ...]:
+        """The topics that probes write to in transactions, sorted."""
+        return tuple(sorted({topic for probe in self._plan.scenario.probes.values() for topic in probe.transacts()}))
+
+    def markers(self, rundir: RunDir) -> tuple[str, ...]:
+        """Fetch the transactions in the logs of those topics; a line for each partition of which some are missing."""
+        shapes = {topic: self._plan.scenario.topics[topic].partitions for topic in self.transacted()}
+        return fetch(self._brokers, self._transport, self._plan.inventory, shapes, rundir.live / "hosts")
+
+    def copies(self, rundir: RunDir) -> tuple[str, ...]:
+        """Ask every replica what it holds where the audit missed records; a line for what differs or is not known."""
+        found = missing(rundir, [name for name, topic in self._plan.scenario.topics.items() if not topic.compacted])
+        return compare(self._brokers, self._transport, self._plan.inventory, found, rundir.live / "copies")
+
+    def ends(self) -> dict[str, int]:
+        """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""
+        return ends(self._brokers, self._plan.scenario.topics)
+
+    def snapshot(self, path: Path) -> None:
+        """Write the state of topics, brokers and ZooKeeper; a cluster that does not answer is a state as well."""
+        try:
+            text = take(self._brokers, self._live, self._plan.scenario.topics).model_dump_json(indent=2)
+        except ChaoskError as error:
+            text = json.dumps({"error": str(error)})
+        try:
+            path.write_text(text + "\n", "utf-8")
+        except OSError as error:
+            raise EventLogError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def tell_clocks(self, recorder: Recorder | None) -> None:
+        """From now on, write down what every answer of a host says of its clock; None: nowhere any more."""
+
+        def tell(found: Offset) -> None:
+            if recorder is not None:
+                recorder.write("host_clocks", (found.host, found.at, found.offset, found.error))
+
+        self._transport.tell = tell if recorder is not None else None
+
+    def measure_clocks(self, recorder: Recorder) -> None:
+        """Write down how far each host's clock is off; a host that does not answer has no row."""
+        recorder.clock()
+        for host in self._plan.inventory.hosts:
+            try:
+                found = clock(self._transport, host)
+            except ChaoskError as error:
+                log.warning("clock", host=host, problem=str(error))
+                continue
+            recorder.write("host_clocks", (host, found.at, found.offset, found.error))

@@ -26,6 +26,8 @@ from chaosk.errors import ClusterError
 
 TIMEOUT = 1.0
 """Seconds that one exchange with one broker may take, connecting included."""
+PATIENCE = 5.0
+"""The same before a run, when nothing is broken yet: a broker that is slow to answer is not dead."""
 
 _HELLO_VERSION = 2  # of ApiVersions: every broker since 2.0 knows it, 4.x too
 _CHUNK = 1 << 16

@@ -11,6 +11,7 @@ from chaosk.cluster.live import Live, PartitionState
 from chaosk.cluster.reassigning import reassigning
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.views import partitions
+from chaosk.cluster.wire import PATIENCE
 from chaosk.doctor.finding import Finding, bad, ok
 from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory
@@ -30,7 +31,7 @@ def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[
         yield bad("cluster", "health", problem, _WAIT)
     if not problems:
         yield ok("cluster", "health", _whole(inventory))
-    yield from listeners(advertised(inventory, client_settings(inventory)))
+    yield from listeners(advertised(inventory, client_settings(inventory), PATIENCE))
     try:
         every = partitions(brokers.views(None))
         yield _partitions([one for one in every if one.topic not in {*own, *INTERNAL}])

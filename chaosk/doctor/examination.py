@@ -8,6 +8,7 @@ from typing import NoReturn
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
+from chaosk.cluster.wire import PATIENCE
 from chaosk.doctor import host as hosts
 from chaosk.doctor import kernels
 from chaosk.doctor.cluster import cluster
@@ -66,8 +67,8 @@ def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:
 
 def _cluster(inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
     try:
-        with Brokers(inventory, client_settings(inventory)) as brokers:
-            live = ClusterLive(inventory, brokers, _no_probe)
+        with Brokers(inventory, client_settings(inventory), PATIENCE) as brokers:
+            live = ClusterLive(inventory, brokers, _no_probe, PATIENCE)
             return tuple(cluster(live, brokers, inventory, scenario.topics if scenario is not None else ()))
     except ChaoskError as error:
         return (bad("cluster", "clients", str(error), "correct the inventory"),)

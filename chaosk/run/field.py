@@ -18,6 +18,7 @@ from chaosk.cluster.elect import elect
 from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.settings import client_settings
+from chaosk.cluster.wire import PATIENCE
 from chaosk.doctor import finding
 from chaosk.doctor.cluster import cluster
 from chaosk.doctor.examination import hosts_fit
@@ -95,9 +96,11 @@ class Field:
         finding.refuse(switches(self._transport, inventory, scenario))
         self._holding.take()
         finding.refuse(leftovers(find(self._transport, places(inventory))))
-        finding.refuse(cluster(self.live, self._brokers, inventory, scenario.topics))
-        for line in topics.prepare(self._brokers, scenario.topics):
-            display.say(line)
+        with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
+            live = ClusterLive(inventory, patient, self.crew.state, PATIENCE)
+            finding.refuse(cluster(live, patient, inventory, scenario.topics))
+            for line in topics.prepare(patient, scenario.topics):
+                display.say(line)
         self.foreign.partitions()
 
     def leases(self) -> Leases:

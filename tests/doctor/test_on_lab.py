@@ -154,6 +154,27 @@ def test_another_run_that_holds_the_cluster(ward: Ward) -> None:
     ward.fit()
 
 
+STUTTER = """
+setsid sh -c 'pid=$(cat /run/kafka/kafka.pid); end=$(($(date +%s) + 120))
+while [ ! -e /tmp/fluent ] && [ "$(date +%s)" -lt "$end" ]
+do kill -STOP "$pid"; sleep 2; kill -CONT "$pid"; sleep 0.2; done
+kill -CONT "$pid"; rm -f /tmp/fluent; touch /tmp/over' </dev/null >/dev/null 2>&1 &
+"""
+FLUENT = "touch /tmp/fluent; until [ -e /tmp/over ]; do sleep 0.1; done; rm -f /tmp/over"
+
+
+def test_a_broker_that_is_slow_is_not_dead(ward: Ward) -> None:
+    """One that stands still for two seconds at a time, as long collections of garbage do, is fit to begin with."""
+    ward.sh("node2", STUTTER)
+    try:
+        code, findings = ward.doctor()
+    finally:
+        ward.sh("node2", FLUENT)
+    assert [one for one in findings if one["state"] == "bad"] == []
+    assert code == 0
+    ward.fit()
+
+
 def advertise(ward: Ward, broker: int, value: str | None) -> None:
     """Let a broker advertise something else, or with None what its file says."""
     kind = IncrementalAlterConfigsRequest.AlterConfigsResource

@@ -157,21 +157,23 @@ def test_another_run_that_holds_the_cluster(ward: Ward) -> None:
 STUTTER = """
 setsid sh -c 'pid=$(cat /run/kafka/kafka.pid); end=$(($(date +%s) + 120))
 while [ ! -e /tmp/fluent ] && [ "$(date +%s)" -lt "$end" ]
-do kill -STOP "$pid"; sleep 2; kill -CONT "$pid"; sleep 0.2; done
+do kill -STOP "$pid"; sleep 3.5; kill -CONT "$pid"; sleep 0.3; done
 kill -CONT "$pid"; rm -f /tmp/fluent; touch /tmp/over' </dev/null >/dev/null 2>&1 &
 """
 FLUENT = "touch /tmp/fluent; until [ -e /tmp/over ]; do sleep 0.1; done; rm -f /tmp/over"
 
 
 def test_a_broker_that_is_slow_is_not_dead(ward: Ward) -> None:
-    """One that stands still for two seconds at a time, as long collections of garbage do, is fit to begin with."""
+    """One that stands still for some seconds at a time, as long collections of garbage do, is fit to begin with.
+
+    Thrice, because by chance a question may fall between.
+    """
     ward.sh("node2", STUTTER)
     try:
-        code, findings = ward.doctor()
+        findings = [one for _ in range(3) for one in ward.doctor()[1]]
     finally:
         ward.sh("node2", FLUENT)
     assert [one for one in findings if one["state"] == "bad"] == []
-    assert code == 0
     ward.fit()
 
 

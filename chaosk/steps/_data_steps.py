@@ -9,14 +9,15 @@ from typing import ClassVar
 from chaosk import service
 from chaosk.errors import StepError
 from chaosk.fields import Path
-from chaosk.steps._contract import Deed, Fact, Site, Step
-from chaosk.steps._server import Server, each, servers
+from chaosk.steps._contract import Deed, Fact, Run, Site, Step
+from chaosk.steps._server import Server, servers
 
 
 class DataStep(Step, ABC):
     """A step on one data directory of each of the brokers that a target names.
 
-    A broker that loses its only directory ends itself: the undo starts what does not run.
+    A broker that loses its only directory ends itself: the undo starts what does not run. One that has others goes on
+    without it, and takes it back only when it starts: the undo restarts it.
     """
 
     lasting: ClassVar[bool] = True
@@ -51,8 +52,14 @@ class DataStep(Step, ABC):
             yield f"the process of {server.name}"
 
     def started(self, site: Site) -> Iterator[Deed]:
-        """Start what does not run any more; the end of an undo."""
-        yield from each(self.servers(site), service.start)
+        """Start what does not run any more, and anew what may have given a directory up; the end of an undo.
+
+        One after the other. A start under a lease waits for the end of what was stopped under it.
+        """
+        for server in self.servers(site):
+            if len(server.process.data) > 1:
+                yield Run(command=service.stop(server.process))
+            yield Run(command=service.start(server.process))
 
     def serving(self, site: Site) -> Iterator[Fact]:
         """All of them run, and serve."""

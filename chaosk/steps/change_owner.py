@@ -15,8 +15,8 @@ class ChangeOwner(DataStep):
 
     It takes once nothing there belongs to its former owner. What the broker has open it goes on writing, until it has
     to make a file: then it gives the directory up, and ends itself if it has no other. The undo gives everything back
-    and starts what does not run. With several directories the one that was given up stays offline until a
-    restart_broker. Refused where the new owner has files there already, or where a group may write.
+    and starts what does not run; a broker with several directories is restarted, since it takes one that it gave up
+    back only then. Refused where the new owner has files there already, or where a group may write.
     """
 
     example: ClassVar[str] = """\

@@ -21,9 +21,9 @@ class FillDisk(DataStep):
     It takes once the file has all of its blocks there and df says so. What is already there is not touched. A broker
     that cannot write gives the directory up, and ends itself if it has no other; so does what else keeps its data on
     the same file system: a KRaft controller ends, so all servers of the host count as taken away. The undo removes the
-    file and starts those that do not run. With several directories the one that was given up stays offline until a
-    restart_broker. Refused where it would leave less than 16 MiB free on the file system on which the host keeps its
-    leases.
+    file and starts those that do not run; a broker with several directories is restarted, since it takes one that it
+    gave up back only then. Refused where it would leave less than 16 MiB free on the file system on which the host
+    keeps its leases.
     """
 
     example: ClassVar[str] = """\

@@ -23,7 +23,7 @@ def test_its_life(inventory: Inventory) -> None:
     assert told(fill.before(here)) == ["node2: awake", "node2: awake", "node2: fits"]
     assert told(fill.inject(here)) == ["node2: fill"]
     assert told(fill.verify(here)) == ["node2: filled"]
-    assert told(fill.undo(here)) == ["node2: empty", "node2: start", "node2: start"]
+    assert told(fill.undo(here)) == ["node2: empty", "node2: start", "node2: stop", "node2: start"]
     assert told(fill.healed(here)) == ["node2: gone", "node2: awake", "zookeeper_up(2)", "node2: awake", "broker_up(1)"]
 
 

@@ -1,0 +1,56 @@
+"""A broker with several data directories that gave one of them up, on a real cluster: the undo gives it back whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from on_lab import until
+
+from chaosk import lab as labs
+from chaosk.cluster.topics import prepare
+from chaosk.document import load_inventory
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
+from chaosk.scenario import Topic
+
+from .lab import Ground, ground
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(240)]
+
+LAB = "two-dirs"
+
+
+@pytest.fixture(scope="module")
+def lab_inventory() -> Iterator[Inventory]:
+    """A lab of two brokers with two data directories each, for this module."""
+    lines: list[str] = []
+    loaded = load_inventory(labs.up(LabLayout(name=LAB, brokers=2, zookeepers=1, data_dirs=2), lines.append))
+    assert isinstance(loaded, Inventory)
+    yield loaded
+    labs.down(LAB, lines.append)
+
+
+@pytest.fixture
+def lab(lab_inventory: Inventory, tmp_path: Path) -> Iterator[Ground]:
+    """That lab's cluster; after each test nothing of a fault is left."""
+    with ground(lab_inventory, tmp_path) as here:
+        yield here
+        assert here.faults.heal_all() == ()
+
+
+def test_a_directory_that_was_given_up_is_taken_back(lab: Ground) -> None:
+    """The broker goes on with the other one, out of sync for what it lost; after the undo every replica is in sync."""
+    prepare(lab.brokers, {"spread": Topic(partitions=4, replication_factor=2)})
+    lab.await_condition("isr_full(spread)")
+    second = lab.inventory.brokers[0].data[1]
+    life = lab.inject(f"change_owner: {{target: broker 0, directory: {second}}}")
+    prepare(lab.brokers, {"more": Topic(partitions=1, replication_factor=2)})
+    until(lambda: any(0 not in one.isr for one in lab.live.partitions("spread")), 90)
+    assert lab.live.broker_answers(0)
+    assert "Stopping serving logs in dir" in lab.said("node1", "cat", "/var/log/kafka/server.log")
+    lab.end(life)
+    assert life.took, life.why
+    lab.await_condition("isr_full(spread)")
+    assert lab.said("node1", "find", second, "!", "-user", "kafka") == ""

@@ -50,6 +50,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "eat_memory": {"target": "broker {b}", "size": "64MiB"},
     "lose_packets": {"between": ["host(broker {b})", "everyone else"], "share": "20 %"},
     "change_owner": {"target": "broker {b}"},
+    "remount_read_only": {"target": "broker {b}"},
     "cut_from_zookeeper": {"between": ["broker {b}", "zookeepers"]},
     "limit_bandwidth": {"between": ["host(broker {b})", "everyone else"], "rate": "1Mbit/s"},
 }

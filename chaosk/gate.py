@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import get_args
 
-from chaosk import disk, hoststate, ownership, service
+from chaosk import disk, hoststate, ownership, readonly, service
 from chaosk.dump.command import batches, markers
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory, ServerProcess
@@ -121,6 +121,7 @@ def _list(inventory: Inventory) -> Iterator[str]:
             yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
             for command in _on_owner(broker.host, folder):
                 yield _line("owner", command)
+            yield from _on_mount(broker, folder)
     if any(host.own_kernel or host.power is not None for host in inventory.hosts.values()):
         yield "boot\t\n"
     for host in inventory.hosts:
@@ -140,6 +141,13 @@ def _on_owner(host: str, folder: str) -> Iterator[Command]:
         for ask in (ownership.fits, ownership.change, ownership.is_changed):
             yield ask(host, folder, "ID", account)
     yield from (ownership.restore(host, folder, "ID"), ownership.is_restored(host, folder, "ID"))
+
+
+def _on_mount(broker: ServerProcess, folder: str) -> Iterator[str]:
+    """All that is asked about a read-only data directory, without the ids."""
+    for ask in (readonly.fits, readonly.put, readonly.stands, readonly.lift, readonly.is_gone):
+        command = ask(broker, folder, "ID")
+        yield _line("readonly", command)
 
 
 def _line(name: str, command: Command, skip: int = 0) -> str:

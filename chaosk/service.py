@@ -34,6 +34,13 @@ def ports(process: ServerProcess) -> tuple[int, ...]:
             return ()
 
 
+def place(process: ServerProcess) -> tuple[str, str, str]:
+    """The words by which scripts find the process: kind, place, and its configuration file or nothing."""
+    service = process.service
+    where = ("script", service.pid_file) if isinstance(service, ScriptService) else ("systemd", service.systemd)
+    return (*where, process.config or "")
+
+
 def is_running(process: ServerProcess) -> Command:
     """Whether the process is there (perhaps stopped by a signal, but no zombie)."""
     return _ask(process, "runs")
@@ -90,7 +97,5 @@ def _command(
     process: ServerProcess, action: str, *words: str, timeout: float = QUICK, repeatable: bool = False,
     alone: bool = False,
 ) -> Command:  # fmt: skip
-    service = process.service
-    place = ("script", service.pid_file) if isinstance(service, ScriptService) else ("systemd", service.systemd)
-    argv = ("sh", "-c", script("service"), "chaosk", action, *place, process.config or "", *words)
+    argv = ("sh", "-c", script("service"), "chaosk", action, *place(process), *words)
     return Command(host=process.host, argv=argv, sudo=True, timeout=timeout, repeatable=repeatable, alone=alone)

@@ -92,7 +92,11 @@ def scenario() -> dict[str, Any]:
     ]
     more += [
         {kind: {"target": "broker 2", "directory": "/data/2", **fields}, "for": "1s"}
-        for kind, fields in (("fill_disk", {"size": "1MiB"}), ("change_owner", {"owner": "nobody"}))
+        for kind, fields in (
+            ("fill_disk", {"size": "1MiB"}),
+            ("change_owner", {"owner": "nobody"}),
+            ("remount_read_only", {}),
+        )
     ]
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way
         document["timeline"].append({**entry, "at": f"{100 * number}s"})

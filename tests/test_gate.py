@@ -41,6 +41,7 @@ STEPS = {
     "skew_clock": "{target: brokers, offset: 1h, direction: back}",
     "eat_memory": "{target: host(broker 1), size: 100MiB}",
     "change_owner": "{target: broker 1, directory: /mnt/more}",
+    "remount_read_only": "{target: broker 1, directory: /mnt/more}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",
 }
 

@@ -13,7 +13,9 @@ from chaosk.analysis.case import Case
 from chaosk.cluster.shape import placement
 from chaosk.verdict import Fault
 
-_AWAY = {"stop_broker", "kill_broker", "pause_broker", "cut_network", "fill_disk", "change_owner"}
+_AWAY = {
+    "stop_broker", "kill_broker", "pause_broker", "cut_network", "fill_disk", "change_owner", "remount_read_only",
+}  # fmt: skip
 """Kinds of step that keep a broker out of the ISR, besides those that take its host down."""
 
 

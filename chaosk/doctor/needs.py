@@ -21,15 +21,16 @@ from chaosk.targets._contract import Scene
 from chaosk.transport.command import Command
 
 PACKAGES = {
-    "awk": "mawk", "cat": "coreutils", "chown": "coreutils", "cut": "coreutils", "date": "coreutils",
+    "awk": "mawk", "bash": "bash", "cat": "coreutils", "chown": "coreutils", "cut": "coreutils", "date": "coreutils",
     "df": "coreutils", "env": "coreutils", "find": "findutils", "flock": "util-linux", "getent": "libc-bin",
-    "grep": "grep", "head": "coreutils", "id": "coreutils", "ip": "iproute2",
-    "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
-    "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mv": "coreutils",
-    "bash": "bash", "nft": "nftables", "nproc": "coreutils", "readlink": "coreutils", "rm": "coreutils", "sed": "sed",
-    "setpriv": "util-linux", "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils",
-    "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2",
-    "timeout": "coreutils", "tr": "coreutils", "uname": "coreutils", "unshare": "util-linux",
+    "grep": "grep", "head": "coreutils", "id": "coreutils", "ip": "iproute2", "ip6tables": "iptables",
+    "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
+    "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mount": "mount",
+    "mv": "coreutils", "nft": "nftables", "nproc": "coreutils", "nsenter": "util-linux", "readlink": "coreutils",
+    "rm": "coreutils", "sed": "sed", "setpriv": "util-linux", "setsid": "util-linux", "sleep": "coreutils",
+    "sort": "coreutils", "stat": "coreutils", "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd",
+    "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils", "tr": "coreutils", "umount": "mount",
+    "uname": "coreutils", "unshare": "util-linux",
 }  # fmt: skip
 """By program, the Debian package that brings it."""
 
@@ -47,6 +48,7 @@ SCRIPTS = {
     "load": "awk cat grep head nproc sed setsid sleep tail",
     "lock": "awk cat flock mkdir mv rm",
     "owner": "chown find head id mkdir mv rm stat sync",
+    "readonly": "awk cat cut date head mkdir mount mv nsenter readlink rm sed stat sync tr umount",
     "service": "awk cat cut date head sed sleep stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",
     "state": "cat grep head sed sort stat tr",

@@ -17,7 +17,8 @@ PARTS = {
     "lock": ("kept", "lock"),
     "owner": ("owner",),
     "power": ("power",),
-    "service": ("service",),
+    "readonly": ("process", "readonly"),
+    "service": ("process", "service"),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
 }

@@ -184,6 +184,15 @@ owner_checked() {
     run owner "$action" "$folder" "$id" "$@"
 }
 
+readonly_checked() {
+    [ $# -ge 3 ] || refuse "\`readonly $1\`"
+    action=$1 id=$2
+    shift 2
+    case $id in '' | *[!0-9a-f]*) refuse "the id $id" ;; esac
+    on_the_list readonly "$action" ID "$@"
+    run readonly "$action" "$id" "$@"
+}
+
 # A bundle without the first of its four texts: about, undo, check. Undo and check may be made of these lines only.
 made_by_chaosk() {
     awk -v gate="$gate inner " -v quote="'" '
@@ -247,6 +256,7 @@ inner() {
         load) load_checked "$@" ;;
         lock) lock_checked "$@" ;;
         owner) owner_checked "$@" ;;
+        readonly) readonly_checked "$@" ;;
         shape) shape_checked "$@" ;;
         service | state)
             on_the_list "$name" "$@"

@@ -39,6 +39,7 @@ FAULTS = """\
   - {name: eat, after: {entry: freeze, is: healed}, eat_memory: {target: broker 2, size: 50MiB}, for: 1s}
   - {name: fill, after: {entry: burn, is: healed}, fill_disk: {target: broker 2, size: 50MiB}, for: 1s}
   - {name: own, after: {entry: fill, is: healed}, change_owner: {target: broker 2}, for: 1s}
+  - {name: shut, after: {entry: own, is: healed}, remount_read_only: {target: broker 2}, for: 1s}
   - {name: kill, after: {entry: freeze, is: healed}, when: isr_full(orders), kill_broker: {target: broker 0}, for: 2s}
 """
 LONG = "  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 60s}\n"
@@ -93,7 +94,7 @@ def test_a_kill_a_freeze_and_a_cut(ward: Ward, gated: Path, tmp_path: Path) -> N
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text(SCENARIO + FAULTS, "utf-8")
     ran = ward.chaosk("run", str(scenario), "--output", str(tmp_path / "reports"), inventory=gated)
-    for name in ("cut", "freeze", "burn", "eat", "fill", "own", "kill"):
+    for name in ("cut", "freeze", "burn", "eat", "fill", "own", "shut", "kill"):
         assert f"{name}: verified" in ran.stdout, ran.stdout + ran.stderr
         assert f"{name}: healed" in ran.stdout, ran.stdout + ran.stderr
     (record,) = (tmp_path / "reports").glob("*/*/run.json")

@@ -13,6 +13,7 @@ from gate_at_work import SAY, Ask, asking, saying
 
 from chaosk import gate
 
+CONFIG = "/etc/kafka/server.properties"
 CONNECTION = "192.0.2.1 1 192.0.2.2 22"
 
 
@@ -133,6 +134,13 @@ def ask(place: Path) -> Ask:
         ("inner", "owner", "change", "/var/lib/kafka", "ID", "nobody"),
         ("inner", "owner", "change", "/etc", "01", "nobody"),
         ("inner", "owner", "restore", "/etc", "01"),
+        ("inner", "readonly"),
+        ("inner", "readonly", "put", "../x", "/var/lib/kafka", "script", "/run/kafka.pid", CONFIG),
+        ("inner", "readonly", "put", "ID", "/var/lib/kafka", "script", "/run/kafka.pid", CONFIG),
+        ("inner", "readonly", "put", "01", "/etc", "script", "/run/kafka.pid", CONFIG),
+        ("inner", "readonly", "lift", "01", "/etc", "script", "/run/kafka.pid", CONFIG),
+        ("inner", "readonly", "put", "01", "/var/lib/kafka", "script", "/home/ops/mine.pid", ""),
+        ("inner", "readonly", "put", "01", "/var/lib/kafka"),
         ("inner", "lock", "take", "../x", "1", "me"),
         ("inner", "lock", "take", "x", "1", "me\nyou"),
         ("inner", "lock", "nonsense"),

@@ -108,6 +108,31 @@ def test_a_broker_whose_files_are_not_its_own_ends_and_comes_back(lab: Ground) -
     assert lab.said("node2", "find", "/var/lib/kafka", "!", "-user", "kafka") == ""
 
 
+def test_a_broker_that_cannot_make_files_ends_and_comes_back(lab: Ground) -> None:
+    """Read-only for the kernel: at a checkpoint the broker gives its only directory up and ends."""
+    was, before = lab.said("node3", "cat", "/proc/self/mountinfo"), state(lab, "node3")
+    life = lab.inject("remount_read_only: {target: broker 2}")
+    assert "Read-only file system" in lab.run("node3", "touch", "/var/lib/kafka/made").stderr
+    found = hoststate.unhealed(hoststate.changes(before, state(lab, "node3")))
+    assert "+ data /var/lib/kafka is read-only" in found
+    until(lambda: not lab.run("node3", "sh", "-c", 'kill -0 "$(cat /run/kafka/kafka.pid)"').ok, 60)
+    assert "Read-only file system" in lab.said("node3", "cat", "/var/log/kafka/server.log")
+    lab.end(life)
+    assert life.took, life.why
+    assert lab.live.broker_answers(2)
+    assert lab.said("node3", "cat", "/proc/self/mountinfo") == was
+    lab.said("node3", "sh", "-c", "touch /var/lib/kafka/made && rm /var/lib/kafka/made")
+
+
+def test_a_directory_that_somebody_makes_writable_again_was_not_read_only(lab: Ground) -> None:
+    """Seen before the undo, which then finds nothing to do."""
+    life = lab.inject("remount_read_only: {target: broker 0}")
+    lab.said("node1", "umount", "-l", "/var/lib/kafka")
+    lab.end(life)
+    assert not life.took
+    assert "did not last: before undoing it, not seen: /var/lib/kafka of broker 0" in life.why[0]
+
+
 def test_a_broker_without_room_ends_and_comes_back(lab_inventory: Inventory, tmp_path: Path) -> None:
     """No space left on device, for real: the broker gives its only directory up and ends; the undo brings it back."""
     with ground(lab_inventory, tmp_path) as lab:

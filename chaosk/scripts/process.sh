@@ -1,0 +1,57 @@
+# One server process on this host: which one is meant, and whether it is there; for service.sh and others.
+#
+# What comes after this sets kind (systemd or script), place (a unit, or a pid file) and config (the process's
+# configuration file, or nothing if it is not known).
+#
+# A process id is believed only if the process is the one it was written down for: process ids are used again.
+#
+# shellcheck disable=SC2154 # see above
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+# The id that systemd or the pid file names; nothing if none.
+named() {
+    case $kind in
+        systemd) systemctl show --property MainPID --value -- "$place" || fail "systemd does not answer" ;;
+        script) [ ! -e "$place" ] || head -c 20 "$place" | tr -cd 0-9 ;;
+    esac
+}
+
+# The letter of a process's state in proc(5); its name, in parentheses before it, may hold anything.
+letter() { sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat" 2>/dev/null; }
+
+# A word of the command line is, or ends with, the configuration's file name.
+uses_config() {
+    tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | awk -v name="/${config##*/}" '
+        substr("/" $0, length($0) + 2 - length(name)) == name { found = 1 }
+        END { exit !found }'
+}
+
+# When a process began, in ticks since the boot.
+born() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
+
+# Seconds since the process began are not fewer than since the pid file was written. A tick is 10 ms everywhere.
+old_enough() {
+    began=$(born "$1")
+    up=$(cut -d . -f 1 /proc/uptime)
+    [ -n "$began" ] && [ $((up - began / 100 + 2)) -ge $(($(date +%s) - $(stat -c %Y "$place"))) ]
+}
+
+believed() {
+    case $kind:$config in
+        systemd:*) true ;;
+        script:) old_enough "$1" ;;
+        script:*) uses_config "$1" ;;
+    esac
+}
+
+# Sets pid to the id of the running process, or to nothing. A zombie does not run.
+find_process() {
+    pid=$(named) || exit 1
+    case $pid in '' | 0) pid= && return ;; esac
+    case $(letter "$pid") in '' | Z | X) pid= && return ;; esac
+    believed "$pid" || pid=
+}

@@ -1,0 +1,77 @@
+"""Make a broker's data directory read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from chaosk import readonly
+from chaosk.errors import StepError
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._data_steps import DataStep
+from chaosk.steps._server import Server, beside
+
+
+class RemountReadOnly(DataStep):
+    """Make a broker's data directory read-only, as a kernel does after an error of the file system.
+
+    By a mount of the directory onto itself, where the broker lives: what it has open it goes on writing, but it can
+    neither make nor rename a file there, so at its next checkpoint or segment (within seconds) it gives the directory
+    up, and ends itself if it has no other. It takes once the directory cannot be written. The undo takes this mount
+    away, no other, and starts what does not run. With several directories the one that was given up stays offline
+    until a restart_broker. Refused where other file systems are mounted below the directory, and where another
+    server's data, or the host's leases, lie in it.
+    """
+
+    example: ClassVar[str] = """\
+at: 10s
+remount_read_only: {target: "leader(orders, 0)"}
+for: 30s
+"""
+
+    def places(self, site: Site) -> Iterator[tuple[Server, str]]:
+        """Each broker with its directory; raises StepError where another server would lose its own with it."""
+        for server, folder in super().places(site):
+            for other in beside(site, (server,)):
+                if shared := [one for one in other.process.data if PurePosixPath(one).is_relative_to(folder)]:
+                    raise StepError(
+                        f"{site.entry}: {folder} of {server.name} has {shared[0]} of {other.name} in it, which would "
+                        "be read-only as well; name another directory, or aim at another broker"
+                    )
+            yield server, folder
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """The broker runs, and its directory can be made read-only."""
+        for server, folder in self.places(site):
+            yield server.awake()
+            query = readonly.fits(server.process, folder, _id(site, folder))
+            yield Fact(says=f"{folder} of {server.name} can be made read-only", query=query)
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Mount it onto itself."""
+        for server, folder in self.places(site):
+            yield Run(command=readonly.put(server.process, folder, _id(site, folder)))
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """Nobody can write there, unless the broker has ended and all that was its own with it."""
+        for server, folder in self.places(site):
+            query = readonly.stands(server.process, folder, _id(site, folder))
+            yield Fact(says=f"{folder} of {server.name} is read-only", query=query)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Take the mount away, start what has ended."""
+        for server, folder in self.places(site):
+            yield Run(command=readonly.lift(server.process, folder, _id(site, folder)))
+        yield from self.started(site)
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """The mount is gone, the broker serves."""
+        for server, folder in self.places(site):
+            query = readonly.is_gone(server.process, folder, _id(site, folder))
+            yield Fact(says=f"no mount of chaosk's is on {folder} of {server.name}", query=query)
+        yield from self.serving(site)
+
+
+def _id(site: Site, folder: str) -> str:
+    return readonly.mount_id(site.run_id, site.entry, folder)

@@ -1,0 +1,203 @@
+"""The script that makes a directory read-only, by each shell, in mount namespaces of the tests' own; it takes root."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from chaosk.scripts import script
+
+pytestmark = pytest.mark.lab
+
+Ask = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@contextmanager
+def lives(*words: str) -> Iterator[int]:
+    """A process that does nothing, started by these words, in whose mount namespace something can be done."""
+    process = subprocess.Popen([*words, "sh", "-c", "echo up; exec sleep 600"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        yield process.pid
+    finally:
+        process.kill()
+        process.communicate()
+
+
+ALONE = ("unshare", "--mount", "--propagation", "private")
+
+
+@pytest.fixture
+def host() -> Iterator[int]:
+    """What stands for the host: a mount namespace in which the tests can mount what they like."""
+    with lives(*ALONE) as pid:
+        yield pid
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data directory, with a blank in its name and a file in it."""
+    data = tmp_path / "da ta\\x"
+    data.mkdir()
+    (data / "0.log").write_text("records")
+    return data
+
+
+@pytest.fixture(params=[shell for shell in ("dash", "bash", "busybox") if shutil.which(shell)])
+def ask(host: int, folder: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Ask:
+    """The script on that host, with notes in a place of its own; ``server`` is the process whose directory it is."""
+    shell = ["busybox", "sh"] if request.param == "busybox" else [request.param]
+    (tmp_path / "kept").mkdir()
+
+    def run(action: str, server: int = host, at: Path = folder) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "pid").write_text(str(server))
+        text = script("readonly").replace("/var/lib/chaosk", str(tmp_path / "kept"))
+        words = [action, "0a", str(at), "script", str(tmp_path / "pid"), ""]
+        argv = ["nsenter", "--target", str(host), "--mount", *shell, "-c", text, "chaosk", *words]
+        return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def can_write(process: int, folder: Path) -> bool:
+    """Whether root can make a file there, as that process sees it."""
+    file = folder / "made"
+    words = ["nsenter", "--target", str(process), "--mount", "sh", "-c", 'echo x >"$1" && rm "$1"', "sh", str(file)]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def in_host(host: int, *words: str) -> str:
+    """What a command says that is run there."""
+    argv = ["nsenter", "--target", str(host), "--mount", *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+
+def mounts(process: int) -> list[str]:
+    """Every mount that a process sees."""
+    return Path(f"/proc/{process}/mountinfo").read_text("utf-8").splitlines()
+
+
+def test_nobody_can_write_there_and_then_everybody_again(host: int, folder: Path, ask: Ask) -> None:
+    """Twice is as once, both ways; a file that was open can be written all along, as a broker's active segments."""
+    before = mounts(host)
+    assert ask("fits").returncode == 0, ask("fits").stderr
+    with (folder / "open").open("w") as file:
+        assert ask("put").returncode == ask("put").returncode == 0, ask("put").stderr
+        assert len(mounts(host)) == len(before) + 1
+        assert not can_write(host, folder)
+        assert ask("stands").stdout.endswith("is read-only\n")
+        assert "not given back" in ask("gone").stderr
+        assert "read-only already" in ask("fits").stderr
+        file.write("more")
+    assert ask("lift").returncode == ask("lift").returncode == ask("gone").returncode == 0
+    assert can_write(host, folder)
+    assert mounts(host) == before
+    assert (folder / "open").read_text() == "more"
+
+
+def test_who_reads_there_keeps_nothing_from_being_lifted(host: int, folder: Path, ask: Ask) -> None:
+    """A broker that goes on has opened files by the mount: it is taken away all the same."""
+    before = mounts(host)
+    assert ask("put").returncode == 0
+    where = str(folder)
+    with lives("nsenter", "--target", str(host), "--mount", "sh", "-c", 'cd "$1"; shift; exec "$@"', "sh", where):
+        assert ask("lift").returncode == 0
+    assert mounts(host) == before
+    assert can_write(host, folder)
+
+
+def test_half_an_injection_is_lifted(host: int, folder: Path, ask: Ask, tmp_path: Path) -> None:
+    """Killed after the note was written, and after the mount that can still be written."""
+    before = mounts(host)
+    assert ask("put").returncode == 0
+    in_host(host, "umount", str(folder))
+    assert "taken the mount" in ask("stands").stderr
+    in_host(host, "mount", "--bind", str(folder), str(folder))
+    assert "can be written" in ask("stands").stderr
+    assert ask("lift").returncode == 0
+    assert mounts(host) == before
+    assert list((tmp_path / "kept" / "readonly").iterdir()) == []
+
+
+def test_it_is_done_where_the_server_lives(host: int, folder: Path, ask: Ask) -> None:
+    """A unit of systemd's may have a mount namespace to itself: there nobody can write, on the host one can."""
+    with lives("nsenter", "--target", str(host), "--mount", *ALONE) as server:
+        before = mounts(server)
+        assert ask("fits", server).returncode == 0
+        assert ask("put", server).returncode == 0
+        assert can_write(host, folder)
+        assert not can_write(server, folder)
+        assert ask("stands", server).returncode == 0
+        assert ask("lift", server).returncode == 0
+        assert mounts(server) == before
+        assert can_write(server, folder)
+
+
+def test_a_server_that_ends_takes_its_namespace_along(host: int, folder: Path, ask: Ask) -> None:
+    """It has ended by the fault, which is an effect; one that runs again, where it can write, is none."""
+    with lives("nsenter", "--target", str(host), "--mount", *ALONE) as server:
+        assert ask("put", server).returncode == 0
+    assert "the server has ended" in ask("stands", server).stdout
+    assert "runs again" in ask("stands", host).stderr
+    assert ask("lift", host).returncode == ask("gone", host).returncode == 0
+    assert can_write(host, folder)
+
+
+def test_what_others_have_mounted_stays(host: int, folder: Path, ask: Ask) -> None:
+    """A file system under ours, and one that somebody puts on top of it: the lift waits until that one is gone."""
+    in_host(host, "mount", "-t", "tmpfs", "theirs", str(folder))
+    before = mounts(host)
+    assert ask("put").returncode == 0
+    assert not can_write(host, folder)
+    in_host(host, "mount", "-t", "tmpfs", "others", str(folder))
+    assert "mounted something else" in ask("stands").stderr
+    assert "unmount that" in ask("lift").stderr
+    assert mounts(host)[-1].split()[-3:-1] == ["tmpfs", "others"]
+    in_host(host, "umount", str(folder))
+    assert ask("lift").returncode == 0
+    assert mounts(host) == before
+
+
+def test_after_a_boot_there_is_nothing_to_lift(host: int, folder: Path, ask: Ask, tmp_path: Path) -> None:
+    """The note of another boot is of no use, and whatever is mounted there now is somebody's own."""
+    assert ask("put").returncode == 0
+    note = tmp_path / "kept" / "readonly" / "0a"
+    note.write_text("another boot\n" + note.read_text().partition("\n")[2])
+    now = mounts(host)
+    assert ask("lift").returncode == 0
+    assert mounts(host) == now
+    in_host(host, "umount", str(folder))
+
+
+def test_what_is_refused(host: int, folder: Path, ask: Ask, tmp_path: Path) -> None:
+    """No directory, no server, what holds the leases, what has other mounts in it, what is read-only anyhow."""
+    assert "there is no directory" in ask("fits", at=tmp_path / "nowhere").stderr
+    assert "keeps its leases" in ask("fits", at=tmp_path).stderr
+    (folder / "below").mkdir()
+    in_host(host, "mount", "-t", "tmpfs", "more", str(folder / "below"))
+    assert "other mounts below" in ask("fits").stderr
+    in_host(host, "umount", str(folder / "below"))
+    with ExitStack() as mounted:
+        in_host(host, "mount", "-t", "tmpfs", "-o", "ro", "more", str(folder))
+        mounted.callback(in_host, host, "umount", str(folder))
+        assert "cannot be written as it is" in ask("fits").stderr
+    with lives() as ended:
+        pass
+    assert not Path(f"/proc/{ended}").exists()
+    assert "does not run" in ask("fits", ended).stderr
+
+
+def test_a_link_is_followed(host: int, folder: Path, ask: Ask, tmp_path: Path) -> None:
+    """As the server does."""
+    (tmp_path / "link").symlink_to(folder)
+    before = mounts(host)
+    assert ask("put", at=tmp_path / "link").returncode == 0
+    assert not can_write(host, folder)
+    assert ask("lift", at=tmp_path / "link").returncode == 0
+    assert mounts(host) == before

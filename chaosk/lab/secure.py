@@ -25,7 +25,7 @@ from chaosk.lab.state import LabState
 
 USER = "chaosk"
 MECHANISM = "SCRAM-SHA-512"
-AUTHORITY, AUTHORITY_KEY, PASSWORD = "ca.pem", "ca_key", "client_password"
+AUTHORITY, AUTHORITY_KEY, LOGIN = "ca.pem", "ca_key", "client_password"
 _ITERATIONS = 4096
 _WITHIN = 30.0
 """Seconds until every broker lets the new user in."""
@@ -35,7 +35,7 @@ def prepare(directory: Path) -> Pair:
     """Make the authority and the password of a new lab, and write them down."""
     made = certificates.authority("chaosk lab")
     runner.write(directory / AUTHORITY, made.certificate)
-    for name, text in ((AUTHORITY_KEY, made.key), (PASSWORD, f"{secrets.token_urlsafe(24)}\n")):
+    for name, text in ((AUTHORITY_KEY, made.key), (LOGIN, f"{secrets.token_urlsafe(24)}\n")):
         runner.write(directory / name, text, 0o600)
         privilege.give_to_caller(directory / name)
     return made
@@ -56,14 +56,14 @@ def inventory(found: Inventory) -> Inventory:
         "ssl.ca.location": AUTHORITY,
         "sasl.mechanism": MECHANISM,
         "sasl.username": USER,
-        "sasl.password": SecretRef(file=PASSWORD),
+        "sasl.password": SecretRef(file=LOGIN),
     }
     return found.model_copy(update={"client": client})
 
 
 def admit(state: LabState, addresses: list[str]) -> None:
     """Have the brokers at ``addresses`` know the user, and wait until each lets it in; raises LabError."""
-    password = (state.directory / PASSWORD).read_text("utf-8").strip()
+    password = (state.directory / LOGIN).read_text("utf-8").strip()
     namespace.inside(state.namespace, lambda: _admit(state.directory, addresses, password))
 
 

@@ -19,8 +19,8 @@ class RemountReadOnly(DataStep):
     By a mount of the directory onto itself, where the broker lives: what it has open it goes on writing, but it can
     neither make nor rename a file there, so at its next checkpoint or segment (within seconds) it gives the directory
     up, and ends itself if it has no other. It takes once the directory cannot be written. The undo takes this mount
-    away, no other, and starts what does not run. With several directories the one that was given up stays offline
-    until a restart_broker. Refused where other file systems are mounted below the directory, and where another
+    away, no other, and starts what does not run; a broker with several directories is restarted, since it takes one
+    that it gave up back only then. Refused where other file systems are mounted below the directory, and where another
     server's data, or the host's leases, lie in it.
     """
 

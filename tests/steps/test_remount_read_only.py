@@ -18,7 +18,7 @@ def test_its_life(inventory: Inventory) -> None:
     assert told(remount.before(here)) == ["node2: awake", "node2: fits"]
     assert told(remount.inject(here)) == ["node2: put"]
     assert told(remount.verify(here)) == ["node2: stands"]
-    assert told(remount.undo(here)) == ["node2: lift", "node2: start"]
+    assert told(remount.undo(here)) == ["node2: lift", "node2: stop", "node2: start"]
     assert told(remount.healed(here)) == ["node2: gone", "node2: awake", "broker_up(1)"]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import get_args
 
-from chaosk import disk, hoststate, ownership, readonly, service
+from chaosk import disk, hoststate, mapper, oom, ownership, readonly, service
 from chaosk.dump.command import batches, markers
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory, ServerProcess
@@ -110,6 +110,7 @@ fi
 
 def _list(inventory: Inventory) -> Iterator[str]:
     """Each command on a service, and each question about a host, that chaosk can have; a tab ends a word."""
+    own_kernels = any(host.own_kernel or host.power is not None for host in inventory.hosts.values())
     for process in inventory.every_process():
         for command in _on(process):
             yield _line("service", command)
@@ -118,11 +119,10 @@ def _list(inventory: Inventory) -> Iterator[str]:
             for ask in (markers, batches):
                 yield _line("dump", ask(inventory.kafka, broker, ()))
         for folder in broker.data:
-            yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
-            for command in _on_owner(broker.host, folder):
-                yield _line("owner", command)
-            yield from _on_mount(broker, folder)
-    if any(host.own_kernel or host.power is not None for host in inventory.hosts.values()):
+            yield from _on_folder(broker, folder)
+            yield from _on_disk(broker, folder) if own_kernels else ()
+        yield from _on_memory(broker) if own_kernels else ()
+    if own_kernels:
         yield "boot\t\n"
     for host in inventory.hosts:
         yield _line("state", hoststate.ask(inventory, host))
@@ -143,11 +143,31 @@ def _on_owner(host: str, folder: str) -> Iterator[Command]:
     yield from (ownership.restore(host, folder, "ID"), ownership.is_restored(host, folder, "ID"))
 
 
+def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
+    """All that is done to a data directory itself."""
+    yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
+    for command in _on_owner(broker.host, folder):
+        yield _line("owner", command)
+    yield from _on_mount(broker, folder)
+
+
 def _on_mount(broker: ServerProcess, folder: str) -> Iterator[str]:
     """All that is asked about a read-only data directory, without the ids."""
     for ask in (readonly.fits, readonly.put, readonly.stands, readonly.lift, readonly.is_gone):
         command = ask(broker, folder, "ID")
         yield _line("readonly", command)
+
+
+def _on_disk(broker: ServerProcess, folder: str) -> Iterator[str]:
+    """All that is asked about the disk under a data directory, but for ids and what is done to it."""
+    for ask in (mapper.fits, mapper.put, mapper.stands, mapper.lift, mapper.is_gone):
+        yield _line("mapper", ask(mapper.Disk(broker, folder, "BOOT", "ID"), ()))
+
+
+def _on_memory(broker: ServerProcess) -> Iterator[str]:
+    """All that is asked of a kernel that kills a broker, but for ids."""
+    for ask in (oom.fits, oom.kill, oom.is_killed, oom.spare, oom.is_spared):
+        yield _line("oom", ask(broker, "BOOT", "ID"))
 
 
 def _line(name: str, command: Command, skip: int = 0) -> str:

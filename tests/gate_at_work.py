@@ -11,6 +11,7 @@ from pathlib import Path
 from sample_inventory import INVENTORY
 
 from chaosk import gate
+from chaosk.inventory import Inventory
 
 RUN = 'sh -c "$(script_text "$script")" chaosk "$@"'
 SAY = """printf 'RUNS %s' "$script"; printf ' <%s>' "$@"; echo; [ -t 0 ] || cat"""
@@ -20,10 +21,10 @@ SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"]) if shutil.w
 Ask = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def saying(folder: Path) -> Path:
+def saying(folder: Path, inventory: Inventory = INVENTORY) -> Path:
     """Put it into a folder."""
     path = folder / "gate"
-    text = gate.program(INVENTORY, str(path))
+    text = gate.program(inventory, str(path))
     assert text.count(RUN) == 1
     path.write_text(text.replace(RUN, SAY), "utf-8")
     path.chmod(0o755)

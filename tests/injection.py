@@ -96,6 +96,8 @@ def scenario() -> dict[str, Any]:
             ("fill_disk", {"size": "1MiB"}),
             ("change_owner", {"owner": "nobody"}),
             ("remount_read_only", {}),
+            ("slow_disk", {"read": "1ms", "write": "1s"}),
+            ("fail_disk", {"operations": "writes"}),
         )
     ]
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way

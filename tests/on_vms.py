@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +28,8 @@ from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.transport.ssh import Ssh
+
+_VICTIM = Path(__file__).parents[1] / "bench" / "_victim.py"
 
 
 @contextmanager
@@ -73,3 +78,16 @@ def _nobody(asked: object) -> Any:
 
 def _unread(life: object) -> None:
     """Nobody reads the rows of these faults."""
+
+
+def kill_chaosk(place: Path, folder: Path, step: dict[str, object], lease: int) -> None:
+    """Inject a step by chaosk's own engine in a process that is killed by SIGKILL once the effect is seen."""
+    short = place.with_name(f"lease-{lease}.yaml")
+    short.write_text(f"{place.read_text('utf-8')}\nlongest_lease: {lease}s\n", "utf-8")
+    spec = {
+        "inventory": str(short), "folder": str(folder), "run": f"killed-{lease}", "point": "verified",
+        "entry": {"name": "fault", "for": "60s", **step},
+    }  # fmt: skip
+    words = [sys.executable, str(_VICTIM), json.dumps(spec)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == -9, done.stderr

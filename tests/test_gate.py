@@ -63,6 +63,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saying(tmp_path_factory.mktemp("gate"))
 
 
+MACHINES = INVENTORY.model_copy(
+    update={"hosts": {n: h.model_copy(update={"own_kernel": True}) for n, h in INVENTORY.hosts.items()}}
+)
+"""The same cluster on machines of their own, whose disks and kernels may be had as well."""
+OF_MACHINES = {
+    "kill_broker": "{target: broker 0, how: oom_killer}",
+    "slow_disk": "{target: broker 1, directory: /mnt/more, read: 1ms, write: 1s}",
+    "fail_disk": "{target: broker 1, operations: writes}",
+}
+
+
 def all_commands() -> Iterator[Command]:
     """What steps, leases, locks and the doctor have for hosts."""
     for each in FAULTS:
@@ -101,6 +112,25 @@ def test_every_command_that_chaosk_has_is_let_in(place: Path) -> None:
         assert done.returncode == 0
         said = "".join(f" <{word}>" for word in gated.argv[1:])
         assert done.stdout.splitlines()[0] == f"RUNS {gated.argv[0]}{said}"
+
+
+def test_machines_of_their_own_let_in_what_the_others_refuse(tmp_path: Path) -> None:
+    """Disks and memory, for their brokers only, with ids, numbers and ways as chaosk has them."""
+    place = saying(tmp_path, MACHINES)
+    for kind, fields in OF_MACHINES.items():
+        entry = Entry.model_validate({"name": "entry-1", "at": "1s", kind: yaml.safe_load(fields)})
+        one = aim(entry, MACHINES, ExampleCluster(MACHINES), 1, "run-1")
+        queries = [fact.query for fact in (*one.before, *one.verify, *one.healed) if isinstance(fact.query, Command)]
+        sent = [*queries, *(deed.command for deed in (*one.inject, *one.undo) if isinstance(deed, Run))]
+        for words in (gate.through(command, str(place)).argv for command in sent):
+            assert _ask(place, *words).stdout.startswith(f"RUNS {words[0]}"), words
+            if words[0] in {"mapper", "oom"}:
+                for spoilt in ((*words, "more"), (words[0], words[1], "x;", *words[3:]), words[:-1]):
+                    assert _ask(place, *spoilt).returncode != 0, spoilt
+
+
+def _ask(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["sh", place, "inner", *words], input="", capture_output=True, text=True, check=False)
 
 
 def test_a_lease_is_armed_with_the_gates_own_script(place: Path) -> None:

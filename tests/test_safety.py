@@ -180,6 +180,25 @@ def test_two_controllers_of_three_pass_the_limit_together(tmp_path: Path) -> Non
     assert told(tmp_path, both, lifted, cluster=kraft_inventory()) == ""
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "slow_disk: {target: X, write: 1s}",
+        "fail_disk: {target: X}",
+        "kill_broker: {target: X, how: oom_killer}",
+    ],
+)
+@pytest.mark.parametrize("target", ["broker 0", "leader(orders, 0)"])
+def test_kernels_that_are_not_the_hosts_own(tmp_path: Path, step: str, target: str) -> None:
+    """Their disks and their memory are the whole machine's: refused before anything is done, with what to write."""
+    entry = f"- {{name: down, at: 1s, {step}}}\n".replace("X", f'"{target}"')
+    found = told(tmp_path, entry)
+    assert "the scenario does not fit fake; nothing was touched" in found
+    assert "hosts.node1.own_kernel" in found
+    own = {name: host.model_copy(update={"own_kernel": True}) for name, host in inventory().hosts.items()}
+    assert told(tmp_path, entry, cluster=inventory().model_copy(update={"hosts": own})) == ""
+
+
 @pytest.mark.parametrize("kind", ["power_off", "reboot", "crash_kernel"])
 @pytest.mark.parametrize("target", ["broker 0", "leader(orders, 0)"])
 def test_hosts_that_cannot_be_taken_down(tmp_path: Path, kind: str, target: str) -> None:

@@ -38,7 +38,7 @@ def dark(case: Case, topic: str) -> bool:
 def _forgets(case: Case, fault: Fault) -> bool:
     """Whether a fault takes from hosts what they had not brought to their disks."""
     hard = (entry.step.get("how") == "hard" for entry in case.plan.timeline if entry.name == fault.name)
-    return fault.step in {"power_off", "crash_kernel"} or (fault.step == "reboot" and any(hard))
+    return fault.step in {"power_off", "crash_kernel", "fail_disk"} or (fault.step == "reboot" and any(hard))
 
 
 def _hosts(faults: Iterable[Fault]) -> set[str]:

@@ -15,6 +15,7 @@ from chaosk.doctor.cluster import cluster
 from chaosk.doctor.finding import Finding, bad, fit
 from chaosk.doctor.leftovers import held, holder, leftovers
 from chaosk.doctor.needs import Needs, needs
+from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import misfits, switches
 from chaosk.errors import ChaoskError
 from chaosk.healing import find
@@ -30,6 +31,8 @@ def examine(transport: Transport, inventory: Inventory, scenario: Scenario | Non
     found = hosts_fit(transport, inventory, needs(scenario, inventory), thorough=True)
     usable = tuple(name for name in inventory.hosts if fit(one for one in found if one.where == name))
     found += (*misfits(inventory, scenario), *switches(transport, inventory, scenario))
+    if fit(found):
+        found += suits(transport, inventory, scenario)
     return (*found, *_left(transport, _with_here(inventory, usable)), *_cluster(inventory, scenario))
 
 

@@ -22,15 +22,15 @@ from chaosk.transport.command import Command
 
 PACKAGES = {
     "awk": "mawk", "bash": "bash", "cat": "coreutils", "chown": "coreutils", "cut": "coreutils", "date": "coreutils",
-    "df": "coreutils", "env": "coreutils", "find": "findutils", "flock": "util-linux", "getent": "libc-bin",
-    "grep": "grep", "head": "coreutils", "id": "coreutils", "ip": "iproute2", "ip6tables": "iptables",
-    "ip6tables-restore": "iptables", "ip6tables-save": "iptables", "iptables": "iptables",
-    "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils", "mount": "mount",
-    "mv": "coreutils", "nft": "nftables", "nproc": "coreutils", "nsenter": "util-linux", "readlink": "coreutils",
-    "rm": "coreutils", "sed": "sed", "setpriv": "util-linux", "setsid": "util-linux", "sleep": "coreutils",
-    "sort": "coreutils", "stat": "coreutils", "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd",
-    "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils", "tr": "coreutils", "umount": "mount",
-    "uname": "coreutils", "unshare": "util-linux",
+    "dd": "coreutils", "df": "coreutils", "dmesg": "util-linux", "env": "coreutils", "find": "findutils",
+    "flock": "util-linux", "getent": "libc-bin", "grep": "grep", "head": "coreutils", "id": "coreutils",
+    "ip": "iproute2", "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables",
+    "iptables": "iptables", "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils",
+    "mount": "mount", "mv": "coreutils", "nft": "nftables", "nproc": "coreutils", "nsenter": "util-linux",
+    "readlink": "coreutils", "rm": "coreutils", "rmdir": "coreutils", "sed": "sed", "setpriv": "util-linux",
+    "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils", "sync": "coreutils",
+    "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils",
+    "tr": "coreutils", "umount": "mount", "uname": "coreutils", "unshare": "util-linux",
 }  # fmt: skip
 """By program, the Debian package that brings it."""
 
@@ -47,13 +47,17 @@ SCRIPTS = {
     "lease": "awk cat flock grep mkdir mv rm setsid sleep sync tail tr",
     "load": "awk cat grep head nproc sed setsid sleep tail",
     "lock": "awk cat flock mkdir mv rm",
+    "mapper": "awk cat cut date dd find grep head mkdir mount mv readlink rm rmdir sed sleep sort stat sync "
+    "timeout tr umount",
+    "oom": "awk cat cut date dmesg head readlink sed stat sync tr",
     "owner": "chown find head id mkdir mv rm stat sync",
     "readonly": "awk cat cut date head mkdir mount mv nsenter readlink rm sed stat sync tr umount",
     "service": "awk cat cut date head sed sleep stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",
     "state": "cat grep head sed sort stat tr",
 }
-"""By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well."""
+"""By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
+and a disk dmsetup and e2fsck, which the script asks for by itself: most hosts have none and need none."""
 HERE_TOOLS = "awk bash cat cut flock grep mkdir mv rm setsid sleep sync tail timeout tr"
 """What the machine that chaosk runs on needs to throw power switches, and to keep the leases for that."""
 ALWAYS = ("examine", "lease", "lock", "state")

@@ -16,7 +16,8 @@
             ├── alive                  locked by the keeper as long as it lives
             ├── control                the keeper reads here which host to start
             └── hosts/HOST/            root/ (mount points), skeleton/, host.json, pid, log, exit;
-                                       of a virtual machine disk.cow, seed.tar, address, pid, log (its console), exit
+                                       of a virtual machine disk.cow, NAME.disk, seed.tar, address, pid, exit,
+                                       log (its console)
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from chaosk.errors import LabError
-from chaosk.lab import namespace, runner, ssh_files, vm_image, vm_plan, vm_seed
+from chaosk.lab import namespace, runner, ssh_files, vm_disks, vm_image, vm_plan, vm_seed
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.kept_hosts import KeptHosts, read_pid
 from chaosk.lab.seating import Seat
@@ -65,6 +65,8 @@ class VmHosts(KeptHosts):
             at = runner.directory(self._state.host(seat.host), 0o700)
             runner.write(at / "address", seat.address)
             runner.write(at / vm_plan.POWER_ON, vm_plan.power_on(seat, at, self._image), 0o700)
+            for disk in vm_disks.disks(seat):
+                runner.run(vm_disks.make(disk, at))
             runner.write_bytes(at / "seed.tar", vm_seed.seed(seat, files[seat.host]), 0o600)
         self._establish(vm_plan.plan(self._state, seats, machine), machine)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from chaosk.lab import host_plan, keeper_plan
+from chaosk.lab import host_plan, keeper_plan, vm_disks
 from chaosk.lab.host_plan import Argv, Machine
 from chaosk.lab.seating import Seat
 from chaosk.lab.state import LabState
@@ -80,6 +80,7 @@ def power_on(seat: Seat, at: Path, image: Path) -> str:
     words = [
         *(f"mem={MEMORY}M", f"umid={seat.host}", f"uml_dir={at}/control/"),
         *(f"ubda={at}/disk.cow,{image}", f"ubdb={at}/seed.tar"),
+        *vm_disks.words(seat, at),
         *("root=/dev/ubda", "rw", f"init={BOOT}"),
         f"vec0:transport=tap,ifname={seat.plug},mac={seat.mac},depth=128,gro=1",
         *("con=null", "con0=null,fd:1"),

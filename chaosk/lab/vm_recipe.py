@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from chaosk.lab import launchers, vm_plan, vm_seed
+from chaosk.lab import launchers, vm_disks, vm_plan, vm_seed
 from chaosk.lab.host_plan import MARKER, Argv
 from chaosk.lab.service import HostFile
 
@@ -18,6 +18,8 @@ PACKAGES = (
     "openssh-server",
     "iptables",
     "iproute2",
+    "dmsetup",
+    "e2fsprogs",
     "kmod",
     "sudo",
     "procps",
@@ -59,7 +61,9 @@ _BOOT = f"""#!/bin/sh
 # Process 1 until systemd is: at the first boot it makes of the image this machine; then it plugs in the network.
 PATH=/usr/sbin:/usr/bin
 export PATH
-if [ ! -e {MARKER} ]; then
+mount -t proc proc /proc
+[ -e {MARKER} ] || tar -xpf /dev/ubdb -C / {vm_disks.LIST[1:]} || exit
+{vm_disks.PUT_UP}if [ ! -e {MARKER} ]; then
   tar -xpf /dev/ubdb -C / || exit
   for unit in /etc/systemd/system/*.service; do
     [ ! -f "$unit" ] || [ -L "$unit" ] || ln -sf "$unit" /etc/systemd/system/multi-user.target.wants/

@@ -7,7 +7,7 @@ import tarfile
 import uuid
 from collections.abc import Iterable
 
-from chaosk.lab import host_plan
+from chaosk.lab import host_plan, vm_disks
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile
 
@@ -21,7 +21,11 @@ _BLOCK = 512
 
 def seed(seat: Seat, files: Iterable[HostFile]) -> bytes:
     """The archive for the machine on ``seat``, padded to whole blocks of a disk."""
-    own = (HostFile(ADDRESS, f"{seat.address}/24\n"), HostFile("/etc/machine-id", f"{uuid.uuid4().hex}\n"))
+    own = (
+        HostFile(ADDRESS, f"{seat.address}/24\n"),
+        HostFile(vm_disks.LIST, vm_disks.listed(seat)),
+        HostFile("/etc/machine-id", f"{uuid.uuid4().hex}\n"),
+    )
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for folder in ("/home/ops/.ssh", *host_plan.owned(seat)):

@@ -24,6 +24,7 @@ from chaosk.doctor.cluster import cluster
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.leftovers import leftovers
 from chaosk.doctor.needs import needs
+from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import switches
 from chaosk.errors import ChaoskError, StepError
 from chaosk.healing import find
@@ -96,6 +97,7 @@ class Field:
         finding.refuse(switches(self._transport, inventory, scenario))
         self._holding.take()
         finding.refuse(leftovers(find(self._transport, places(inventory))))
+        finding.refuse(suits(self._transport, inventory, scenario))
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
             live = ClusterLive(inventory, patient, self.crew.state, PATIENCE)
             finding.refuse(cluster(live, patient, inventory, scenario.topics))

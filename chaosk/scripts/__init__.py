@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 PARTS = {
-    "boot": ("boot",),
+    "boot": ("own", "boot"),
     "clock": ("kept", "clock"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "disk": ("disk",),
@@ -15,6 +15,8 @@ PARTS = {
     "lease": ("kept", "lease"),
     "load": ("load",),
     "lock": ("kept", "lock"),
+    "mapper": ("own", "process", "mapper"),
+    "oom": ("own", "process", "oom"),
     "owner": ("owner",),
     "power": ("power",),
     "readonly": ("process", "readonly"),

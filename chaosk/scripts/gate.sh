@@ -184,6 +184,34 @@ owner_checked() {
     run owner "$action" "$folder" "$id" "$@"
 }
 
+# What is done to the disk is for the caller to say; which disk is not, nor where: see boot_checked.
+mapper_checked() {
+    [ $# -ge 8 ] || refuse "\`mapper $1\`"
+    action=$1 own=$2 id=$3 folder=$4 kind=$5 place=$6 config=$7
+    shift 7
+    case $own in '' | *[!0-9a-f-]*) refuse "the boot id $own" ;; esac
+    case $id in '' | *[!0-9a-f]*) refuse "the id $id" ;; esac
+    case $1 in
+        slow)
+            count $# 3
+            case $2$3 in *[!0-9]*) refuse "the numbers $2 and $3" ;; esac
+            ;;
+        all | writes) count $# 1 ;;
+        *) refuse "\`mapper $action\`: $1" ;;
+    esac
+    on_the_list mapper "$action" BOOT ID "$folder" "$kind" "$place" "$config"
+    run mapper "$action" "$own" "$id" "$folder" "$kind" "$place" "$config" "$@"
+}
+
+# Only brokers, and only under a lease: the script proves that the kernel is the host's own.
+oom_checked() {
+    count $# 6
+    case $2 in '' | *[!0-9a-f-]*) refuse "the boot id $2" ;; esac
+    names "$3"
+    on_the_list oom "$1" BOOT ID "$4" "$5" "$6"
+    run oom "$@"
+}
+
 readonly_checked() {
     [ $# -ge 3 ] || refuse "\`readonly $1\`"
     action=$1 id=$2
@@ -255,6 +283,8 @@ inner() {
         lease) lease_checked "$@" ;;
         load) load_checked "$@" ;;
         lock) lock_checked "$@" ;;
+        mapper) mapper_checked "$@" ;;
+        oom) oom_checked "$@" ;;
         owner) owner_checked "$@" ;;
         readonly) readonly_checked "$@" ;;
         shape) shape_checked "$@" ;;

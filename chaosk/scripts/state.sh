@@ -42,6 +42,10 @@ if command -v tc >/dev/null; then
 fi
 # What a load starts carries its mark (load.sh).
 grep -h -o -s -a 'CHAOSK_LOAD=[0-9a-f]*' /proc/[0-9]*/environ | sort -u | sed 's/^CHAOSK_LOAD=/load chaosk-/'
+# What readonly.sh and mapper.sh have still to bring back.
+for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/*; do
+    [ ! -e "$note" ] || echo "kept $note"
+done
 while [ $# -ge 2 ]; do
     case $1 in
         data) data "$2" ;;

@@ -168,6 +168,10 @@ class Step(Model, ABC):
         """Why it cannot be done to a host, and what to do, as far as the inventory tells; None if it can."""
         return None
 
+    def suits(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
+        """What hosts must be able to do, asked before the run of all that may be aimed at, beside :meth:`before`."""
+        yield from ()
+
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
         """What must hold before, or the fault cannot take (a broker that is to be killed runs)."""
         yield from ()

@@ -11,6 +11,7 @@ from chaosk.errors import StepError
 from chaosk.harm import Harm, servers_of
 from chaosk.inventory import Host, Inventory
 from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._own_kernel import shared
 from chaosk.steps._per_host import PerHostStep
 from chaosk.steps._server import Server, on_hosts
 from chaosk.targets._contract import Node
@@ -39,14 +40,7 @@ class HostStep(PerHostStep, ABC):
                 f"{host} has no power switch in the inventory; if it has one, write it as hosts.{host}.power: "
                 "{switch_off, switch_on, state}, or aim at a host that has; in a lab: chaosk lab up --hosts vms"
             )
-        if at.power is None and not at.own_kernel:
-            return (
-                f"the inventory does not say that {host} is a machine of its own, and in a container or a namespace "
-                "this would hit the whole machine; "
-                f"if it is one, write hosts.{host}.own_kernel: true, or its power switch; in a lab: "
-                "chaosk lab up --hosts vms"
-            )
-        return None
+        return shared(inventory, host)
 
     def hosts(self, site: Site) -> tuple[str, ...]:
         """The hosts, each once; raises StepError for what runs on none of them, and for a host that is refused."""

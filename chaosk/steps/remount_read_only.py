@@ -41,12 +41,17 @@ for: 30s
                     )
             yield server, folder
 
-    def before(self, site: Site) -> Iterator[Fact]:
-        """The broker runs, and its directory can be made read-only."""
+    def suits(self, site: Site) -> Iterator[Fact]:
+        """The directory can be made read-only, and writable again."""
         for server, folder in self.places(site):
-            yield server.awake()
             query = readonly.fits(server.process, folder, _id(site, folder))
             yield Fact(says=f"{folder} of {server.name} can be made read-only", query=query)
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """The broker runs, and its directory can be made read-only."""
+        for server in self.servers(site):
+            yield server.awake()
+        yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Mount it onto itself."""

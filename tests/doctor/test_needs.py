@@ -21,7 +21,7 @@ ABSENCE_IS_FINE = {
 NO_PROGRAM = {
     "boot": {"id"},
     "clock": {"id"}, "cut": {"ip", "timeout"}, "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
-    "lock": {"cut", "id"}, "shape": {"id"}, "state": {"cut"},
+    "lock": {"cut", "id"}, "mapper": {"id"}, "oom": {"id"}, "shape": {"id"}, "state": {"cut"},
 }  # fmt: skip
 """Variables, and English."""
 

@@ -48,6 +48,31 @@ def test_a_whole_cluster_is_fit(ward: Ward) -> None:
     assert "A run may start." in told.stdout
 
 
+def test_disks_and_memory_that_are_the_whole_machines(ward: Ward, tmp_path: Path) -> None:
+    """No run starts: by what the inventory does not say, and where it lies by what each host knows of itself."""
+    scenario = tmp_path / "scenario.yaml"
+    lying = ward.copy(tmp_path / "lying.yaml", **{"    key_file": "    own_kernel: true\n    key_file"})
+    for step in ("slow_disk: {target: broker 1, write: 1s}", "kill_broker: {target: broker 1, how: oom_killer}"):
+        scenario.write_text(f"{SCENARIO}  - {{at: 1s, {step}}}\n", "utf-8")
+        said = ward.one("scenario", "hosts", str(scenario))
+        assert said["seen"].endswith("in a container or a namespace this would hit the whole machine")
+        assert "hosts.node2.own_kernel" in said["todo"]
+        code, findings = ward.doctor(str(scenario), inventory=lying)
+        (bad,) = [one for one in findings if one["what"] == step.partition(":")[0]]
+        assert (code, bad["where"], bad["state"]) == (69, "node2", "bad")
+        assert "this host shares the kernel of the machine that chaosk runs on" in bad["seen"]
+
+
+def test_a_directory_that_cannot_be_made_read_only(ward: Ward, tmp_path: Path) -> None:
+    """A file system mounted below it would be hidden; the host says so before the run."""
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(f'{SCENARIO}  - {{at: 1s, remount_read_only: {{target: "leader(orders, 0)"}}}}\n', "utf-8")
+    spoil = "mkdir -p /var/lib/kafka/x; mount -t tmpfs x /var/lib/kafka/x"
+    with ward.spoilt("node2", spoil, "umount /var/lib/kafka/x; rmdir /var/lib/kafka/x"):
+        said = ward.one("node2", "remount_read_only", str(scenario))
+    assert "there are other mounts below /var/lib/kafka" in said["seen"]
+
+
 def test_a_user_without_sudo(ward: Ward) -> None:
     """Whose right it is, on which host, and what would give it; what takes root there is unknown, not well."""
     spoil = "cp -p /etc/sudoers /etc/sudoers.away; sed -i /NOPASSWD/d /etc/sudoers"

@@ -133,6 +133,18 @@ def test_a_directory_that_somebody_makes_writable_again_was_not_read_only(lab: G
     assert "did not last: before undoing it, not seen: /var/lib/kafka of broker 0" in life.why[0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["slow_disk: {target: broker 0, write: 1s}", "fail_disk: {target: broker 0}",
+     "kill_broker: {target: broker 0, how: oom_killer}"],
+)  # fmt: skip
+def test_no_device_and_no_kernel_is_touched_that_is_not_the_hosts_own(lab: Ground, text: str) -> None:
+    """A namespace host refuses by itself, whatever its inventory says: it would be this machine's disk, or memory."""
+    with pytest.raises(StepError, match="this host shares the kernel of the machine that chaosk runs on"):
+        lab.inject(text)
+    assert lab.live.broker_answers(0)
+
+
 def test_a_broker_without_room_ends_and_comes_back(lab_inventory: Inventory, tmp_path: Path) -> None:
     """No space left on device, for real: the broker gives its only directory up and ends; the undo brings it back."""
     with ground(lab_inventory, tmp_path) as lab:

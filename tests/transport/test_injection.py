@@ -132,7 +132,8 @@ def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -
         "topics.orders.config.min.insync.replicas", "topics.orders.config.cleanup.policy",
         "allow.zookeeper_majority", "allow.controller_majority", "allow.all_brokers", "allow.foreign_under_min_isr",
         "timeline[N].fill_disk.directory", "timeline[N].change_owner.directory",
-        "timeline[N].remount_read_only.directory",
+        "timeline[N].remount_read_only.directory", "timeline[N].slow_disk.directory", "timeline[N].fail_disk.directory",
+
         "probes.free.consume.config.client.rack", "probes.failing.consume.producer_config.client.rack",
     }  # fmt: skip
 

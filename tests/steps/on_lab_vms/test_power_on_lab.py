@@ -2,53 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from on_lab import inside, until
+from on_vms import kill_chaosk
 from steps.lab import Ground, ground
+from steps.on_lab_vms.conftest import LAB
 
 from chaosk import healing, hoststate
 from chaosk import lab as labs
-from chaosk.document import load_inventory
 from chaosk.inventory import Inventory
-from chaosk.lab import health, power, runner, state
-from chaosk.lablayout import LabLayout
+from chaosk.lab import health, power, state
 from chaosk.ownmachine import HERE, kept, places
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
-LAB = "stepvms"
-VICTIM = Path(__file__).parents[3] / "bench" / "_victim.py"
 SHORT, LONG = 20, 60
 """Seconds of a lease that is to run out, and of one that is not to."""
 BOOT = "/proc/sys/kernel/random/boot_id"
-
-
-@pytest.fixture(scope="session")
-def place(while_folder_runs: ExitStack) -> Path:
-    """The inventory of one machine with a broker and a ZooKeeper node, up for all of these tests."""
-    if lacking := [program for program in ("linux.uml", "debootstrap", "mkfs.ext4") if runner.locate(program) is None]:
-        packages = ", ".join(runner.PACKAGES[program] for program in lacking)
-        pytest.skip(f"virtual machines need {packages}; ./dev test installs them on amd64")
-    lines: list[str] = []
-    while_folder_runs.callback(labs.down, LAB, lines.append, force=True)
-    return labs.up(LabLayout(name=LAB, brokers=1, zookeepers=1, hosts="vms"), lines.append)
-
-
-@pytest.fixture
-def inventory(place: Path) -> Inventory:
-    """As chaosk reads it: with the machine's power switch."""
-    found = load_inventory(place)
-    assert isinstance(found, Inventory)
-    return found
 
 
 @pytest.fixture
@@ -118,19 +93,6 @@ def test_a_crashed_kernel_hangs_and_is_switched_off_and_on(lab: Ground) -> None:
     assert lab.said("node1", "cat", BOOT) != was
     assert lab.live.broker_answers(0)
     assert read_two(lab)[0] == "yes\n"
-
-
-def kill_chaosk(place: Path, folder: Path, step: dict[str, object], lease: int) -> None:
-    """Inject a step by chaosk's own engine in a process that is killed by SIGKILL once the effect is seen."""
-    short = place.with_name(f"lease-{lease}.yaml")
-    short.write_text(f"{place.read_text('utf-8')}\nlongest_lease: {lease}s\n", "utf-8")
-    spec = {
-        "inventory": str(short), "folder": str(folder), "run": f"killed-{lease}", "point": "verified",
-        "entry": {"name": "fault", "for": "60s", **step},
-    }  # fmt: skip
-    words = [sys.executable, str(VICTIM), json.dumps(spec)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == -9, done.stderr
 
 
 def answers(inventory: Inventory) -> bool:

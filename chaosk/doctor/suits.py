@@ -1,0 +1,65 @@
+"""Whether hosts can do what steps will ask of them: asked of each broker that a target may turn out to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chaosk.doctor.finding import Finding, bad, ok
+from chaosk.errors import ChaoskError, StepError
+from chaosk.examplecluster import NoCluster, OnlyLiveError
+from chaosk.expression import parse_target
+from chaosk.inventory import Inventory
+from chaosk.ownmachine import boot_id
+from chaosk.safety import NoChance
+from chaosk.scenario import Entry, Scenario
+from chaosk.steps._contract import Fact, Site
+from chaosk.targets._contract import Node, Scene, servers
+from chaosk.together import together
+from chaosk.transport._contract import Transport
+from chaosk.transport.command import Command
+
+_TODO = "aim at brokers whose hosts can do it, or leave the step out"
+
+
+def suits(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
+    """What is found, entry by entry; nothing is changed by asking."""
+    entries = scenario.timeline if scenario is not None else ()
+    asked = [(entry, fact) for entry in entries for fact in _facts(entry, inventory)]
+    return tuple(together(lambda one: _answer(transport, *one), asked)) if asked else ()
+
+
+def _facts(entry: Entry, inventory: Inventory) -> Iterator[Fact | str]:
+    """The questions about each node by itself, or why there can be none."""
+    for nodes in _candidates(entry, inventory):
+        aims = dict.fromkeys(entry.step.targets(), nodes)
+        site = Site(inventory=inventory, run_id="doctor", entry=entry.name, aims=aims, boot_id=boot_id())
+        try:
+            yield from entry.step.suits(site)
+        except StepError as error:
+            yield str(error)
+
+
+def _candidates(entry: Entry, inventory: Inventory) -> tuple[tuple[Node, ...], ...]:
+    """The nodes that the inventory tells, together; else each broker, since only the cluster knows which it will be."""
+    if not entry.step.targets():
+        return ()
+    scene = Scene(inventory, NoCluster(), NoChance())
+    try:
+        known = [node for text in entry.step.targets() for node in parse_target(text).resolve(scene)]
+    except OnlyLiveError:
+        return tuple((node,) for node in servers(inventory) if node.kind == "broker")
+    return (tuple(known),)
+
+
+def _answer(transport: Transport, entry: Entry, fact: Fact | str) -> Finding:
+    if isinstance(fact, str) or not isinstance(fact.query, Command):
+        return bad("scenario", entry.kind, str(fact), _TODO)
+    query = fact.query
+    try:
+        result = transport.run(query)
+    except ChaoskError as error:
+        return bad(query.host, entry.kind, str(error), "see that it answers, then ask again")
+    if result.ok:
+        return ok(query.host, entry.kind, fact.says)
+    why = (result.stderr or result.stdout).strip()[-300:] or f"status {result.exit_status}"
+    return bad(query.host, entry.kind, f"not so: {fact.says}: {why}", _TODO)

@@ -1,0 +1,18 @@
+"""Refusing what would hit the whole machine that a host is only a part of, as far as the inventory tells."""
+
+from __future__ import annotations
+
+from chaosk.inventory import Inventory
+
+
+def shared(inventory: Inventory, host: str) -> str | None:
+    """Why a host's kernel is not to be touched, and what to do; None if the inventory calls it the host's own."""
+    at = inventory.hosts[host]
+    if at.power is not None or at.own_kernel:
+        return None
+    return (
+        f"the inventory does not say that {host} is a machine of its own, and in a container or a namespace "
+        "this would hit the whole machine; "
+        f"if it is one, write hosts.{host}.own_kernel: true, or its power switch; in a lab: "
+        "chaosk lab up --hosts vms"
+    )

@@ -1,0 +1,76 @@
+"""What hosts must be able to do for the steps of a scenario: asked of whoever may be hit, before anything is broken."""
+
+from __future__ import annotations
+
+from sample_inventory import INVENTORY
+
+from chaosk.doctor.finding import Finding
+from chaosk.doctor.suits import suits
+from chaosk.errors import ConnectionLost
+from chaosk.transport.command import Command, Result
+
+from .test_needs import scenario
+
+NOT_MAPPED = "/var/lib/kafka is on ext4, device 8:1, not on a device of device-mapper, as LVM makes them"
+
+
+class Hosts:
+    """Answers by host: what it says against a step; None if nothing."""
+
+    def __init__(self, **against: str | None) -> None:
+        """Hosts that are not named do not answer."""
+        self.against = against
+        self.asked: list[str] = []
+
+    def run(self, command: Command) -> Result:
+        """What the host says."""
+        if command.host not in self.against:
+            raise ConnectionLost(f"{command.host}: it does not answer")
+        self.asked.append(f"{command.host}: {command.argv[4]}")
+        why = self.against[command.host]
+        stamps = dict.fromkeys(("sent", "received", "host_started", "host_ended"), 0)
+        return Result(command=command, exit_status=int(why is not None), stdout="", stderr=why or "", **stamps)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def found(hosts: Hosts, step: str) -> tuple[Finding, ...]:
+    """What is found for a step."""
+    return suits(hosts, INVENTORY, scenario(step))
+
+
+def test_a_target_that_is_known_is_asked_alone() -> None:
+    """And only asked: nothing is put anywhere."""
+    hosts = Hosts(node2=None)
+    assert [(one.where, one.state) for one in found(hosts, "slow_disk: {target: broker 1, write: 1s}")] == [
+        ("node2", "ok")
+    ]
+    assert hosts.asked == ["node2: fits"]
+
+
+def test_where_only_the_cluster_knows_each_broker_is_asked() -> None:
+    """The reason is the host's own, with what to do; a host that does not answer is bad as well."""
+    answers = found(Hosts(node1=None, node2=NOT_MAPPED), 'fail_disk: {target: "leader(orders, 0)"}')
+    assert [(one.where, one.what, one.state) for one in answers] == [
+        ("node1", "fail_disk", "ok"), ("node2", "fail_disk", "bad"), ("node3", "fail_disk", "bad"),
+    ]  # fmt: skip
+    assert NOT_MAPPED in answers[1].seen
+    assert "leave the step out" in answers[1].todo
+    assert "does not answer" in answers[2].seen
+
+
+def test_a_directory_that_a_broker_has_not_is_told_before_the_run() -> None:
+    """The leader may be one that has no such directory: only then it would be noticed otherwise."""
+    step = 'remount_read_only: {target: "leader(orders, 0)", directory: /nowhere}'
+    answers = found(Hosts(), step)
+    assert [one.state for one in answers] == ["bad"] * 3
+    assert "/nowhere is no data directory of broker 0 on node1" in answers[0].seen
+
+
+def test_steps_that_any_host_can_do_are_no_question() -> None:
+    """Nor is there any without a scenario."""
+    hosts = Hosts()
+    assert found(hosts, 'kill_broker: {target: "leader(orders, 0)"}') == ()
+    assert suits(hosts, INVENTORY, None) == ()
+    assert hosts.asked == []

@@ -127,6 +127,8 @@ class Case:
     """Whether a send of unknown fate names an offset, which is rare."""
     hosts: dict[int, str]
     """By broker id the host that it runs on."""
+    replicas: dict[tuple[str, int], frozenset[int]]
+    """By topic and partition every broker that was ever seen to have a replica; of runs that it matters for only."""
 
     @cached_property
     def windows(self) -> tuple[Span, ...]:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
 from chaosk.analysis.case import Case, Lenient, Planned, Process, Span, Worker
+from chaosk.analysis.darkness import FORGETTING
 from chaosk.analysis.tally import last_tallies
 from chaosk.arrow import SCHEMAS
 from chaosk.errors import AnalysisError
@@ -39,6 +40,7 @@ def read_case(rundir: RunDir) -> Case:
         rundir=rundir,
         plan=document.scenario,
         hosts={number: broker.host for number, broker in document.inventory.brokers.items()},
+        replicas=_replicas(rundir) if any(row["step"] in FORGETTING for row in tables["faults"]) else {},
         record=record,
         faults=tuple(
             Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
@@ -134,6 +136,20 @@ def _held(rundir: RunDir) -> dict[str, frozenset[str]]:
         if row["group"] is not None:
             found.setdefault(row["group"], set()).add(row["topic"])
     return {group: frozenset(topics) for group, topics in sorted(found.items())}
+
+
+def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:
+    """By topic and partition every broker that any broker named as a replica."""
+    found: dict[tuple[str, int], frozenset[int]] = {}
+    try:
+        with pq.ParquetFile(rundir.events / "partitions.parquet") as file:
+            for batch in file.iter_batches(columns=["topic", "partition", "replicas"]):
+                for row in batch.to_pylist():
+                    place = (row["topic"], row["partition"])
+                    found[place] = found.get(place, frozenset()) | frozenset(row["replicas"])
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, "partitions", error) from error
+    return found
 
 
 def _fenced(rundir: RunDir) -> dict[Process, int]:

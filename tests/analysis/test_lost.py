@@ -53,24 +53,32 @@ def test_the_replicas_own_files_say_whether_it_is_anywhere(spark: SparkSession, 
 @pytest.mark.parametrize(
     ("cut", "stopped", "config", "severity"),
     [
-        ("host node1", "broker 1 on node2", {}, "allowed"),
-        ("host node1", "broker 1 on node2", {"min.insync.replicas": 2}, "violation"),
-        ("host node1", None, {}, "violation"),
-        ("host node1, host node2", None, {"min.insync.replicas": 2}, "allowed"),
-        ("host node3", "broker 1 on node2", {}, "violation"),
-        ("host node3, host node1", None, {"min.insync.replicas": 2}, "violation"),
+        ("power_off: host node1", "broker 1 on node2", {}, "allowed"),
+        ("fail_disk: broker 0 on node1", "broker 1 on node2", {}, "allowed"),
+        ("kill_broker: broker 0 on node1", "broker 1 on node2", {}, "violation"),
+        ("power_off: host node1", "broker 1 on node2", {"min.insync.replicas": 2}, "violation"),
+        ("power_off: host node1", None, {}, "violation"),
+        ("power_off: host node1, host node2", None, {"min.insync.replicas": 2}, "allowed"),
+        ("power_off: host node3", "broker 1 on node2", {}, "violation"),
+        ("power_off: host node3, host node1", None, {"min.insync.replicas": 2}, "violation"),
     ],
 )
-def test_all_that_had_it_lost_their_power(
+def test_all_that_had_it_lost_what_was_on_no_disk(
     spark: SparkSession, tmp_path: Path, cut: str, stopped: str | None, config: dict[str, object], severity: str
 ) -> None:
     """A4: acks=all waits for page caches. Allowed if those of all replicas in sync went at once, and of no others.
 
-    The topic's two replicas are on node1 and node2: that node3 lost its power as well, or alone, excuses nothing.
+    The partition's two replicas are on node1 and node2: that node3 lost its power as well, or alone, excuses nothing,
+    nor does another partition, whose replicas are on node3 alone.
     """
     history = History(records=50)
-    history.topic = {**history.topic, "replication_factor": 2, "config": config}
-    history.change("faults", {"fault": "kill"}, step="power_off", targets=cut)
+    history.topic = {**history.topic, "partitions": 2, "replication_factor": 2, "config": config}
+    history.change("partitions", {}, replicas=[0, 1])
+    history.add(
+        "partitions", at=1.0, asked=0, partition=1, leader=2, leader_epoch=1, replicas=[2], isr=[2],
+    )  # fmt: skip
+    step, targets = cut.split(": ")
+    history.change("faults", {"fault": "kill"}, step=step, targets=targets)
     if stopped is not None:
         history.add(
             "faults", fault="shrunk", step="stop_broker", targets=stopped, invoked=0.2, applied=0.3, heal_invoked=5.2,

@@ -102,10 +102,13 @@ def during(began: str | Column | None, ended: str | Column | None) -> dict[str, 
     }
 
 
-def forgiven(case: Case, topic: Column) -> Iterator[tuple[Column, str, str]]:
-    """For ``meaning``: rows of topics whose acknowledged records may rightly be gone, by what allows it."""
+def forgiven(case: Case) -> Iterator[tuple[Column, str, str]]:
+    """For ``meaning``: rows of places (topic, partition) whose acknowledged records may rightly be gone, and why."""
+    topic, partition = F.col("topic"), F.col("partition")
     yield among(topic, filter(case.unclean, case.topics)), "allowed", UNCLEAN
-    yield among(topic, (name for name in case.topics if dark(case, name))), "allowed", DARK
+    for name in case.topics:
+        if found := dark(case, name):
+            yield (topic == name) & partition.isin(sorted(found)), "allowed", DARK
 
 
 INFORMATION = ("information", None)

@@ -50,7 +50,7 @@ class InconsistentOffset(Check):
             at_offset.withColumns({"one": _named("low"), "other": _named("high")})
             .withColumns(
                 meaning(
-                    *forgiven(events.case, F.col("topic")),
+                    *forgiven(events.case),
                     (F.col("firm_low") != F.col("firm_high"), "violation", None),
                     otherwise=("allowed", "acks is not all: the log was cut back after the acknowledgement"),
                 )

@@ -70,7 +70,7 @@ class Lost(Check):
                 meaning(
                     (among(F.col("topic"), compacted), "unproven", "compaction removes records of a key"),
                     (nowhere, "unproven", "its offset is unknown, and retention deleted records"),
-                    *forgiven(events.case, F.col("topic")),
+                    *forgiven(events.case),
                     (~F.col("read") & (F.col("acks") != -1), "allowed", "acks is not all: the leader alone had it"),
                     otherwise=("violation", None),
                 )

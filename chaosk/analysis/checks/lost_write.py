@@ -70,7 +70,7 @@ class LostWrite(Check):
             with_settings(events, _passed(events, owed))
             .withColumns(
                 meaning(
-                    *forgiven(events.case, F.col("topic")),
+                    *forgiven(events.case),
                     (F.col("acks") != -1, "allowed", "acks is not all: the leader alone had it"),
                     otherwise=("violation", None),
                 )

@@ -58,7 +58,7 @@ class StaleAppend(Check):
             with_settings(events, told_once)
             .withColumns(
                 meaning(
-                    *forgiven(events.case, F.col("topic")),
+                    *forgiven(events.case),
                     ((F.col("acks") == -1) & firm, "violation", None),
                     otherwise=("allowed", "acks is not all: the leader alone had acknowledged it"),
                 )

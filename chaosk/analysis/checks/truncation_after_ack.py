@@ -49,7 +49,7 @@ class TruncationAfterAck(Check):
             )
             .withColumns(
                 meaning(
-                    *forgiven(events.case, F.col("topic")),
+                    *forgiven(events.case),
                     otherwise=("violation", None),
                 )
             )

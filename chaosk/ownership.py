@@ -15,9 +15,9 @@ TIMEOUT = 60.0
 """Seconds for a command: there may be a file or three for each of many thousand segments."""
 
 
-def owner_id(run_id: str, entry: str) -> str:
+def owner_id(run_id: str, entry: str, folder: str) -> str:
     """What names the note of whose it was, on the host."""
-    return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
+    return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
 def fits(host: str, folder: str, which: str, owner: Owner) -> Command:

@@ -32,33 +32,33 @@ for: 30s
         """The broker runs, and the owner can be changed."""
         for server, folder in self.places(site):
             yield server.awake()
-            query = ownership.fits(server.process.host, folder, _id(site), self.owner)
+            query = ownership.fits(server.process.host, folder, _id(site, folder), self.owner)
             yield Fact(says=f"the owner of {folder} of {server.name} can be changed", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Change it."""
         for server, folder in self.places(site):
-            yield Run(command=ownership.change(server.process.host, folder, _id(site), self.owner))
+            yield Run(command=ownership.change(server.process.host, folder, _id(site, folder), self.owner))
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """All of it is changed."""
         for server, folder in self.places(site):
-            query = ownership.is_changed(server.process.host, folder, _id(site), self.owner)
+            query = ownership.is_changed(server.process.host, folder, _id(site, folder), self.owner)
             yield Fact(says=f"{folder} of {server.name} belongs to {self.owner}", query=query)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Give it back, start what has ended."""
         for server, folder in self.places(site):
-            yield Run(command=ownership.restore(server.process.host, folder, _id(site)))
+            yield Run(command=ownership.restore(server.process.host, folder, _id(site, folder)))
         yield from self.started(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """It is given back, the broker serves."""
         for server, folder in self.places(site):
-            query = ownership.is_restored(server.process.host, folder, _id(site))
+            query = ownership.is_restored(server.process.host, folder, _id(site, folder))
             yield Fact(says=f"{folder} of {server.name} belongs to whom it belonged", query=query)
         yield from self.serving(site)
 
 
-def _id(site: Site) -> str:
-    return ownership.owner_id(site.run_id, site.entry)
+def _id(site: Site, folder: str) -> str:
+    return ownership.owner_id(site.run_id, site.entry, folder)

@@ -26,8 +26,16 @@ def test_whose_and_where(inventory: Inventory) -> None:
     change = step("change_owner: {target: it, directory: /mnt/more, owner: root}")
     (deed,) = change.inject(site(inventory, it=BROKERS[:1]))
     assert isinstance(deed, Run)
-    assert deed.command.argv[4:] == ("change", "/mnt/more", ownership.owner_id("run-1", "entry"), "root")
-    assert ownership.owner_id("run-1", "entry") != ownership.owner_id("run-1", "other")
+    assert deed.command.argv[4:] == ("change", "/mnt/more", ownership.owner_id("run-1", "entry", "/mnt/more"), "root")
+    assert ownership.owner_id("run-1", "entry", "/mnt/more") != ownership.owner_id("run-1", "other", "/mnt/more")
+
+
+def test_two_brokers_of_one_host_have_notes_of_their_own(inventory: Inventory) -> None:
+    """Whose the first one's was says nothing of the second one's: with one note it would neither change nor return."""
+    folders = ("/var/lib/kafka", "/mnt/more")
+    asked = [step(f"change_owner: {{target: it, directory: {folder}}}") for folder in folders]
+    deeds = [deed for change in asked for deed in change.inject(site(inventory, it=BROKERS[:1]))]
+    assert len({deed.command.argv[6] for deed in deeds if isinstance(deed, Run)}) == 2
 
 
 def test_it_contradicts_a_full_disk_of_the_same_broker(inventory: Inventory) -> None:

@@ -49,6 +49,8 @@ class Transforming(Consuming):
         self._offsets: dict[Place, int] = {}
         """By partition the offset that the open transaction is to commit."""
         self._inputs = self._since = 0
+        self._read_to: dict[Place, int] = {}
+        """By partition how far the process has ever read; what is rewound is still its own to do."""
 
     def _made(self) -> Producer:
         own = _client.settings(self._place, self._settings, self._errors)
@@ -86,6 +88,7 @@ class Transforming(Consuming):
             offset = int(record.offset() or 0)
             self._begins.setdefault(place, offset)
             self._offsets[place] = offset + 1
+            self._read_to[place] = max(offset + 1, self._read_to.get(place, 0))
             self._log.write("outputs", (*self._who, seq, *place, offset, at))
         self._sends.outstanding.sent(len(outputs), _now())
         self._transactions.client.produce_batch(self._into, outputs, -1, self._report)
@@ -131,7 +134,8 @@ class Transforming(Consuming):
         before = len(self._reports)
         self._reads.move()
         self._log.flush()  # what can become visible must be known here: its inputs, and which of them each output has
-        if give_up or transactions.broken or len(transactions.client) or (every and transactions.count % every == 0):
+        on_purpose = every and transactions.count % every == 0 and not self._place.stopping()
+        if give_up or on_purpose or transactions.broken or len(transactions.client):
             outcome = transactions.abort()
         elif transactions.send_offsets(self._offsets, self._client, self._group):
             outcome = transactions.commit()
@@ -161,7 +165,7 @@ class Transforming(Consuming):
     def _rewind(self, begins: dict[Place, int], outcome: Ending) -> None:
         """Go back to where the transaction began, or, where nobody knows its end, to what the group has committed."""
         wanted = {place: offset for place, offset in begins.items() if place in self._held.held}
-        while wanted and self._transactions.patient() and not self._place.stopping() and not self._transactions.fenced:
+        while wanted and self._transactions.patient() and not self._transactions.fenced:
             known = wanted if outcome == ABORTED else self._committed(wanted)
             for place, offset in known.items():
                 try:
@@ -207,9 +211,24 @@ class Transforming(Consuming):
             self._complete(going=[(each.topic, each.partition) for each in partitions], give_up=True)
 
     def _let_go(self) -> None:
+        self._finish()
         if self._transactions.current is not None:
             self._complete(give_up=not self._offsets)
         super()._let_go()
+
+    def _finish(self) -> None:
+        """Commit what was read, and what was read once and rewound since: who ends cleanly leaves nothing half done."""
+        while self._transactions.patient() and not self._transactions.fenced:
+            if self._transactions.current is not None and self._offsets:
+                self._complete()
+            if not self._behind():
+                return
+            self._poll()
+            self._keep()
+
+    def _behind(self) -> bool:
+        read_to = self._read_to.items()
+        return any(self._positions.get(place, end) < end for place, end in read_to if place in self._held.held)
 
     def _rows(self) -> int:
         return self._reads.rows + self._sends.rows

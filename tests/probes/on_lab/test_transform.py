@@ -53,6 +53,25 @@ def test_a_leader_and_the_application_are_killed(cluster: Cluster) -> None:
     assert outcomes["aborted"] > 2
 
 
+def test_a_clean_end_leaves_nothing_half_done(cluster: Cluster) -> None:
+    """Where each transaction is aborted on purpose, the last is not: all that was ever read is done once in the end."""
+    orders, invoices = cluster.topic(), cluster.topic()
+    group = f"closing-{time.time_ns()}"
+    fields = {"topic": orders, "to": invoices, "group": group}
+    pipe = Transform.model_validate({**fields, "transaction": {"records": 50, "abort_every": 1, "id": group}})
+    writer = cluster.start(Produce.model_validate({"topic": orders, "rate": "300/s"}), "writer")
+    reader = cluster.start(pipe, "pipe")
+    until(reader, lambda state: state.ok > 500)
+    assert not committed(cluster, invoices)
+    assert reader.stop(30) == 0
+    assert writer.stop(30) == 0
+    read = {(row["partition"], row["offset"]) for row in cluster.rows("reads", "pipe")}
+    links = {("pipe", 0, row["seq"]): (row["partition"], row["offset"]) for row in cluster.rows("outputs", "pipe")}
+    done = Counter(links[output] for output in committed(cluster, invoices))
+    assert set(done) == read
+    assert set(done.values()) == {1}
+
+
 def test_the_coordinator_of_its_group_is_killed_and_stays_away(cluster: Cluster) -> None:
     """The group has another one soon; a client that never asks for it again is replaced, and nothing is done twice."""
     orders, invoices = cluster.topic(), cluster.topic()

@@ -200,14 +200,19 @@ def _start(kind: HostKind, services: tuple[Service, ...]) -> None:
 
 
 def _why(kind: HostKind, service: Service, name: str) -> str:
-    try:
-        end = kind.read_log(service.host, service.log, 5).strip()
-    except LabError:
-        end = "(it wrote no log)"
+    ends = (_end(kind, service.host, path) for path in (service.log, service.output))
+    end = next(filter(None, ends), "(it wrote no log)")
     return (
         f"{service.host}: {service.title} does not answer within {_SERVICE_TIMEOUT:g} s; its log ends with:\n{end}\n"
         f"if a fault was left there, heal it, or {_anew(name)}"
     )
+
+
+def _end(kind: HostKind, host: str, path: str) -> str:
+    try:
+        return kind.read_log(host, path, 5).strip()
+    except LabError:
+        return ""
 
 
 def _write_inventory(wanted: Lab) -> None:

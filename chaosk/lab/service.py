@@ -31,6 +31,12 @@ class Service:
     """The broker's rack, if it has one."""
 
     @property
+    def output(self) -> str:
+        """Where scripts send what the process says before it logs, or instead: what Java has against starting."""
+        folder = PurePosixPath(self.log).parent
+        return str(folder / f"{folder.name}.out")
+
+    @property
     def title(self) -> str:
         """What people call it."""
         return f"{self.role} {self.number}"

@@ -18,7 +18,7 @@ from confluent_kafka.cimpl import NewTopic
 from chaosk import lab
 from chaosk.errors import LabError
 from chaosk.inventory import Inventory
-from chaosk.lab import namespace, state
+from chaosk.lab import build, launchers, namespace, state
 from chaosk.lablayout import LabLayout
 
 pytestmark = pytest.mark.lab
@@ -264,6 +264,18 @@ def test_a_namespace_of_that_name_is_not_taken_over(own_state: Path) -> None:
         assert not state.of(layout.name).directory.exists()
     finally:
         namespace.remove(file)
+
+
+def test_a_service_that_cannot_start_says_why(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Java said before there was a log is in the message: here, that there is no such class."""
+    monkeypatch.setattr(launchers, "ZOOKEEPER", "no.such.Main")
+    monkeypatch.setattr(build, "_SERVICE_TIMEOUT", 5)
+    layout = LabLayout(name=f"{own_state.stat().st_ino % 1000}y".rjust(5, "t"), brokers=1, zookeepers=1)
+    with pytest.raises(
+        LabError, match=r"zookeeper 1 does not answer within 5 s; .*\n.*find or load main class no.such"
+    ):
+        lab.up(layout, print)
+    lab.down(layout.name, print)
 
 
 def test_status_as_json_is_the_same(whole: LabLayout) -> None:

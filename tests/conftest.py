@@ -19,8 +19,9 @@ settings.register_profile("untimed", settings(), deadline=None)  # how long an e
 settings.load_profile("untimed")
 
 TIERS = ("pure", "spark", "packaging", "lab")
-IDLE_NICENESS = 10
-"""Of a third process and on: it may have what processor the tests of the labs leave, and delays none of them."""
+USUAL_NICENESS = os.getpriority(os.PRIO_PROCESS, 0)
+IDLE_NICENESS = min(USUAL_NICENESS + 10, 19)
+"""Of a third process and on, but in tests of a lab: it may have what the other two leave, and delays none of them."""
 SPREAD = ("analysis", "truth")
 """Folders whose tests share a session of Spark alone, which each process can have: their files go wherever there is
 time."""
@@ -81,10 +82,11 @@ def folder_of(nodeid: str) -> str:
     return "/".join(parts[: 2 if below else 1])
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """A third process gets out of the way of the first two, which run the tests of the labs."""
-    if _helps(getattr(config, "workerinput", {}).get("workerid", "")):
-        os.nice(IDLE_NICENESS)
+def _make_way(item: pytest.Item) -> None:
+    """A third process gets out of the way of the first two, but for tests of a lab: those have time limits, too."""
+    if _helps(getattr(item.config, "workerinput", {}).get("workerid", "")):
+        in_time = item.get_closest_marker("lab") and os.geteuid() == 0
+        os.setpriority(os.PRIO_PROCESS, 0, USUAL_NICENESS if in_time else IDLE_NICENESS)
 
 
 def _helps(worker: str) -> bool:
@@ -128,11 +130,13 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return result
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test whose tier cannot run here, with the reason."""
+    """Skip a test whose tier cannot run here, with the reason; who only helps makes way."""
     for tier in TIERS:
         if item.get_closest_marker(tier) and (reason := lacking(tier)):
             pytest.skip(reason)
+    _make_way(item)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -22,6 +22,8 @@ TIERS = ("pure", "spark", "packaging", "lab")
 USUAL_NICENESS = os.getpriority(os.PRIO_PROCESS, 0)
 IDLE_NICENESS = min(USUAL_NICENESS + 10, 19)
 """Of a third process and on, but in tests of a lab: it may have what the other two leave, and delays none of them."""
+USUAL_UMASK = os.umask(0o022)
+os.umask(USUAL_UMASK)
 SPREAD = ("analysis", "truth")
 """Folders whose tests share a session of Spark alone, which each process can have: their files go wherever there is
 time."""
@@ -132,11 +134,15 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test whose tier cannot run here, with the reason; who only helps makes way."""
+    """Skip a test whose tier cannot run here, with the reason; who only helps makes way; no umask outlives its test.
+
+    Commands that write files for their owner alone set it for their process, which here is that of the tests.
+    """
     for tier in TIERS:
         if item.get_closest_marker(tier) and (reason := lacking(tier)):
             pytest.skip(reason)
     _make_way(item)
+    os.umask(USUAL_UMASK)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -52,7 +52,8 @@ def up(layout: LabLayout, say: Say) -> Path:
         return privilege.up(layout, say)
     preflight.check(len(wanted.seats))
     state = wanted.state
-    with places.locked(state.lock, lambda: say(f"waiting for another chaosk that changes the lab {layout.name}")):
+    waiting = f"waiting for another chaosk that changes the lab {layout.name}"
+    with places.locked(state.lock, lambda: say(waiting)), runner.open_to_all():
         return _up(wanted, kinds.kind_of(wanted), say)
 
 

@@ -10,7 +10,8 @@ import errno
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from chaosk.errors import LabError
@@ -38,6 +39,8 @@ PACKAGES: Mapping[str, str] = {
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+_UMASK = 0o022
+"""Whatever the caller's: hosts have users of their own, who read what is made for them."""
 
 
 def find(program: str) -> Path:
@@ -83,6 +86,7 @@ def attempt(
             env=_ENVIRONMENT | dict(environment),
             check=False,
             cwd="/",
+            umask=_UMASK,
         )
     except FileNotFoundError:
         raise missing(argv[0]) from None
@@ -104,10 +108,21 @@ def detach(argv: Sequence[str], *, log: Path, keep: Sequence[int]) -> None:
                 pass_fds=keep,
                 start_new_session=True,
                 cwd="/",
+                umask=_UMASK,
             )
         except FileNotFoundError:
             raise missing(argv[0]) from None
     process.returncode = 0  # not ours to wait for: keeps Popen's finaliser from warning
+
+
+@contextmanager
+def open_to_all() -> Iterator[None]:
+    """What is made meanwhile can be read by all, where its mode does not say otherwise; for one thread at a time."""
+    before = os.umask(_UMASK)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def write(path: Path, text: str, mode: int = 0o644) -> None:

@@ -266,6 +266,20 @@ def test_a_namespace_of_that_name_is_not_taken_over(own_state: Path) -> None:
         namespace.remove(file)
 
 
+def test_the_umask_of_whoever_puts_it_up_does_not_matter(own_state: Path) -> None:
+    """Root's umask is 077 on many a server: the hosts' own users read and run what is made for them all the same."""
+    layout = LabLayout(name=f"{own_state.stat().st_ino % 1000}z".rjust(5, "t"), brokers=1, zookeepers=1)
+    before = os.umask(0o077)
+    try:
+        lab.up(layout, print)
+        assert os.umask(0o077) == 0o077
+        assert lab.status(layout.name).healthy
+        assert state.of(layout.name).inventory.stat().st_mode & 0o777 == 0o644
+    finally:
+        os.umask(before)
+        lab.down(layout.name, print)
+
+
 def test_a_service_that_cannot_start_says_why(own_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Java said before there was a log is in the message: here, that there is no such class."""
     monkeypatch.setattr(launchers, "ZOOKEEPER", "no.such.Main")

@@ -33,11 +33,13 @@ uses_config() {
 # When a process began, in ticks since the boot.
 born() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
 
+# Seconds since the boot: the wall clock may be what a run moves.
+up() { cut -d . -f 1 /proc/uptime; }
+
 # Seconds since the process began are not fewer than since the pid file was written. A tick is 10 ms everywhere.
 old_enough() {
     began=$(born "$1")
-    up=$(cut -d . -f 1 /proc/uptime)
-    [ -n "$began" ] && [ $((up - began / 100 + 2)) -ge $(($(date +%s) - $(stat -c %Y "$place"))) ]
+    [ -n "$began" ] && [ $(($(up) - began / 100 + 2)) -ge $(($(date +%s) - $(stat -c %Y "$place"))) ]
 }
 
 believed() {

@@ -72,8 +72,8 @@ listens_on_all() {
 start_until_it_stays() {
     ports=$1 tries=0
     shift
-    end=$(($(date +%s) + 90))
-    while [ "$(date +%s)" -lt $end ]; do
+    end=$(($(up) + 90))
+    while [ "$(up)" -lt $end ]; do
         find_process
         if [ -n "$pid" ] && leaving "$pid"; then
             sleep 0.5

@@ -8,6 +8,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from chaosk import wallclock
+from chaosk.errors import StepError
+from chaosk.inventory import ScriptService
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._per_host import PerHostStep
 from chaosk.units import Duration
@@ -38,6 +40,17 @@ for: 30s
         """The clock."""
         for host in self.hosts(site):
             yield f"the clock of {host}"
+
+    def suits(self, site: Site) -> Iterator[Fact]:
+        """Raises StepError where only its age says whose a pid file is: it does not while a clock moves."""
+        for host in self.hosts(site):
+            for server in site.inventory.processes(host):
+                if isinstance(server.service, ScriptService) and server.config is None:
+                    raise StepError(
+                        f"{site.entry}: whose process {server.service.pid_file} on {host} names is told by the file's "
+                        "age, which the clock decides; say in the inventory which `config` that process has"
+                    )
+        yield from ()
 
     def before(self, site: Site) -> Iterator[Fact]:
         """It is the host's alone, and nobody sets it."""

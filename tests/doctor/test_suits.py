@@ -68,6 +68,17 @@ def test_a_directory_that_a_broker_has_not_is_told_before_the_run() -> None:
     assert "/nowhere is no data directory of broker 0 on node1" in answers[0].seen
 
 
+def test_no_clock_is_moved_where_it_decides_which_process_is_a_servers() -> None:
+    """A pid file that is known by its age alone would be disbelieved, and its server called dead, started twice."""
+    step = "skew_clock: {target: host(broker 1), offset: 1h}"
+    (told,) = found(Hosts(), step)
+    assert told.state == "bad"
+    assert "/run/zookeeper.pid on node2" in told.seen
+    assert "`config`" in told.seen
+    known = {number: one.model_copy(update={"config": "/etc/zoo.cfg"}) for number, one in INVENTORY.zookeepers.items()}
+    assert suits(Hosts(), INVENTORY.model_copy(update={"zookeepers": known}), scenario(step)) == ()
+
+
 def test_steps_that_any_host_can_do_are_no_question() -> None:
     """Nor is there any without a scenario."""
     hosts = Hosts()

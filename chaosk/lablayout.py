@@ -39,6 +39,8 @@ class LabLayout(Model):
     """How many data directories a broker has; of several, each is a file system of its own on hosts of namespaces."""
     secure: bool = False
     """Whether clients come in by TLS and with a password (SASL_SSL, SCRAM-SHA-512); brokers among themselves do not."""
+    names: bool = False
+    """Whether brokers are told to clients by name, ``HOST.LAB.test``, instead of by address."""
     racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()
     """``broker.rack`` of the brokers, in turn; without any they have none."""
 

@@ -7,20 +7,28 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from chaosk import lab
 
 
 @contextmanager
 def inside(namespace: str) -> Iterator[None]:
-    """This thread, and all it starts, in a network namespace; then back."""
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    """This thread, and all it starts, in a network namespace, with the names that are known there; then back."""
+    homes = [os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY) for kind in ("net", "mnt")]
+    mounts = os.fstat(homes[1])
+    at = Path.cwd()
     try:
         lab.enter(namespace)
         yield
     finally:
-        assert ctypes.CDLL(None, use_errno=True).setns(home, 0) == 0
-        os.close(home)
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.setns(homes[0], 0) == 0
+        if not os.path.samestat(mounts, Path("/proc/thread-self/ns/mnt").stat()):
+            assert libc.setns(homes[1], 0) == 0, os.strerror(ctypes.get_errno())
+            os.chdir(at)
+        for home in homes:
+            os.close(home)
 
 
 def until(holds: Callable[[], bool], within: float) -> float:

@@ -31,6 +31,7 @@ def command() -> None:
 @click.option("--controllers", type=int, help="KRaft: controllers with a process of their own (default none).")
 @click.option("--kafka", help="The Kafka version (default 3.9.2).")
 @click.option("--mode", type=click.Choice(["zookeeper", "kraft"]), help="By default zookeeper for 3.x, kraft for 4.x.")
+@click.option("--names/--addresses", default=None, help="How clients are told of brokers; default: addresses.")
 @click.option("--secure/--plain", default=None, help="Clients by TLS and with a password, or (default) in the clear.")
 @click.option("--name", help="What the lab is called (default lab).")
 @click.option("--file", "-f", "file", type=click.Path(path_type=Path), help="An inventory with a `lab:` block.")

@@ -44,6 +44,7 @@ def service(seat: Seat, number: int) -> Service:
         config=CONFIG,
         data=seat.data,
         rack=seat.rack,
+        advertised=seat.advertised,
         log=LOG,
     )
 
@@ -53,9 +54,14 @@ def services(seats: tuple[Seat, ...]) -> tuple[Service, ...]:
     return tuple(service(seat, seat.broker) for seat in seats if seat.broker is not None)
 
 
-def listeners(seat: Seat) -> str:
-    """``listeners`` for clients and for brokers; the same are advertised."""
-    return f"CLIENT://{seat.address}:{CLIENT_PORT},REPLICATION://{seat.address}:{REPLICATION_PORT}"
+def listeners(seat: Seat) -> dict[str, str]:
+    """``listeners`` for clients and for brokers, and what is advertised of them: to clients by name, if it has one."""
+    return {
+        "listeners": f"CLIENT://{seat.address}:{CLIENT_PORT},REPLICATION://{seat.address}:{REPLICATION_PORT}",
+        "advertised.listeners": (
+            f"CLIENT://{seat.advertised}:{CLIENT_PORT},REPLICATION://{seat.address}:{REPLICATION_PORT}"
+        ),
+    }
 
 
 def protocols(layout: LabLayout, *names: str) -> dict[str, str]:
@@ -115,7 +121,7 @@ def entry(one: Service, controller: Listener | None = None) -> Broker:
         data=one.data,
         log=one.log,
         listeners={
-            "CLIENT": Listener(address=one.address, port=CLIENT_PORT),
+            "CLIENT": Listener(address=one.advertised, port=CLIENT_PORT),
             "REPLICATION": Listener(address=one.address, port=REPLICATION_PORT, clients=False),
             **more,
         },

@@ -70,7 +70,7 @@ def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
     _services(wanted, kind, say)
     if not state.inventory.exists():
         if wanted.layout.secure:
-            secure.admit(state, [seat.address for seat in wanted.seats if seat.broker is not None])
+            secure.admit(state, [seat for seat in wanted.seats if seat.broker is not None])
         _write_inventory(wanted)
     say(f"lab {state.name}: {wanted.title}: ready ({time.monotonic() - started:.1f} s)")
     return state.inventory
@@ -96,6 +96,7 @@ def clear(kind: HostKind, state: places.LabState) -> None:
     if state.directory.exists():
         kind.destroy()
         shutil.rmtree(state.directory)
+    namespace.forget_names(state.names_file)
     shutil.rmtree(state.root / "clusters" / state.name, ignore_errors=True)  # leases on a cluster that is gone
 
 
@@ -113,6 +114,9 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     runner.write(directory / "client_key", client.private, 0o600)
     privilege.give_to_caller(directory / "client_key")
     runner.write(directory / "known_hosts", ssh_files.known_hosts(wanted.seats, keys))
+    if wanted.layout.names:
+        runner.directory(wanted.state.names_file.parent)
+        runner.write(wanted.state.names_file, ssh_files.etc_hosts(wanted.seats))
     by = secure.prepare(directory) if wanted.layout.secure else None
     files = {
         seat.host: _fitting(wanted, ssh_files.files(seat, wanted.seats, keys[seat.host], client))

@@ -45,7 +45,7 @@ def authority(name: str) -> Pair:
 
 
 def issue(by: Pair, address: str, until: datetime | None = None) -> Pair:
-    """A new certificate for a server at an IP ``address``, good until then, by default for years."""
+    """A new certificate for a server at an ``address``, or of that name, good until then, by default for years."""
     signing = load_pem_private_key(by.key.encode("ascii"), None)
     if not isinstance(signing, ec.EllipticCurvePrivateKey):
         raise TypeError("the authority's key is not one of ours")
@@ -57,10 +57,17 @@ def issue(by: Pair, address: str, until: datetime | None = None) -> Pair:
         _builder(_named(address), issuer.subject, key.public_key(), (min(now, end) - _EARLIER, end))
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs_certificates=False), critical=True)
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([_general(address)]), critical=False)
         .sign(signing, hashes.SHA256())
     )
     return _pair(made, key)
+
+
+def _general(address: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(address))
+    except ValueError:
+        return x509.DNSName(address)
 
 
 def _named(name: str) -> x509.Name:

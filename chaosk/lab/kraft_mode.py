@@ -160,12 +160,13 @@ def controller_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) ->
 def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:
     """The settings of the broker on ``seat``; those of the layout come last and win."""
     combined = seat.broker in voters(seats)
-    own = f",{broker.CONTROLLER_LISTENER}://{seat.address}:{PORT}" if combined else ""
+    listeners = broker.listeners(seat)
+    if combined:
+        listeners["listeners"] += f",{broker.CONTROLLER_LISTENER}://{seat.address}:{PORT}"
     return {
         "node.id": str(seat.broker),
         "process.roles": "broker,controller" if combined else "broker",
-        "listeners": broker.listeners(seat) + own,
-        "advertised.listeners": broker.listeners(seat),
+        **listeners,
         "inter.broker.listener.name": "REPLICATION",
         "broker.session.timeout.ms": "9000",
         **_quorum_settings(seats),

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,10 +18,15 @@ from chaosk.lab import runner
 T = TypeVar("T")
 
 _CLONE_NEWNET = 0x40000000
+_CLONE_NEWNS = 0x00020000
+_MS_BIND, _MS_REC, _MS_SLAVE = 4096, 16384, 1 << 19
 _MARK = "CHAOSK_ENTERED"
+_SEE = 'mount --bind "$0" /etc/hosts && exec "$@"'
 _SUDO_DROPS = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH")
 """Variables that sudo replaces or removes even when it is told to keep the environment."""
 _DIRECTORY = Path("/run/netns")
+NAMES = Path("/etc/netns")
+"""Where ``ip netns exec`` looks for a namespace's own files of /etc; chaosk minds ``hosts`` alone."""
 
 
 def make(file: Path) -> None:
@@ -63,6 +69,14 @@ def remove(file: Path) -> None:
         _DIRECTORY.rmdir()
 
 
+def forget_names(file: Path) -> None:
+    """Remove a namespace's own names, and what is empty without them."""
+    file.unlink(missing_ok=True)
+    with suppress(OSError):
+        file.parent.rmdir()
+        NAMES.rmdir()
+
+
 def is_inside(name: str) -> bool:
     """Whether this thread is in the network namespace ``name``."""
     try:
@@ -73,6 +87,8 @@ def is_inside(name: str) -> bool:
 
 def enter(name: str) -> None:
     """Move this process into the network namespace ``name``; raises LabError.
+
+    Where the namespace has names of its own (:data:`NAMES`), they are what /etc/hosts is to it from then on.
 
     As root the calling thread moves (``setns``), and with it every thread and process it starts from then on: so call
     it before threads are started. Re-executing would work as well, but loses the state of the process. Without root
@@ -111,6 +127,19 @@ def _setns(name: str) -> None:
             raise LabError(f"cannot enter the network namespace {name}: {reason}")
     finally:
         os.close(descriptor)
+    if (names := NAMES / name / "hosts").exists():
+        _see(libc, names)
+
+
+def _see(libc: ctypes.CDLL, names: Path) -> None:
+    """Have ``names`` for /etc/hosts in this thread, and what it starts, alone."""
+    done = libc.unshare(_CLONE_NEWNS)
+    if done == 0 and Path("/").is_mount():  # a chroot's root is none; the lab has seen that mounts stay in there
+        done = libc.mount(None, b"/", None, _MS_REC | _MS_SLAVE, None)
+    if done == 0:
+        done = libc.mount(bytes(names), b"/etc/hosts", None, _MS_BIND, None)
+    if done != 0:
+        raise LabError(f"{names} cannot be put over /etc/hosts: {os.strerror(ctypes.get_errno())}")
 
 
 def _start_again(name: str) -> None:
@@ -127,8 +156,10 @@ def _start_again(name: str) -> None:
 def again(name: str, argv: list[str], environment: Mapping[str, str]) -> list[str]:
     """The command that runs ``argv`` as the present user in the namespace ``name``, environment kept."""
     kept = [f"{variable}={environment[variable]}" for variable in _SUDO_DROPS if variable in environment]
+    names = NAMES / name / "hosts"
+    see = ["unshare", "--mount", "sh", "-c", _SEE, str(names)] if names.exists() else []
     return [
-        *("sudo", "-n", "-E", "nsenter", f"--net={_DIRECTORY / name}"),
+        *("sudo", "-n", "-E", "nsenter", f"--net={_DIRECTORY / name}", *see),
         *("setpriv", f"--reuid={os.getuid()}", f"--regid={os.getgid()}", "--init-groups"),
         *("env", *kept, sys.executable, *argv[1:]),
     ]

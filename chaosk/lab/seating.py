@@ -43,6 +43,13 @@ class Seat:
     """The broker's data directories; of several, each is a file system of its own where the host can."""
     rack: str | None = None
     """The broker's rack, if it has one."""
+    alias: str | None = None
+    """The name that clients are told of the host; without one they are told its address."""
+
+    @property
+    def advertised(self) -> str:
+        """Where clients are told to go."""
+        return self.alias or self.address
 
     @property
     def plug(self) -> str:
@@ -72,6 +79,7 @@ def seats(layout: LabLayout, metadata: Metadata = "zookeeper") -> tuple[Seat, ..
             has.get("controller"),
             _data(layout.data_dirs),
             None if broker is None else racks.get(broker),
+            f"{host}.{layout.name}.test" if layout.names else None,
         )
         for number, (host, has) in enumerate(roles.items(), 1)
         for broker in [has.get("broker")]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from confluent_kafka import KafkaException, admin
@@ -45,7 +46,7 @@ def files(seat: Seat, by: Pair) -> tuple[HostFile, ...]:
     """The certificate of the broker on ``seat``, if there is one; readable for its account, in a lab for every one."""
     if seat.broker is None:
         return ()
-    made = certificates.issue(by, seat.address)
+    made = certificates.issue(by, seat.advertised)
     return (HostFile(LISTENER_FILE, made.key + made.certificate),)
 
 
@@ -61,14 +62,14 @@ def inventory(found: Inventory) -> Inventory:
     return found.model_copy(update={"client": client})
 
 
-def admit(state: LabState, addresses: list[str]) -> None:
-    """Have the brokers at ``addresses`` know the user, and wait until each lets it in; raises LabError."""
+def admit(state: LabState, seats: Sequence[Seat]) -> None:
+    """Have the brokers on ``seats`` know the user, and wait until each lets it in; raises LabError."""
     password = (state.directory / LOGIN).read_text("utf-8").strip()
-    namespace.inside(state.namespace, lambda: _admit(state.directory, addresses, password))
+    namespace.inside(state.namespace, lambda: _admit(state.directory, seats, password))
 
 
-def _admit(directory: Path, addresses: list[str], password: str) -> None:
-    bootstrap = ",".join(f"{at}:{REPLICATION_PORT}" for at in addresses)
+def _admit(directory: Path, seats: Sequence[Seat], password: str) -> None:
+    bootstrap = ",".join(f"{seat.address}:{REPLICATION_PORT}" for seat in seats)
     client = admin.AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     # mypy: documented as of this module, and not in its __all__
     how = admin.ScramCredentialInfo(admin.ScramMechanism.SCRAM_SHA_512, _ITERATIONS)  # type: ignore[attr-defined]
@@ -84,8 +85,8 @@ def _admit(directory: Path, addresses: list[str], password: str) -> None:
         "sasl.username": USER, "sasl.password": password,
     })  # fmt: skip
     end = time.monotonic() + _WITHIN
-    for at in addresses:
-        _wait(Place(f"the broker at {at}", at, CLIENT_PORT, opened), end)
+    for seat in seats:
+        _wait(Place(f"broker {seat.broker}", seat.advertised, CLIENT_PORT, opened), end)
 
 
 def _wait(place: Place, end: float) -> None:

@@ -29,6 +29,8 @@ class Service:
     log: str
     rack: str | None = None
     """The broker's rack, if it has one."""
+    advertised: str = ""
+    """Of a broker, where clients are told to go: its address, or a name for it."""
 
     @property
     def output(self) -> str:

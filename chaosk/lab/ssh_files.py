@@ -82,11 +82,11 @@ def client(directory: Path, address: str) -> list[str]:
 
 
 def etc_hosts(seats: tuple[Seat, ...]) -> str:
-    """``/etc/hosts``: without the host's own name in it, sudo warns on every call."""
+    """``/etc/hosts``, of chaosk's end as well: without the host's own name in it, sudo warns on every call."""
     return "".join(
         [
             "127.0.0.1 localhost\n",
             f"{OUTSIDE} chaosk\n",
-            *(f"{seat.address} {seat.host}\n" for seat in seats),
+            *(f"{' '.join(filter(None, (seat.address, seat.host, seat.alias)))}\n" for seat in seats),
         ]
     )

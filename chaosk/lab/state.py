@@ -32,6 +32,7 @@ from pathlib import Path
 
 from chaosk.errors import LabError
 from chaosk.lab import runner
+from chaosk.lab.namespace import NAMES
 
 PREFIX = "chaosk-"
 """How the network namespace of every lab begins."""
@@ -63,6 +64,11 @@ class LabState:
     def namespace_file(self) -> Path:
         """Where ``ip netns`` looks for it."""
         return Path("/run/netns") / self.namespace
+
+    @property
+    def names_file(self) -> Path:
+        """What is /etc/hosts to processes in the lab's network, where its brokers have names; see ``ip netns``."""
+        return NAMES / self.namespace / "hosts"
 
     @property
     def inventory(self) -> Path:

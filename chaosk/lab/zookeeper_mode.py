@@ -137,8 +137,7 @@ def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dic
     nodes = ",".join(f"{other.address}:{ZOOKEEPER_PORT}" for other in seats if other.zookeeper is not None)
     return {
         "broker.id": str(seat.broker),
-        "listeners": broker.listeners(seat),
-        "advertised.listeners": broker.listeners(seat),
+        **broker.listeners(seat),
         **broker.protocols(layout, "CLIENT", "REPLICATION"),
         "inter.broker.listener.name": "REPLICATION",
         "zookeeper.connect": nodes,

@@ -21,6 +21,16 @@ def layout(brokers: int = 3, controllers: int = 0, **more: object) -> LabLayout:
     return LabLayout.model_validate({"kafka": "4.2.0", "brokers": brokers, "controllers": controllers, **more})
 
 
+def test_clients_may_be_told_names() -> None:
+    """Of the listener for clients alone; it listens where it did, as does that for controllers."""
+    named = layout(names=True)
+    seats = MODE.seats(named)
+    found = broker_config(seats[1], seats, named)
+    assert found["advertised.listeners"] == "CLIENT://node2.lab.test:9092,REPLICATION://198.18.0.12:9093"
+    assert found["listeners"].startswith("CLIENT://198.18.0.12:9092,")
+    assert found["listeners"].endswith(",CONTROLLER://198.18.0.12:9094")
+
+
 def test_brokers_are_the_controllers_if_there_are_no_others() -> None:
     """Each of three has both roles, listeners for clients, brokers and controllers apart, and knows the quorum."""
     seats = MODE.seats(layout())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -86,6 +87,41 @@ def test_enter_moves_the_process_and_its_children(made: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script, NAME], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("True True 1\n", "")
     assert made.exists()
+
+
+@pytest.fixture
+def named(made: Path) -> Iterator[None]:
+    """The namespace has a name of its own for an address in it."""
+    runner.directory(namespace.NAMES / made.name)
+    runner.write(namespace.NAMES / made.name / "hosts", "198.18.0.11 broker.x.test\n")
+    yield
+    namespace.forget_names(namespace.NAMES / made.name / "hosts")
+    assert not (namespace.NAMES / made.name).exists()
+
+
+_ASK = "import socket; print(socket.gethostbyname('broker.x.test'))"
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("named")
+def test_names_of_a_namespace_are_known_inside_and_nowhere_else() -> None:
+    """To one thread, to a process and what it starts, and to one that sudo brings there; /etc/hosts is what it was."""
+    before = Path("/etc/hosts").read_bytes()
+    assert namespace.inside(NAME, lambda: socket.gethostbyname("broker.x.test")) == "198.18.0.11"
+    with pytest.raises(socket.gaierror):
+        socket.gethostbyname("broker.x.test")
+    script = (
+        "import subprocess, sys; from chaosk.lab import namespace; namespace.enter(sys.argv[1])\n"
+        "sys.exit(subprocess.run([sys.executable, '-c', sys.argv[2]]).returncode)"
+    )
+    for command in (
+        [sys.executable, "-c", script, NAME, _ASK],
+        ["ip", "netns", "exec", NAME, sys.executable, "-c", _ASK],
+        namespace.again(NAME, ["python", "-c", _ASK], os.environ),
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.stdout, done.stderr) == ("198.18.0.11\n", "")
+    assert Path("/etc/hosts").read_bytes() == before
 
 
 @pytest.mark.lab

@@ -1,4 +1,4 @@
-"""A lab whose clients come in by TLS and with a password, for these tests alone."""
+"""A lab whose clients know brokers by name, and come in by TLS and with a password, for these tests alone."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ def lab_inventory(while_folder_runs: ExitStack) -> Path:
     """The inventory of that lab, up for all tests of this folder."""
     lines: list[str] = []
     while_folder_runs.callback(lab.down, LAB, lines.append, force=True)
-    return lab.up(LabLayout(name=LAB, secure=True), lines.append)
+    return lab.up(LabLayout(name=LAB, secure=True, names=True), lines.append)

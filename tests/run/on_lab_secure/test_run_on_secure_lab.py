@@ -1,4 +1,7 @@
-"""A run on a cluster that wants TLS and a password of its clients: probes, watcher, audit and doctor all come in."""
+"""A run on a cluster that wants TLS and a password of its clients, and tells them brokers by name.
+
+Probes, watcher, audit and doctor all come in, and hosts cut off who is known to them by a name.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,7 @@ probes:
 baseline: 2s
 timeline:
   - {name: kill, at: 1s, kill_broker: {target: "leader(orders, 0)"}, for: 5s}
+  - {name: cut, at: 12s, cut_network: {between: ["listener(CLIENT, broker 1)", probes]}, for: 2s}
 settle: 3s
 """
 
@@ -53,13 +57,20 @@ def read_inventory(path: Path) -> Inventory:
 
 
 def test_a_leader_is_killed(start: Callable[..., Any], lab_inventory: Path) -> None:
-    """All of chaosk comes in again after it: no finding, every broker watched and healthy, the password nowhere."""
+    """All of chaosk comes in again after it: no finding, every broker watched and healthy, the password nowhere.
+
+    So it does after a cut of one listener, whose name the host itself has to look up.
+    """
     run = start(SCENARIO)
     code = run.finish()
     verdict = run.read("verdict.json")
     assert not [one for one in verdict["findings"] if one["severity"] == "violation"], run.text
     assert code in {0, 2}, run.text  # 2 where the machine stood still
     events = run.rundir() / "events"
+    assert {one["name"]: (one["took"], one["undone"]) for one in verdict["faults"]} == {
+        "kill": (True, True),
+        "cut": (True, True),
+    }
     watched = pq.read_table(events / "brokers.parquet").to_pylist()
     assert {row["asked"] for row in watched if row["error"] is None} == {0, 1, 2}
     checks = pq.read_table(events / "health_checks.parquet").to_pylist()
@@ -97,9 +108,8 @@ def test_a_wrong_authority(start: Callable[..., Any], lab_inventory: Path, tmp_p
     other.write_text(certificates.authority("chaosk lab").certificate)
     said = refused(start(SCENARIO, "--inventory", str(altered(lab_inventory, tmp_path, ssl_ca_location=str(other)))))
     for broker in range(3):
-        assert (
-            f"broker {broker}, listener CLIENT (198.18.0.1{broker + 1}:9092): its certificate is not accepted" in said
-        )
+        where = f"broker {broker}, listener CLIENT (node{broker + 1}.run-secure.test:9092)"
+        assert f"{where}: its certificate is not accepted" in said
     assert "ssl.ca.location" in said
 
 
@@ -109,7 +119,7 @@ def test_a_wrong_password(start: Callable[..., Any], lab_inventory: Path, tmp_pa
     wrong = altered(lab_inventory, tmp_path, sasl_password={"file": str(tmp_path / "password")})
     said = refused(start(SCENARIO, "--inventory", str(wrong)))
     for broker in range(3):
-        where = f"broker {broker}, listener CLIENT (198.18.0.1{broker + 1}:9092)"
+        where = f"broker {broker}, listener CLIENT (node{broker + 1}.run-secure.test:9092)"
         assert f"{where}: refuses the login of 'chaosk' by SCRAM-SHA-512" in said
     assert "sasl.username and sasl.password" in said
     assert "swordfish" not in said
@@ -129,7 +139,7 @@ def expired(lab_inventory: Path) -> Iterator[None]:
     """Broker 1 has a certificate that was good until yesterday; afterwards it has its own again."""
     hosts, home = NamespaceHosts(of(LAB)), lab_inventory.parent
     by = certificates.Pair((home / "ca.pem").read_text(), (home / "ca_key").read_text())
-    old = certificates.issue(by, "198.18.0.12", until=datetime.now(UTC) - timedelta(days=1))
+    old = certificates.issue(by, "node2.run-secure.test", until=datetime.now(UTC) - timedelta(days=1))
     own = hosts.on_host("node2", ["cat", LISTENER_FILE])
     carried(hosts, lab_inventory, old.key + old.certificate, "has expired")
     try:

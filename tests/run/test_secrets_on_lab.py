@@ -30,7 +30,7 @@ topics:
   orders: {partitions: 1, replication_factor: 3, config: {min.insync.replicas: 2}}
 probes:
   writer: {produce: {topic: orders, rate: 50/s}}
-  reader: {consume: {topic: orders, group: readers}}
+  reader: {consume: {topic: orders, group: readers, commit: sync}}
 baseline: 1s
 settle: 1s
 timeline:

@@ -31,7 +31,7 @@ hypothesis: It heals at once.
   orders: {{partitions: 3, replication_factor: 3, config: {{min.insync.replicas: 2}}}}
 probes:
   writer: {{produce: {{topic: orders, rate: 100/s}}}}
-  reader: {{consume: {{topic: orders, group: readers}}}}
+  reader: {{consume: {{topic: orders, group: readers, commit: sync}}}}
 baseline: 1s
 settle: 2s
 timeline:

@@ -26,7 +26,9 @@ class CommitRegression(Check):
       just that offset was acknowledged before a later one was asked for. A commit of unknown fate never counts as
       having happened, but one that carries the offset found explains it.
     - ``self``: a member committed less than it had committed in the same generation (where that is unknown: the same
-      assignment), without a seek in between.
+      assignment), without a seek in between. librdkafka (2.16) does so by itself with automatic commits: it holds them
+      back while the group has no coordinator, and has been seen to send the older one after the newer when it has one
+      again. A process that dies before the next commit reads all between the two once more.
     - ``zombie``: a commit was acknowledged to a member although another one had been given the partition before the
       commit was asked for. Automatic commits are left out, as nobody knows when they were sent.
 

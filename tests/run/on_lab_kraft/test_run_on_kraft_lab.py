@@ -19,7 +19,7 @@ topics:
   orders: {partitions: 3, replication_factor: 3, config: {min.insync.replicas: 2}}
 probes:
   writer: {produce: {topic: orders, rate: 50/s, config: {acks: all, enable.idempotence: true}}}
-  reader: {consume: {topic: orders, group: readers}}
+  reader: {consume: {topic: orders, group: readers, commit: sync}}
 baseline: 2s
 timeline:
   - {name: kill, at: 1s, kill_controller: {target: controller}, for: 10s}

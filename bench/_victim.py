@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ class MortalLeases(Leases):
 class MortalHands(Hands):
     """Hands of a run that may die after their first deed."""
 
-    doom: Doom
+    doom: Doom = field(kw_only=True)
 
     def do(self, deed: Deed, stop: threading.Event) -> None:
         """Carry it out, then perhaps die."""
@@ -92,7 +92,7 @@ def main(spec: dict[str, Any]) -> None:
     brokers = Brokers(inventory, client_settings(inventory))
     live = ClusterLive(inventory, brokers, _nobody)
     leases = MortalLeases(transport, spec, inventory.longest_lease, doom)
-    hands = MortalHands(inventory, transport, live, _nobody, _nobody, doom)
+    hands = MortalHands(inventory, transport, live, _nobody, _nobody, doom=doom)
     faults = Faults(hands, Journal(Path(spec["folder"])), leases, _unrecorded)
     entry = Entry.model_validate(spec["entry"])
     life = faults.inject(aim(entry, inventory, live, 1, spec["run"]), entry, threading.Event())

@@ -57,7 +57,9 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
 
 
 def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
-    """The layout, with one broker for a scenario that wants no more."""
+    """The layout, with one broker for a scenario that wants no more, and names for one that takes them away."""
+    if any(entry.step.names for entry in scenario.timeline):
+        return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
     if scenario.cluster.brokers.max != 1:
         return layout
     return layout.model_copy(update={"brokers": 1, "name": f"{layout.name}-1"})
@@ -144,8 +146,8 @@ def main() -> None:
         try:
             everything(cluster, chosen.only, chosen.csv)
         finally:
-            for name in {CLUSTERS[cluster].name, f"{CLUSTERS[cluster].name}-1"}:
-                lab.down(name, say, force=True)
+            for more in ("", "-1", "-n"):
+                lab.down(CLUSTERS[cluster].name + more, say, force=True)
 
 
 def everything(cluster: str, pattern: str, file: Path) -> None:

@@ -42,6 +42,10 @@ class NoCluster:
         """Unknown."""
         raise OnlyLiveError("controllers")
 
+    def unknown_names(self) -> tuple[str, ...]:
+        """Unknown."""
+        raise OnlyLiveError("names")
+
     def probe(self, name: str) -> ProbeState:
         """Unknown."""
         raise OnlyLiveError(name)
@@ -82,6 +86,10 @@ class ExampleCluster(NoCluster):
     def zookeeper_modes(self) -> dict[int, str | None]:
         """The first leads."""
         return {number: "follower" if place else "leader" for place, number in enumerate(self._zookeepers)}
+
+    def unknown_names(self) -> tuple[str, ...]:
+        """None: all are known."""
+        return ()
 
     def controller_roles(self) -> dict[int, str | None]:
         """The first leads."""

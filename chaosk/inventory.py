@@ -7,6 +7,7 @@ An inventory names secrets, it never holds them: ``{env: NAME}`` or ``{file: PAT
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Annotated
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
@@ -94,6 +95,14 @@ class ScriptService(Model):
     """Stops it cleanly; may return before it is gone."""
     pid_file: Path
     """Holds the process id while it runs."""
+
+
+def _is_name(address: str) -> bool:
+    try:
+        ip_address(address)
+    except ValueError:
+        return address != "localhost"
+    return False
 
 
 def _service_kind(value: object) -> str:
@@ -233,6 +242,11 @@ class Inventory(Model):
         """By broker id host and port of its first client listener; a broker without one is left out."""
         first = {number: [at for at in b.listeners.values() if at.clients][:1] for number, b in self.brokers.items()}
         return {number: (at.address, at.port) for number, found in sorted(first.items()) for at in found}
+
+    def names(self) -> tuple[str, ...]:
+        """The names by which clients know brokers, each once; none where they are told addresses."""
+        listeners = (at for one in self.brokers.values() for at in one.listeners.values() if at.clients)
+        return tuple(dict.fromkeys(at.address for at in listeners if _is_name(at.address)))
 
     def bootstrap_servers(self) -> str:
         """``host:port`` of every client listener, comma-separated, unless ``client`` names them itself."""

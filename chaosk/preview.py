@@ -20,7 +20,7 @@ from chaosk.inventory import Inventory
 from chaosk.run.aiming import freeze
 from chaosk.safety import NoChance
 from chaosk.scenario import Entry, Scenario
-from chaosk.steps._contract import Deed, Elect, Fault, Pause, Run, Signal
+from chaosk.steps._contract import Deed, Elect, Fault, Names, Pause, Run, Signal
 from chaosk.targets._contract import Node, Scene
 from chaosk.transport.command import Command
 from chaosk.units import spell_duration
@@ -122,6 +122,13 @@ def _lease(fault: Fault, entry: Entry, inventory: Inventory) -> str:
     return f"{length} on {hosts}, renewed while the run lives" if hosts else ""
 
 
+_NAMES = {
+    "refuse": "have probes told that no broker has a name",
+    "silence": "have nobody answer when probes look a name up",
+    "restore": "have probes know all names again",
+}
+
+
 def _lines(deeds: Iterable[Deed]) -> Iterator[str]:
     for deed in deeds:
         yield _line(deed)
@@ -135,6 +142,8 @@ def _line(deed: Deed) -> str:
         return f"ask the controller for a {deed.election} election of {which} of {deed.topic}"
     if isinstance(deed, Signal):
         return f"{deed.action} the probe {deed.probe}"
+    if isinstance(deed, Names):
+        return _NAMES[deed.action]
     if isinstance(deed, Pause):
         return f"wait {spell_duration(deed.seconds)}"
     return f"wait until {deed.says} (within {deed.within:g} s)"

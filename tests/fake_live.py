@@ -70,6 +70,7 @@ class FakeLive:
     modes: dict[int, str | None] = field(default_factory=lambda: {1: "follower", 2: "leader", 3: "follower"})
     roles: dict[int, str | None] = field(default_factory=dict)
     probes: dict[str, ProbeState] = field(default_factory=dict)
+    nameless: tuple[str, ...] = ()
     silent: bool = False
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
@@ -107,6 +108,10 @@ class FakeLive:
     def zookeeper_modes(self) -> dict[int, str | None]:
         """Those that were set."""
         return self.modes
+
+    def unknown_names(self) -> tuple[str, ...]:
+        """Those that were set."""
+        return self.nameless
 
     def probe(self, name: str) -> ProbeState:
         """The one that was set."""

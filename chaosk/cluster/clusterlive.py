@@ -23,15 +23,24 @@ class ClusterLive:
     """``chaosk.cluster.live.Live`` of a real cluster; usable from any thread."""
 
     def __init__(
-        self, inventory: Inventory, brokers: Brokers, probe: Callable[[str], ProbeState], timeout: float = TIMEOUT
+        self,
+        inventory: Inventory,
+        brokers: Brokers,
+        probe: Callable[[str], ProbeState],
+        timeout: float = TIMEOUT,
+        unknown_names: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """``probe``: what a probe said last; ``timeout``: seconds that a ZooKeeper node may take."""
+        """``probe``: what a probe said last; ``timeout``: seconds that a ZooKeeper node may take.
+
+        ``unknown_names``: the names of brokers that probes cannot look up.
+        """
         self._brokers = brokers
         self._kraft = inventory.kraft
         self._voters = tuple(sorted(inventory.voters()))
         self._zookeepers = zookeeper_places(inventory)
         self._probe = probe
         self._timeout = timeout
+        self._unknown_names = unknown_names
 
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
         """Every partition of a topic."""
@@ -72,6 +81,10 @@ class ClusterLive:
             return {}
         found = self._brokers.quorum()
         return {**dict.fromkeys(self._voters), **({} if found is None else found.roles)}
+
+    def unknown_names(self) -> tuple[str, ...]:
+        """The names of brokers that probes cannot look up."""
+        return self._unknown_names()
 
     def probe(self, name: str) -> ProbeState:
         """What the probe said last."""

@@ -83,6 +83,10 @@ class Live(Protocol):
         """
         ...
 
+    def unknown_names(self) -> tuple[str, ...]:
+        """The names of brokers that probes cannot look up; none where clients know brokers by address."""
+        ...
+
     def probe(self, name: str) -> ProbeState:
         """What the probe said last."""
         ...

@@ -38,6 +38,7 @@ from chaosk.run.hands import Hands
 from chaosk.run.here import here
 from chaosk.run.holding import Holding
 from chaosk.run.leases import Leases
+from chaosk.run.naming import Naming
 from chaosk.run.preflight import check_shape
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.rundir import RunDir
@@ -70,9 +71,10 @@ class Field:
         self._rundir: RunDir | None = None
         self._watcher: WatcherProcess | None = None
         self.crew = Crew(self._launch)
-        self.live = ClusterLive(inventory, self._brokers, self.crew.state)
+        self._naming = Naming(inventory)
+        self.live = ClusterLive(inventory, self._brokers, self.crew.state, unknown_names=self._naming.unknown)
         self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
-        self.hands = Hands(inventory, self._transport, self.live, self._elect, self.crew.signal)
+        self.hands = Hands(inventory, self._transport, self.live, self._elect, self.crew.signal, self._naming.change)
 
     def __enter__(self) -> Self:
         """Nothing is opened before it is needed."""
@@ -84,6 +86,7 @@ class Field:
         self.stop_watcher()
         if self._host_watch is not None:
             self._host_watch.close()
+        self._naming.close()
         self._brokers.close()
         self._holding.leave()
         self._transport.close()
@@ -123,6 +126,8 @@ class Field:
     def open(self, rundir: RunDir) -> None:
         """Start the watcher; probes and audit write into this run directory from now on."""
         self._rundir = rundir
+        if any(entry.step.names for entry in self._plan.scenario.timeline):
+            self._naming.open(rundir.live / "names")
         spec = WatcherSpec(
             inventory=self._plan.inventory,
             topics=tuple(self._plan.scenario.topics),
@@ -166,7 +171,8 @@ class Field:
             raise ChaoskError(f"{probe}: the run has no directory yet")
         folder = self._rundir.live / source(probe, incarnation)
         who = (self._plan.run_id, probe, incarnation)
-        return ProbeProcess(spec_of(self._plan.scenario.probes[probe], self._plan.inventory, who, folder))
+        spec = spec_of(self._plan.scenario.probes[probe], self._plan.inventory, who, folder)
+        return ProbeProcess(spec, self._naming.seen)
 
     def _elect(self, deed: Elect) -> None:
         for outcome in elect(self._brokers, deed):

@@ -14,11 +14,15 @@ from chaosk.errors import ChaoskError, StepError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 from chaosk.run.clock import now, sleep_until, wait_for
-from chaosk.steps._contract import Deed, Elect, Fact, Pause, Run, Signal
+from chaosk.steps._contract import Deed, Elect, Fact, Names, Pause, Run, Signal
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Transport
 
 log = structlog.get_logger()
+
+
+def _no_names(deed: Names) -> None:
+    raise StepError(f"{deed.action}: probes have no names of their own here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class Hands:
     """Carries out an election; raises StepError if it fails."""
     signal: Callable[[Signal], None]
     """Starts, stops or kills a probe; raises StepError if it cannot."""
+    names: Callable[[Names], None] = _no_names
+    """Changes the names that probes know; raises StepError if it cannot."""
 
     def do(self, deed: Deed, stop: threading.Event) -> None:
         """Carry out one deed; raises StepError with what went wrong, and Interrupted when ``stop`` is set."""
@@ -42,6 +48,8 @@ class Hands:
                 self.elect(deed)
             case Signal():
                 self.signal(deed)
+            case Names():
+                self.names(deed)
             case Pause():
                 sleep_until(now() + int(deed.seconds * 1e9), stop)
             case Fact():

@@ -53,6 +53,13 @@ class Signal(Model):
     action: Literal["start", "stop", "kill"]
 
 
+class Names(Model):
+    """Deed: have probes told that there are no names, or nothing at all, or all names again."""
+
+    do: Literal["names"] = "names"
+    action: Literal["refuse", "silence", "restore"]
+
+
 class Pause(Model):
     """Deed: let time pass."""
 
@@ -77,7 +84,7 @@ class Fact(Model):
     """Whether, as an effect, it must be seen once more before the undo: not what may end by itself, rightly."""
 
 
-Deed = Annotated[Run | Elect | Signal | Pause | Fact, Field(discriminator="do")]
+Deed = Annotated[Run | Elect | Signal | Names | Pause | Fact, Field(discriminator="do")]
 
 
 class Fault(Model):
@@ -140,6 +147,8 @@ class Step(Model, ABC):
     """Whether it leaves something to undo, so that ``for`` makes sense."""
     ends: ClassVar[tuple[str, ...]] = ()
     """Kinds of step whose faults it ends when it hits the same nodes, as ``start_broker`` ends ``kill_broker``."""
+    names: ClassVar[bool] = False
+    """Whether it changes what names probes know, so that they have to have their own."""
     needs: ClassVar[Needs | None] = None
     """The mode of clusters that it is for, if not for any."""
 

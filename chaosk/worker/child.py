@@ -23,14 +23,23 @@ class Child:
     Its stdout is read by a thread, so it never waits for us; its stdin is its lifeline (``chaosk.worker.lifeline``).
     """
 
-    def __init__(self, module: str, spec: Path, heard: Callable[[str], None]) -> None:
-        """Starts it; ``heard`` gets every line of its stdout. Its stderr goes to ``stderr.jsonl`` beside its spec."""
+    def __init__(
+        self,
+        module: str,
+        spec: Path,
+        heard: Callable[[str], None],
+        seen: Callable[[list[str]], list[str]] = list,
+    ) -> None:
+        """Starts it; ``heard`` gets every line of its stdout. Its stderr goes to ``stderr.jsonl`` beside its spec.
+
+        ``seen`` makes of its command the one that is run.
+        """
         self.log = spec.with_name(LOG)
         """The file with its stderr."""
         try:
             with self.log.open("ab") as log:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", module, str(spec)],
+                    seen([sys.executable, "-m", module, str(spec)]),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,10 +17,13 @@ from chaosk.worker.spec import FILE, WorkerSpec
 class ProbeProcess(Child):
     """Starts a probe's process and knows what it said of itself last."""
 
-    def __init__(self, spec: WorkerSpec) -> None:
-        """Starts it; spec, events and stderr are in ``spec.live``, which it makes. Raises ChaoskError if it cannot."""
+    def __init__(self, spec: WorkerSpec, seen: Callable[[list[str]], list[str]] = list) -> None:
+        """Starts it; spec, events and stderr are in ``spec.live``, which it makes. Raises ChaoskError if it cannot.
+
+        ``seen`` makes of its command the one that is run: what becomes the process in the end.
+        """
         self._said = ProbeState(probe=spec.probe, kind=spec.kind, running=True)
-        super().__init__("chaosk.worker", _written(spec), self._hear)
+        super().__init__("chaosk.worker", _written(spec), self._hear, seen)
 
     def state(self) -> ProbeState:
         """What it said last, and whether it still runs."""

@@ -22,7 +22,7 @@ topics:
   orders: {partitions: 3, replication_factor: 3, config: {min.insync.replicas: 2}}
 probes:
   writer: {produce: {topic: orders, rate: 200/s, config: {acks: all, enable.idempotence: true}}}
-  reader: {consume: {topic: orders, group: readers}}
+  reader: {consume: {topic: orders, group: readers, commit: sync}}
 baseline: 3s
 settle: 5s
 """
@@ -160,6 +160,13 @@ def worker_pid(rundir: Path, probe: str) -> int:
                 return int(entry.name)
     msg = f"no process was given {spec}"
     raise AssertionError(msg)
+
+
+def test_there_are_no_names_to_take_away(start: Callable[..., Any]) -> None:
+    """Where clients know brokers by address, a run without names is refused before anything is done."""
+    run = start(HEAD + "timeline:\n  - {name: nameless, at: 1s, revoke_dns: {how: refused}, for: 2s}\n")
+    assert run.finish(60) == 69, run.text
+    assert "clients know every broker by its address; there is no name to take away" in " ".join(run.text.split())
 
 
 def test_a_topic_in_another_shape_is_refused_before_anything_is_touched(

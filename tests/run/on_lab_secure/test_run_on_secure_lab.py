@@ -38,7 +38,7 @@ topics:
   copies: {partitions: 1, replication_factor: 3, config: {min.insync.replicas: 2}}
 probes:
   writer: {produce: {topic: orders, rate: 50/s, config: {acks: all, enable.idempotence: true}}}
-  reader: {consume: {topic: orders, group: readers}}
+  reader: {consume: {topic: orders, group: readers, commit: sync}}
   copier: {transform: {topic: orders, to: copies, group: copiers}}
   healthy: {health_check: {rate: 2/s, exchange: api_versions}}
 baseline: 2s
@@ -79,6 +79,44 @@ def test_a_leader_is_killed(start: Callable[..., Any], lab_inventory: Path) -> N
     assert len(secret) > 20
     assert not [file for file in run.rundir().rglob("*") if file.is_file() and secret in file.read_bytes()]
     assert secret.decode() not in run.text
+
+
+NAMELESS = """\
+name: No names for a while
+hypothesis: Who starts without names gets nowhere, and works once there are some.
+topics:
+  orders: {partitions: 3, replication_factor: 3, config: {min.insync.replicas: 2}}
+probes:
+  writer: {produce: {topic: orders, rate: 50/s, config: {acks: all}}}
+  reader: {consume: {topic: orders, group: readers, commit: sync, config: {reconnect.backoff.max.ms: 500}}}
+baseline: 2s
+timeline:
+  - {name: gone, at: 1s, stop_probe: {probe: reader}, for: 3s}
+  - {name: nameless, at: 2s, revoke_dns: {how: HOW}, for: 10s}
+settle: 3s
+"""
+
+
+@pytest.mark.parametrize("how", ["refused", "silent"])
+def test_names_are_taken_away(start: Callable[..., Any], how: str) -> None:
+    """A probe that starts meanwhile gets no record before the names are back, one that is connected goes on writing."""
+    run = start(NAMELESS.replace("HOW", how))
+    run.finish()
+    verdict = run.read("verdict.json")
+    assert not [one for one in verdict["findings"] if one["severity"] == "violation"], run.text
+    (fault,) = [one for one in verdict["faults"] if one["name"] == "nameless"]
+    assert (fault["took"], fault["undone"]) == (True, True), run.text
+    events = run.rundir() / "events"
+    reads = pq.read_table(events / "reads.parquet").to_pylist()
+    processes = pq.read_table(events / "incarnations.parquet").to_pylist()
+    (began,) = [row["started"] for row in processes if (row["probe"], row["incarnation"]) == ("reader", 1)]
+    assert fault["applied"] < began < fault["heal_invoked"]
+    assert (
+        min(row["at"] for row in reads if (row["probe"], row["incarnation"]) == ("reader", 1)) > fault["heal_invoked"]
+    )
+    sends = pq.read_table(events / "sends.parquet").to_pylist()
+    written = [row for row in sends if fault["applied"] < (row["completed"] or 0) < fault["heal_invoked"]]
+    assert len([row for row in written if row["outcome"] == "ok"]) > 100
 
 
 def altered(lab_inventory: Path, folder: Path, **client: object) -> Path:

@@ -1,0 +1,22 @@
+"""Whether no name of a broker can be looked up."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.conditions.names_known import seen
+from chaosk.inventory import Inventory
+
+
+class NamesUnknown(Condition):
+    """Clients know brokers by name, and none of the names can be looked up by the probes within a second."""
+
+    spelling: ClassVar[str] = "names_unknown"
+    example: ClassVar[str] = "names_unknown"
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:
+        """Look all of them up, as probes do."""
+        unknown = live.unknown_names()
+        return Answer(holds=bool(unknown) and set(unknown) == set(inventory.names()), seen=seen(unknown, inventory))

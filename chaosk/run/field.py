@@ -101,6 +101,8 @@ class Field:
         self._holding.take()
         finding.refuse(leftovers(find(self._transport, places(inventory))))
         finding.refuse(suits(self._transport, inventory, scenario))
+        if self._own_names():
+            self._naming.check()
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
             live = ClusterLive(inventory, patient, self.crew.state, PATIENCE)
             finding.refuse(cluster(live, patient, inventory, scenario.topics))
@@ -126,7 +128,7 @@ class Field:
     def open(self, rundir: RunDir) -> None:
         """Start the watcher; probes and audit write into this run directory from now on."""
         self._rundir = rundir
-        if any(entry.step.names for entry in self._plan.scenario.timeline):
+        if self._own_names():
             self._naming.open(rundir.live / "names")
         spec = WatcherSpec(
             inventory=self._plan.inventory,
@@ -165,6 +167,10 @@ class Field:
         """The watcher's last look at the cluster, as lines for a person."""
         state = self._watcher.state() if self._watcher is not None else None
         return state.lines() if state is not None else ()
+
+    def _own_names(self) -> bool:
+        """Whether a step needs the probes to have names of the run's own."""
+        return any(entry.step.names for entry in self._plan.scenario.timeline)
 
     def _launch(self, probe: str, incarnation: int) -> ProbeProcess:
         if self._rundir is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from chaosk import names
 from chaosk.errors import PreflightError, StepError
@@ -20,23 +21,31 @@ class Naming:
         self._folder: Path | None = None
         self._silent: socket.socket | None = None
 
+    def check(self) -> None:
+        """Raise PreflightError where probes cannot have names of the run's own."""
+        with TemporaryDirectory(prefix="chaosk-names-") as folder:
+            self.open(Path(folder))
+            self.close()
+
     def open(self, folder: Path) -> None:
         """Lay out the run's own files in ``folder``; raises PreflightError where probes cannot have them."""
         names.lay_out(folder)
-        self._folder = folder
-        self._silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
-            self._silent.bind((names.NOBODY, 53))
+            silent.bind((names.NOBODY, 53))
         except OSError as error:
+            silent.close()
             raise PreflightError(
                 f"{names.NOBODY} port 53 cannot be held, where a name server is to be silent: {error.strerror}; run "
                 "chaosk as root"
             ) from error
+        self._folder, self._silent = folder, silent
 
     def close(self) -> None:
         """Hold the port of the silent server no longer."""
         if self._silent is not None:
             self._silent.close()
+        self._folder = self._silent = None
 
     def seen(self, command: list[str]) -> list[str]:
         """A probe's command, as it is run."""

@@ -17,8 +17,9 @@ class RevokeDns(Step):
 
     Connections that stand go on: a client looks a name up when it connects, and librdkafka keeps what it found for a
     second (`broker.address.ttl`). So it hurts who has to connect meanwhile, after a kill or as a new probe. Hosts,
-    watcher and audit go on with the names they have; nothing of the machine is changed, since the run's probes have
-    files of their own for /etc/hosts, /etc/nsswitch.conf and /etc/resolv.conf, in namespaces that end with them.
+    watcher and audit go on with the names they have, health checks with the addresses that they found when they began.
+    Nothing of the machine is changed: the run's probes have files of their own for /etc/hosts, /etc/nsswitch.conf and
+    /etc/resolv.conf, in namespaces that end with them.
     Refused where clients know brokers by address, and without root where users may not make namespaces.
     """
 

@@ -16,7 +16,7 @@ from chaosk.analysis import classes
 from chaosk.cli.prepare import command
 from chaosk.errors import AnalysisError, PreflightError
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 
 LOOK = """
 from pathlib import Path
@@ -47,7 +47,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mapped(cache: Path) -> str:
     """Which archives a session's JVM uses."""
     done = subprocess.run(
-        [sys.executable, "-c", LOOK], capture_output=True, text=True, check=True, timeout=300,
+        [sys.executable, "-c", LOOK], capture_output=True, text=True, check=True, timeout=600,
         env={**os.environ, "XDG_CACHE_HOME": str(cache)},
     )  # fmt: skip
     return done.stdout
@@ -68,7 +68,7 @@ def judged(cache: Path, root: Path) -> bytes:
     run = small_run(root)
     done = subprocess.run(
         [sys.executable, "-m", "chaosk.analysis", str(run.root)], capture_output=True, text=True, check=False,
-        timeout=300, env={**os.environ, "XDG_CACHE_HOME": str(cache)},
+        timeout=600, env={**os.environ, "XDG_CACHE_HOME": str(cache)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1

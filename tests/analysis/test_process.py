@@ -28,7 +28,7 @@ from chaosk.cli.analyze import command
 from chaosk.errors import AnalysisError, UsageError
 from chaosk.rundir import RunDir
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
 
 
 def heap(option: str) -> int:
@@ -58,7 +58,7 @@ def run_analysis(*words: str, stdin: str = "", **env: str) -> subprocess.Complet
     """``python -m chaosk.analysis``."""
     return subprocess.run(
         [sys.executable, "-m", "chaosk.analysis", *words],
-        input=stdin, capture_output=True, text=True, timeout=500, check=False, env={**os.environ, **env},
+        input=stdin, capture_output=True, text=True, timeout=700, check=False, env={**os.environ, **env},
     )  # fmt: skip
 
 
@@ -264,7 +264,7 @@ def test_the_command_prints_the_verdict_and_exits_with_its_code(tmp_path: Path) 
     history.change("faults", {"fault": "kill"}, took=False, why="broker 1 ran on")
     rundir = history.write(tmp_path / "run")
     words = [sys.executable, "-m", "chaosk", "analyze", str(rundir.root)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=500, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=700, check=False)
     assert done.returncode == 2, done.stderr
     assert "INCONCLUSIVE: the fault kill on broker 1 on node1 did not take" in done.stdout
     assert done.stdout.strip().endswith("verdict.json")

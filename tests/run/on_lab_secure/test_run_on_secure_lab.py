@@ -92,7 +92,7 @@ probes:
 baseline: 2s
 timeline:
   - {name: gone, at: 1s, stop_probe: {probe: reader}, for: 3s}
-  - {name: nameless, at: 2s, revoke_dns: {how: HOW}, for: 10s}
+  - {name: nameless, at: 2s, revoke_dns: {how: HOW}, for: 15s}
 settle: 3s
 """
 

@@ -67,6 +67,7 @@ def test_what_was_not_on_the_disk_is_gone(lab: Ground) -> None:
     assert read_two(lab) == ("yes\n", 0)
 
 
+@pytest.mark.long
 def test_a_clean_reboot_writes_everything(lab: Ground) -> None:
     """Another boot, by the host itself: its power is on throughout, and nothing is lost."""
     write_two(lab)

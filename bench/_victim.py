@@ -29,6 +29,7 @@ from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
+from chaosk.run.naming import Naming
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fault
 from chaosk.transport._contract import Transport
@@ -90,11 +91,14 @@ def main(spec: dict[str, Any]) -> None:
     doom = Doom(spec["point"])
     transport = Reach(Ssh(inventory.hosts), kept(inventory.name))
     brokers = Brokers(inventory, client_settings(inventory))
-    live = ClusterLive(inventory, brokers, _nobody)
     leases = MortalLeases(transport, spec, inventory.longest_lease, doom)
-    hands = MortalHands(inventory, transport, live, _nobody, _nobody, doom=doom)
+    naming = Naming(inventory)
+    live = ClusterLive(inventory, brokers, _nobody, unknown_names=naming.unknown, addresses=naming.addresses)
+    hands = MortalHands(inventory, transport, live, _nobody, _nobody, naming.change, doom=doom)
     faults = Faults(hands, Journal(Path(spec["folder"])), leases, _unrecorded)
     entry = Entry.model_validate(spec["entry"])
+    if entry.step.names:
+        naming.open(Path(spec["folder"]) / "names")
     life = faults.inject(aim(entry, inventory, live, 1, spec["run"]), entry, threading.Event())
     doom.at("verified")
     print("verified", flush=True)

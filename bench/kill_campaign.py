@@ -53,6 +53,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "remount_read_only": {"target": "broker {b}"},
     "cut_from_zookeeper": {"between": ["broker {b}", "zookeepers"]},
     "limit_bandwidth": {"between": ["host(broker {b})", "everyone else"], "rate": "1Mbit/s"},
+    "change_address": {"target": "broker {b}", "address": "198.18.0.9{b}"},
 }
 """By name, the step's fields. A restart harms for a moment only, so its place has it killed there early on."""
 KINDS = {"reject_one_way": "cut_network", "cut_from_zookeeper": "cut_network"}
@@ -286,7 +287,7 @@ def main() -> int:
     parser.add_argument("--lab", default="campaign")
     parser.add_argument("--output", type=Path, default=Path("kill_campaign.jsonl"))
     options = parser.parse_args()
-    inventory = lab.up(LabLayout(name=options.lab), _say)
+    inventory = lab.up(LabLayout(name=options.lab, names=True), _say)
     try:
         name = f"chaosk-{options.lab}"
         rows = inside(name, lambda: campaign(Field(inventory, options.lease), options.n, options.seed, options.output))

@@ -46,6 +46,10 @@ class NoCluster:
         """Unknown."""
         raise OnlyLiveError("names")
 
+    def addresses(self, name: str) -> tuple[str, ...]:
+        """Unknown."""
+        raise OnlyLiveError(name)
+
     def probe(self, name: str) -> ProbeState:
         """Unknown."""
         raise OnlyLiveError(name)
@@ -90,6 +94,10 @@ class ExampleCluster(NoCluster):
     def unknown_names(self) -> tuple[str, ...]:
         """None: all are known."""
         return ()
+
+    def addresses(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 - the same for all
+        """All to one that is nobody's."""
+        return ("192.0.2.99",)
 
     def controller_roles(self) -> dict[int, str | None]:
         """The first leads."""

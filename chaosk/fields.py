@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, WithJsonSchema
@@ -13,6 +14,19 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_.-]{0,62}[a-
 Port = Annotated[int, Field(ge=1, le=65535)]
 Address = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9:]([A-Za-z0-9.:-]{0,252}[A-Za-z0-9:])?$")]
 """An IPv4 or IPv6 address or a host name."""
+
+
+def _ip(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return str(ip_address(value))
+    except ValueError:
+        raise ValueError(f"{value[:80]!r} is no IP address; write one, like 192.0.2.99") from None
+
+
+Ip = Annotated[str, BeforeValidator(_ip), WithJsonSchema({"type": "string", "pattern": r"^[0-9A-Fa-f.:]+$"})]
+"""An IPv4 or IPv6 address, in its shortest spelling."""
 
 Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
 """An absolute path on a host."""

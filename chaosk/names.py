@@ -31,13 +31,14 @@ _QUICK = {"RES_OPTIONS": "timeout:1 attempts:1"}
 _LOOK_UP = """\
 import socket, sys
 from concurrent.futures import ThreadPoolExecutor
-def known(name):
+def found(name):
     try:
-        return bool(socket.getaddrinfo(name, None))
+        return [at[4][0] for at in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)]
     except OSError:
-        return False
+        return []
 with ThreadPoolExecutor(16) as pool:
-    print(*(name for name, found in zip(sys.argv[1:], pool.map(known, sys.argv[1:])) if not found))
+    for every in pool.map(found, sys.argv[1:]):
+        print(*every)
 """
 
 
@@ -77,16 +78,47 @@ def restore(folder: Path) -> None:
         _put(folder / name, (folder / _BEFORE / name).read_text("utf-8", "surrogateescape"))
 
 
-def unknown(folder: Path | None, names: Iterable[str]) -> tuple[str, ...]:
-    """Which of ``names`` those cannot look up, within a second, who see ``folder``; None for this process."""
-    words = [sys.executable, "-I", "-S", "-c", _LOOK_UP, *names]
+def move(folder: Path, names: Iterable[str], to: str) -> None:
+    """From now on these names lead to the address ``to`` and nowhere else, and all others where they did."""
+    moved = {name.lower() for name in names}
+    before = {name: (folder / _BEFORE / name).read_text("utf-8", "surrogateescape") for name in FILES}
+    kept = "".join(_without(line, moved) for line in before["hosts"].splitlines())
+    found = _SERVICES.search(before["nsswitch.conf"])
+    services = found[0].removeprefix("hosts:").strip() if found else "dns"
+    _put(folder / "nsswitch.conf", _SERVICES.sub("", before["nsswitch.conf"]) + f"\nhosts: files {services}\n")
+    _put(folder / "resolv.conf", before["resolv.conf"])
+    _put(folder / "hosts", kept + "".join(f"{to} {name}\n" for name in sorted(moved)))
+
+
+def addresses(folder: Path | None, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """By name where it leads those who see ``folder`` (None: this process), each address once; nowhere: to nothing.
+
+    Who is not answered within a second has found nothing.
+    """
+    every = tuple(names)
+    words = [sys.executable, "-I", "-S", "-c", _LOOK_UP, *every]
     done = _seen(folder, words) if folder else _run(words)
-    return tuple(done.stdout.split()) if done.returncode == 0 else tuple(names)
+    lines = done.stdout.splitlines() if done.returncode == 0 else [""] * len(every)
+    return {name: tuple(dict.fromkeys(line.split())) for name, line in zip(every, lines, strict=True)}
+
+
+def unknown(folder: Path | None, names: Iterable[str]) -> tuple[str, ...]:
+    """Which of ``names`` lead those nowhere who see ``folder``; None for this process."""
+    return tuple(name for name, found in addresses(folder, names).items() if not found)
 
 
 def seeing(folder: Path, command: Sequence[str]) -> list[str]:
     """``command`` as it is run by who sees ``folder``."""
     return [sys.executable, "-m", "chaosk.names", str(folder), *command]
+
+
+def _without(line: str, names: set[str]) -> str:
+    """A line of a hosts file without some names; nothing if it has no others."""
+    words = line.partition("#")[0].split()
+    kept = [word for word in words[1:] if word.lower() not in names]
+    if len(kept) == len(words[1:]):
+        return f"{line}\n"
+    return " ".join((words[0], *kept)) + "\n" if kept else ""
 
 
 def _write(folder: Path, services: str) -> None:

@@ -125,6 +125,7 @@ def _lease(fault: Fault, entry: Entry, inventory: Inventory) -> str:
 _NAMES = {
     "refuse": "have probes told that no broker has a name",
     "silence": "have nobody answer when probes look a name up",
+    "move": "have probes find {names} at {to}",
     "restore": "have probes know all names again",
 }
 
@@ -143,7 +144,7 @@ def _line(deed: Deed) -> str:
     if isinstance(deed, Signal):
         return f"{deed.action} the probe {deed.probe}"
     if isinstance(deed, Names):
-        return _NAMES[deed.action]
+        return _NAMES[deed.action].format(names=" and ".join(deed.names), to=deed.to)
     if isinstance(deed, Pause):
         return f"wait {spell_duration(deed.seconds)}"
     return f"wait until {deed.says} (within {deed.within:g} s)"

@@ -71,6 +71,7 @@ class FakeLive:
     roles: dict[int, str | None] = field(default_factory=dict)
     probes: dict[str, ProbeState] = field(default_factory=dict)
     nameless: tuple[str, ...] = ()
+    leads: dict[str, tuple[str, ...]] = field(default_factory=dict)
     silent: bool = False
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
@@ -112,6 +113,10 @@ class FakeLive:
     def unknown_names(self) -> tuple[str, ...]:
         """Those that were set."""
         return self.nameless
+
+    def addresses(self, name: str) -> tuple[str, ...]:
+        """Those that were set."""
+        return self.leads.get(name, ())
 
     def probe(self, name: str) -> ProbeState:
         """The one that was set."""

@@ -48,7 +48,7 @@ def test_every_kind_of_target_is_somebody_in_the_example(name: str) -> None:
 )
 def test_the_example_is_healthy(name: str) -> None:
     """Every condition about the cluster can be asked there, and holds: it is a cluster as it should be."""
-    example = conditions()[name].example.replace("2", "1")
+    example = conditions()[name].example.replace("(2", "(1")
     cluster = fitting(conditions()[name].needs)
     assert parse_condition(example).ask(ExampleCluster(cluster), cluster).holds
 

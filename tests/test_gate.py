@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from gate_at_work import saying
-from sample_inventory import INVENTORY
+from sample_inventory import INVENTORY, on_hosts
 
 from chaosk import clusterlock, gate, hoststate, lease, service
 from chaosk.doctor import facts
@@ -48,13 +48,16 @@ STEPS = {
 Ask = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def fault(kind: str, fields: str) -> Fault:
+def fault(kind: str, fields: str, inventory: Inventory = INVENTORY) -> Fault:
     """A step on the sample cluster, aimed."""
     entry = Entry.model_validate({"name": "entry-1", "at": "1s", kind: yaml.safe_load(fields)})
-    return aim(entry, INVENTORY, ExampleCluster(INVENTORY), 1, "run-1")
+    return aim(entry, inventory, ExampleCluster(inventory), 1, "run-1")
 
 
 FAULTS = [fault(kind, fields) for kind, fields in STEPS.items()]
+FAULTS.append(
+    fault("change_address", "{target: broker 1, address: 198.18.0.99}", on_hosts("a.test", "b.test", "c.test"))
+)
 
 
 @pytest.fixture(scope="module")

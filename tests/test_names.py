@@ -103,6 +103,26 @@ def test_a_process_that_runs_gets_no_answer(folder: Path, looker: Looker) -> Non
     assert looker.ask() == "198.18.0.99"
 
 
+def test_a_name_leads_elsewhere(folder: Path, looker: Looker) -> None:
+    """To a process that runs: where it was moved and nowhere else, whatever services the machine asks first."""
+    for at in (folder, folder / "before"):
+        with (at / "hosts").open("a") as file:
+            file.write("198.18.0.98 other.test Named.Test # both\n198.18.0.97 third.test\n")
+        (at / "nsswitch.conf").write_text("passwd: files\nhosts: dns [!UNAVAIL=return] files\n")
+    names.restore(folder)
+    names.move(folder, ["named.test"], "198.18.0.55")
+    assert looker.ask() == "198.18.0.55"
+    assert names.addresses(folder, ["named.test", "other.test", "third.test", "fourth.test"]) == {
+        "named.test": ("198.18.0.55",), "other.test": ("198.18.0.98",), "third.test": ("198.18.0.97",),
+        "fourth.test": (),
+    }  # fmt: skip
+    names.move(folder, ["third.test"], "fd67::9")
+    assert names.addresses(folder, ["third.test"]) == {"third.test": ("fd67::9",)}
+    names.restore(folder)
+    for name in names.FILES:
+        assert (folder / name).read_text() == (folder / "before" / name).read_text()
+
+
 def test_what_is_unknown(folder: Path) -> None:
     """To those who see the folder; this process never knew."""
     assert names.unknown(folder, ["named.test", "localhost", "other.test"]) == ("other.test",)

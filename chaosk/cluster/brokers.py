@@ -26,11 +26,21 @@ GRACE = 0.3
 class Brokers:
     """Connections to every broker of an inventory, made when they are needed; usable from any thread."""
 
-    def __init__(self, inventory: Inventory, settings: Mapping[str, Any], timeout: float = TIMEOUT) -> None:
-        """``settings``: librdkafka settings with secrets resolved; ``timeout``: seconds that one answer may take."""
+    def __init__(
+        self,
+        inventory: Inventory,
+        settings: Mapping[str, Any],
+        timeout: float = TIMEOUT,
+        find: Callable[[str], str] = str,
+    ) -> None:
+        """``settings``: librdkafka settings with secrets resolved; ``timeout``: seconds that one answer may take.
+
+        ``find``: what a name or an address leads to, asked for every connection.
+        """
         self._places = broker_places(inventory, settings)
         self._kraft = inventory.kraft
         self._timeout = timeout
+        self._find = find
         self._idle: dict[int, list[Link]] = {broker: [] for broker in self._places}
         self._lock = threading.Lock()
         self._closed = False
@@ -42,7 +52,7 @@ class Brokers:
             raise ClusterError(f"broker {broker}: the inventory has no such broker")
         with self._lock:
             links = self._idle[broker]
-            link = links.pop() if links else Link(self._places[broker], self._timeout)
+            link = links.pop() if links else Link(self._places[broker], self._timeout, self._find)
         answer = _ask(link, request, within)
         with self._lock:
             if self._closed:

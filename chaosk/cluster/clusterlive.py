@@ -19,6 +19,10 @@ _OFFSETS = "__consumer_offsets"
 _GROUP = 0  # FindCoordinator: of a consumer group
 
 
+def _itself(name: str) -> tuple[str, ...]:
+    return (name,)
+
+
 class ClusterLive:
     """``chaosk.cluster.live.Live`` of a real cluster; usable from any thread."""
 
@@ -29,10 +33,11 @@ class ClusterLive:
         probe: Callable[[str], ProbeState],
         timeout: float = TIMEOUT,
         unknown_names: Callable[[], tuple[str, ...]] = tuple,
+        addresses: Callable[[str], tuple[str, ...]] = _itself,
     ) -> None:
         """``probe``: what a probe said last; ``timeout``: seconds that a ZooKeeper node may take.
 
-        ``unknown_names``: the names of brokers that probes cannot look up.
+        ``unknown_names``: the names of brokers that probes cannot look up; ``addresses``: where a name leads them.
         """
         self._brokers = brokers
         self._kraft = inventory.kraft
@@ -41,6 +46,7 @@ class ClusterLive:
         self._probe = probe
         self._timeout = timeout
         self._unknown_names = unknown_names
+        self._addresses = addresses
 
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
         """Every partition of a topic."""
@@ -85,6 +91,10 @@ class ClusterLive:
     def unknown_names(self) -> tuple[str, ...]:
         """The names of brokers that probes cannot look up."""
         return self._unknown_names()
+
+    def addresses(self, name: str) -> tuple[str, ...]:
+        """Where a name leads probes."""
+        return self._addresses(name)
 
     def probe(self, name: str) -> ProbeState:
         """What the probe said last."""

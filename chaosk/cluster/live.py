@@ -87,6 +87,10 @@ class Live(Protocol):
         """The names of brokers that probes cannot look up; none where clients know brokers by address."""
         ...
 
+    def addresses(self, name: str) -> tuple[str, ...]:
+        """Where a name leads probes, each address once; to nothing if it is unknown."""
+        ...
+
     def probe(self, name: str) -> ProbeState:
         """What the probe said last."""
         ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -62,9 +62,13 @@ class Place:
 class Link:
     """A connection to one broker, opened when it is needed; for one thread at a time."""
 
-    def __init__(self, place: Place, timeout: float = TIMEOUT) -> None:
-        """``timeout``: seconds that each :meth:`ask` may take unless it says otherwise."""
+    def __init__(self, place: Place, timeout: float = TIMEOUT, find: Callable[[str], str] = str) -> None:
+        """``timeout``: seconds that each :meth:`ask` may take unless it says otherwise.
+
+        ``find``: what the place's address leads to, asked for every connection; the name stays the place's, for TLS.
+        """
         self.place = place
+        self._find = find
         self._timeout = timeout
         self._socket: socket.socket | None = None
         self._protocol: Any = _protocol()
@@ -124,7 +128,7 @@ class Link:
         # a new protocol for a new connection: half-read answers of the old one must not leak into it
         self._protocol = _protocol()
         place = self.place
-        self._socket = socket.create_connection((place.address, place.port), _left(deadline))
+        self._socket = socket.create_connection((self._find(place.address), place.port), _left(deadline))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if place.security.tls is not None:
             self._socket.settimeout(_left(deadline))

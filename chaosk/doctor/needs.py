@@ -28,9 +28,9 @@ PACKAGES = {
     "iptables": "iptables", "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils",
     "mount": "mount", "mv": "coreutils", "nft": "nftables", "nproc": "coreutils", "nsenter": "util-linux",
     "readlink": "coreutils", "rm": "coreutils", "rmdir": "coreutils", "sed": "sed", "setpriv": "util-linux",
-    "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "stat": "coreutils", "sync": "coreutils",
-    "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2", "timeout": "coreutils",
-    "tr": "coreutils", "umount": "mount", "uname": "coreutils", "unshare": "util-linux",
+    "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "ss": "iproute2", "stat": "coreutils",
+    "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2",
+    "timeout": "coreutils", "tr": "coreutils", "umount": "mount", "uname": "coreutils", "unshare": "util-linux",
 }  # fmt: skip
 """By program, the Debian package that brings it."""
 
@@ -38,6 +38,7 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 """What the scripts do without on some hosts, and `chaosk doctor` tells."""
 
 SCRIPTS = {
+    "address": "awk cat grep ip mkdir mv rm sleep ss sync",
     "boot": "cat readlink sleep",
     "clock": "awk cat date mkdir mv readlink rm sync",
     "cut": "awk cat cut getent grep sed sort tr",

@@ -55,9 +55,13 @@ def services(seats: tuple[Seat, ...]) -> tuple[Service, ...]:
 
 
 def listeners(seat: Seat) -> dict[str, str]:
-    """``listeners`` for clients and for brokers, and what is advertised of them: to clients by name, if it has one."""
+    """``listeners`` for clients and for brokers, and what is advertised of them: to clients by name, if it has one.
+
+    Who is known by name may get another address: clients may come in at whichever the host has.
+    """
+    at = seat.address if seat.advertised == seat.address else ""
     return {
-        "listeners": f"CLIENT://{seat.address}:{CLIENT_PORT},REPLICATION://{seat.address}:{REPLICATION_PORT}",
+        "listeners": f"CLIENT://{at}:{CLIENT_PORT},REPLICATION://{seat.address}:{REPLICATION_PORT}",
         "advertised.listeners": (
             f"CLIENT://{seat.advertised}:{CLIENT_PORT},REPLICATION://{seat.address}:{REPLICATION_PORT}"
         ),

@@ -64,15 +64,18 @@ class Field:
         inventory = plan.inventory
         self._plan = plan
         self._transport = Clocked(Reach(Ssh(inventory.hosts), kept(inventory.name)))
-        self._brokers = Brokers(inventory, client_settings(inventory))
+        self._naming = Naming(inventory)
+        self._brokers = Brokers(inventory, client_settings(inventory), find=self._naming.find)
         self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), lost)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
         self._host_watch: HostWatch | None = None
         self._rundir: RunDir | None = None
         self._watcher: WatcherProcess | None = None
         self.crew = Crew(self._launch)
-        self._naming = Naming(inventory)
-        self.live = ClusterLive(inventory, self._brokers, self.crew.state, unknown_names=self._naming.unknown)
+        self.live = ClusterLive(
+            inventory, self._brokers, self.crew.state, unknown_names=self._naming.unknown,
+            addresses=self._naming.addresses,
+        )  # fmt: skip
         self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
         self.hands = Hands(inventory, self._transport, self.live, self._elect, self.crew.signal, self._naming.change)
 
@@ -136,7 +139,7 @@ class Field:
             folder=str(rundir.live / "watcher"),
             others=any(one.watches_all for one in self.stop_conditions),
         )
-        self._watcher = WatcherProcess(spec, rundir.root / "watcher.json")
+        self._watcher = WatcherProcess(spec, rundir.root / "watcher.json", self._naming.followed)
 
     def stop_watcher(self) -> tuple[str, ...]:
         """End the watcher, if it runs; what it failed at, in words."""

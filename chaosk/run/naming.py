@@ -1,4 +1,4 @@
-"""The names that a run's probes know, where a step of it takes them away."""
+"""The names that a run's probes know, where a step of it takes them away or has them lead elsewhere."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from chaosk.errors import PreflightError, StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Names
 
+_FOLLOWED = "followed"
+
 
 class Naming:
-    """The names of brokers, as clients are told them; usable from any thread."""
+    """The names of brokers, as clients are told them; usable from any thread.
+
+    What probes are told the others of the run follow only as far as names lead elsewhere: where they are taken away,
+    chaosk itself still has to see. The watcher has files of its own for that, this process asks :meth:`find`.
+    """
 
     def __init__(self, inventory: Inventory) -> None:
         """Nothing is laid out before ``open``."""
         self._names = inventory.names()
         self._folder: Path | None = None
         self._silent: socket.socket | None = None
+        self._moved: dict[str, str] = {}
 
     def check(self) -> None:
         """Raise PreflightError where probes cannot have names of the run's own."""
@@ -30,7 +37,9 @@ class Naming:
     def open(self, folder: Path) -> None:
         """Lay out the run's own files in ``folder``; raises PreflightError where probes cannot have them."""
         names.lay_out(folder)
+        names.lay_out(folder / _FOLLOWED)
         silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        silent.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # runs on other clusters may hold it as well
         try:
             silent.bind((names.NOBODY, 53))
         except OSError as error:
@@ -46,17 +55,42 @@ class Naming:
         if self._silent is not None:
             self._silent.close()
         self._folder = self._silent = None
+        self._moved = {}
 
     def seen(self, command: list[str]) -> list[str]:
         """A probe's command, as it is run."""
         return command if self._folder is None else names.seeing(self._folder, command)
 
+    def followed(self, command: list[str]) -> list[str]:
+        """The watcher's command, as it is run."""
+        return command if self._folder is None else names.seeing(self._folder / _FOLLOWED, command)
+
+    def find(self, name: str) -> str:
+        """What this process connects to for a broker's name or address: where it was moved, or itself."""
+        return self._moved.get(name, name)
+
     def change(self, deed: Names) -> None:
         """Carry out a deed; raises StepError if it cannot be."""
         if self._folder is None:
             raise StepError("probes have no names of their own in this run")
-        {"refuse": names.refuse, "silence": names.silence, "restore": names.restore}[deed.action](self._folder)
+        match deed:
+            case Names(action="refuse"):
+                names.refuse(self._folder)
+            case Names(action="silence"):
+                names.silence(self._folder)
+            case Names(action="move", to=str(to)):
+                for folder in (self._folder / _FOLLOWED, self._folder):
+                    names.move(folder, deed.names, to)
+                self._moved = dict.fromkeys(deed.names, to)
+            case Names():
+                for folder in (self._folder, self._folder / _FOLLOWED):
+                    names.restore(folder)
+                self._moved = {}
 
     def unknown(self) -> tuple[str, ...]:
         """The names of brokers that a probe cannot look up now."""
         return names.unknown(self._folder, self._names) if self._names else ()
+
+    def addresses(self, name: str) -> tuple[str, ...]:
+        """Where a name leads a probe now."""
+        return names.addresses(self._folder, [name])[name]

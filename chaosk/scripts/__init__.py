@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 PARTS = {
+    "address": ("address",),
     "boot": ("own", "boot"),
     "clock": ("kept", "clock"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),

@@ -85,6 +85,26 @@ shape_checked() {
     esac
 }
 
+ports_checked() {
+    [ $# -ge 4 ] || refuse "no ports"
+    shift 3
+    for port; do
+        case $port in '' | *[!0-9]*) refuse "the number $port" ;; esac
+    done
+}
+
+# Which address is for the caller to say; that nobody else has it the script proves.
+address_checked() {
+    case $1 in
+        fits) ports_checked "$@" ;;
+        add | there | remove | gone) count $# 3 ;;
+        *) refuse "\`address $1\`" ;;
+    esac
+    case $2 in '' | *[!0-9a-f]*) refuse "the id $2" ;; esac
+    case $3 in '' | *[!0-9a-f.:]*) refuse "the address $3" ;; esac
+    run address "$@"
+}
+
 clock_checked() {
     case $1 in
         fits | move | moved)
@@ -274,6 +294,7 @@ inner() {
     name=$1
     shift
     case $name in
+        address) address_checked "$@" ;;
         boot) boot_checked "$@" ;;
         clock) clock_checked "$@" ;;
         cut) cut_checked "$@" ;;

@@ -42,8 +42,12 @@ if command -v tc >/dev/null; then
 fi
 # What a load starts carries its mark (load.sh).
 grep -h -o -s -a 'CHAOSK_LOAD=[0-9a-f]*' /proc/[0-9]*/environ | sort -u | sed 's/^CHAOSK_LOAD=/load chaosk-/'
-# What readonly.sh and mapper.sh have still to bring back.
-for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/*; do
+# The addresses that do not go by themselves.
+if command -v ip >/dev/null; then
+    ip -o addr show permanent | sed 's/^[0-9]*: *\([^ ]*\) *\([^ ]* [^ ]*\) .*/address \1 \2/'
+fi
+# What readonly.sh, mapper.sh and address.sh have still to bring back.
+for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/* /var/lib/chaosk/address/*; do
     [ ! -e "$note" ] || echo "kept $note"
 done
 while [ $# -ge 2 ]; do

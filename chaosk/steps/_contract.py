@@ -54,10 +54,14 @@ class Signal(Model):
 
 
 class Names(Model):
-    """Deed: have probes told that there are no names, or nothing at all, or all names again."""
+    """Deed: have probes told that there are no names, or nothing at all, that some lead elsewhere, or what is so."""
 
     do: Literal["names"] = "names"
-    action: Literal["refuse", "silence", "restore"]
+    action: Literal["refuse", "silence", "move", "restore"]
+    names: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """Those to move."""
+    to: str | None = None
+    """The address to which they lead then."""
 
 
 class Pause(Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -18,14 +19,17 @@ from chaosk.watcher.state import WatcherState
 class WatcherProcess:
     """One watcher; none of its methods but :meth:`stop` waits."""
 
-    def __init__(self, spec: WatcherSpec, file: Path) -> None:
-        """Start it; ``file`` is where its specification is written, and its stderr beside it as ``.stderr``."""
+    def __init__(self, spec: WatcherSpec, file: Path, seen: Callable[[list[str]], list[str]] = list) -> None:
+        """Start it; ``file`` is where its specification is written, and its stderr beside it as ``.stderr``.
+
+        ``seen`` makes of its command the one that is run.
+        """
         file.write_text(spec.model_dump_json(by_alias=True), "utf-8")
         self._said = file.with_suffix(".stderr")
         self._state: WatcherState | None = None
         with self._said.open("wb") as stderr:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "chaosk.watcher", str(file)],
+                seen([sys.executable, "-m", "chaosk.watcher", str(file)]),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,

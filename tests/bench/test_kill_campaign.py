@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 CAMPAIGN = Path(__file__).parents[2] / "bench" / "kill_campaign.py"
-KILLS = 87
+KILLS = 90
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def row(step: str, **values: Any) -> dict[str, Any]:
 @pytest.mark.lab
 @pytest.mark.timeout(900)
 def test_no_host_is_left_harmed(tmp_path: Path) -> None:
-    """Eighty-seven times SIGKILL, at every point of every kind of fault: every host heals itself in time."""
+    """Ninety times SIGKILL, at every point of every kind of fault: every host heals itself in time."""
     output = tmp_path / "campaign.jsonl"
     words = ["--n", str(KILLS), "--lab", "killed", "--output", str(output)]
     done = subprocess.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ def test_where_they_can_nothing_is_left_of_the_question() -> None:
     naming = Naming(NAMED)
     naming.check()
     naming.check()
-    assert naming.seen(["probe"]) == ["probe"]
+    assert naming.seen(["probe"]) == naming.followed(["probe"]) == ["probe"]
+    assert naming.addresses("localhost") == names.addresses(None, ["localhost"])["localhost"]
     with pytest.raises(StepError, match="no names of their own"):
         naming.change(Names(action="refuse"))
 
@@ -52,3 +54,35 @@ def test_of_an_inventory_the_names_are_asked_for(tmp_path: Path) -> None:
         assert naming.unknown() == ()
     finally:
         naming.close()
+
+
+def test_chaosk_itself_follows_a_name_that_leads_elsewhere_and_none_that_is_gone(tmp_path: Path) -> None:
+    """Probes and watcher look it up in files of their own; this process is told what to connect to."""
+    naming = Naming(NAMED)
+    naming.open(tmp_path)
+
+    def found() -> list[str]:
+        ask = ["getent", "ahosts", "a.example.test"]
+        every = [naming.seen(ask), naming.followed(ask)]
+        return [*(_first(words) for words in every), naming.find("a.example.test")]
+
+    try:
+        naming.change(Names(action="move", names=("a.example.test",), to="198.18.0.55"))
+        assert found() == ["198.18.0.55"] * 3
+        assert naming.addresses("a.example.test") == ("198.18.0.55",)
+        assert naming.find("198.18.0.13") == "198.18.0.13"
+        naming.change(Names(action="restore"))
+        assert naming.find("a.example.test") == "a.example.test"
+        for at in (tmp_path / "followed", tmp_path / "followed" / "before"):
+            with (at / "hosts").open("a") as file:
+                file.write("198.18.0.98 a.example.test\n")
+        naming.change(Names(action="refuse"))
+        assert found() == ["", "198.18.0.98", "a.example.test"]
+    finally:
+        naming.close()
+
+
+def _first(words: list[str]) -> str:
+    """The first word that a command says; nothing if it says none."""
+    said = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    return said.split()[0] if said else ""

@@ -162,11 +162,21 @@ def worker_pid(rundir: Path, probe: str) -> int:
     raise AssertionError(msg)
 
 
-def test_there_are_no_names_to_take_away(start: Callable[..., Any]) -> None:
-    """Where clients know brokers by address, a run without names is refused before anything is done."""
-    run = start(HEAD + "timeline:\n  - {name: nameless, at: 1s, revoke_dns: {how: refused}, for: 2s}\n")
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ("revoke_dns: {how: refused}", "clients know every broker by its address; there is no name to take away"),
+        (
+            "change_address: {target: broker 1, address: 198.18.0.99}",
+            "clients know broker 1 on node2 by its address; only a name can lead elsewhere",
+        ),
+    ],
+)
+def test_there_are_no_names_to_take_away(start: Callable[..., Any], step: str, why: str) -> None:
+    """Where clients know brokers by address, a run that changes names is refused before anything is done."""
+    run = start(HEAD + f"timeline:\n  - {{name: nameless, at: 1s, {step}, for: 2s}}\n")
     assert run.finish(60) == 69, run.text
-    assert "clients know every broker by its address; there is no name to take away" in " ".join(run.text.split())
+    assert why in " ".join(run.text.split())
 
 
 def test_a_topic_in_another_shape_is_refused_before_anything_is_touched(

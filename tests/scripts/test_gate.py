@@ -106,6 +106,17 @@ def ask(place: Path) -> Ask:
         ("inner", "disk", "empty", "/var/lib/kafka/chaosk-fill-../x"),
         ("inner", "disk", "empty", "/var/lib/kafka/chaosk-fill-01 /etc/passwd"),
         ("inner", "disk", "empty", "chaosk-fill-01"),
+        ("inner", "address"),
+        ("inner", "address", "add", "01"),
+        ("inner", "address", "add", "01", "192.0.2.9", "more"),
+        ("inner", "address", "add", "../x", "192.0.2.9"),
+        ("inner", "address", "add", "", "192.0.2.9"),
+        ("inner", "address", "add", "01", "192.0.2.9;id"),
+        ("inner", "address", "add", "01", "192.0.2.9 dev lo"),
+        ("inner", "address", "add", "01", ""),
+        ("inner", "address", "fits", "01", "192.0.2.9"),
+        ("inner", "address", "fits", "01", "192.0.2.9", "9092;id", "9093"),
+        ("inner", "address", "taken", "01", "192.0.2.9"),
         ("inner", "lease", "disarm", "../../etc"),
         ("inner", "lease", "disarm", ".."),
         ("inner", "lease", "disarm", ""),
@@ -260,13 +271,14 @@ def test_an_undo_that_is_made_of_them_is_kept(ask: Ask, place: Path) -> None:
     assert (done.stderr, done.returncode) == ("", 0)
 
 
-def test_a_folder_of_a_lease_is_believed_only_where_leases_are(place: Path) -> None:
+def test_a_folder_of_a_lease_is_believed_only_where_leases_are(place: Path, tmp_path: Path) -> None:
     """Its script is run: an environment that sudo lets through must not name another one."""
 
     def under(folder: str) -> subprocess.CompletedProcess[str]:
         text = place.read_text("utf-8").replace(SAY, 'echo "RUNS under ${CHAOSK_LEASE-none}"')
+        (tmp_path / "telling").write_text(text, "utf-8")
         return subprocess.run(
-            ["sh", "-c", text, "sh", "inner", "lock", "show"],
+            ["sh", str(tmp_path / "telling"), "inner", "lock", "show"],
             capture_output=True, text=True, check=False, input="", env={"CHAOSK_LEASE": folder},
         )  # fmt: skip
 

@@ -5,29 +5,17 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from bystander import lives
 
 from chaosk.scripts import script
 
 pytestmark = pytest.mark.lab
 
 Ask = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@contextmanager
-def lives(*words: str) -> Iterator[int]:
-    """A process that does nothing, started by these words, in whose mount namespace something can be done."""
-    process = subprocess.Popen([*words, "sh", "-c", "echo up; exec sleep 600"], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "up\n"
-        yield process.pid
-    finally:
-        process.kill()
-        process.communicate()
 
 
 ALONE = ("unshare", "--mount", "--propagation", "private")

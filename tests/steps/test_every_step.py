@@ -15,7 +15,7 @@ NEEDED = {
     "start_zookeeper", "restart_zookeeper", "cut_network", "elect_leader", "stop_probe", "kill_probe", "start_probe",
     "wait", "lose_packets", "fill_disk", "burn_cpu", "eat_memory", "change_owner", "remount_read_only",
     "delay_network", "duplicate_packets", "reorder_packets", "limit_bandwidth", "skew_clock",
-    "power_off", "reboot", "crash_kernel", "slow_disk", "fail_disk",
+    "power_off", "reboot", "crash_kernel", "slow_disk", "fail_disk", "revoke_dns", "change_address",
 }  # fmt: skip
 
 

@@ -5,6 +5,8 @@ Probes, watcher, audit and doctor all come in, and hosts cut off who is known to
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -117,6 +119,95 @@ def test_names_are_taken_away(start: Callable[..., Any], how: str) -> None:
     sends = pq.read_table(events / "sends.parquet").to_pylist()
     written = [row for row in sends if fault["applied"] < (row["completed"] or 0) < fault["heal_invoked"]]
     assert len([row for row in written if row["outcome"] == "ok"]) > 100
+
+
+MOVED = """\
+name: A broker moves
+hypothesis: Clients find it where its name leads, and back.
+topics:
+  orders: {partitions: 3, replication_factor: 3, config: {min.insync.replicas: 2}}
+probes:
+  writer: {produce: {topic: orders, rate: 50/s, config: {acks: all}}}
+  reader: {consume: {topic: orders, group: readers, commit: sync}}
+baseline: 2s
+timeline:
+  - {name: kill, at: 1s, kill_broker: {target: broker 0}, for: 8s}
+  - {name: moved, at: 1s, change_address: {target: broker 0, address: 198.18.0.99}, for: LASTS}
+  - name: home
+    after: {entry: kill, is: healed}
+    when: isr_full(orders)
+    elect_leader: {topic: orders, election: preferred}
+settle: 3s
+"""
+
+
+def talked_to() -> set[str]:
+    """The addresses of node1 at which this machine is connected to its broker."""
+    words = ["sh", "-c", "ss -H -t -n state established '( sport = :9092 )'"]
+    links = [line.split()[2:4] for line in NamespaceHosts(of(LAB)).on_host("node1", words).splitlines()]
+    return {own.rpartition(":")[0].strip("[]").removeprefix("::ffff:") for own, peer in links if "198.18.0.1]" in peer}
+
+
+def moved_to() -> str:
+    """Of node1 the address that it was given and what refuses its others, as far as they are there."""
+    words = ["sh", "-c", "ip -o addr | grep -F 198.18.0.99; nft list tables; iptables-save | grep -F 198.18.0.99; true"]
+    return NamespaceHosts(of(LAB)).on_host("node1", words).strip()
+
+
+def test_a_broker_comes_back_under_another_address(start: Callable[..., Any]) -> None:
+    """Probes and watcher are connected there and nowhere else, though its certificate is for the name; then back.
+
+    It leads again under its new address, and clients write to it there.
+    """
+    before = moved_to()
+    run = start(MOVED.replace("LASTS", "50s"))
+    run.wait_for("home: verified")
+    until(lambda: talked_to() == {"198.18.0.99"}, 15.0)
+    code = run.finish()
+    verdict = run.read("verdict.json")
+    assert not [one for one in verdict["findings"] if one["severity"] == "violation"], run.text
+    assert code in {0, 2}, run.text  # 2 where the machine stood still
+    faults = {one["name"]: one for one in verdict["faults"]}
+    assert all(one["took"] for one in faults.values()), run.text
+    assert faults["moved"]["undone"]
+    assert moved_to() == before
+    events, home, back = run.rundir() / "events", faults["home"]["applied"], faults["moved"]["heal_invoked"]
+    watched = pq.read_table(events / "brokers.parquet").to_pylist()
+    assert [row for row in watched if row["asked"] == 0 and row["error"] is None and home < row["completed"] < back]
+    states = pq.read_table(events / "partitions.parquet").to_pylist()
+    led = {row["partition"] for row in states if row["topic"] == "orders" and row["leader"] == 0 and row["at"] > home}
+    sends = pq.read_table(events / "sends.parquet").to_pylist()
+    assert [
+        row for row in sends
+        if row["outcome"] == "ok" and row["partition"] in led and home + 2e9 < row["completed"] < back
+    ]  # fmt: skip
+
+
+def test_a_host_gives_the_address_back_when_chaosk_is_killed(start: Callable[..., Any], lab_inventory: Path) -> None:
+    """SIGKILL while its broker is elsewhere: within its lease and some seconds it has what it had, and starts it."""
+    before = moved_to()
+    path = lab_inventory.with_name("short-leases.yaml")
+    path.write_text(f"{lab_inventory.read_text('utf-8')}\nlongest_lease: 6s\n", "utf-8")
+    run = start(MOVED.replace("LASTS", "50s"), "--inventory", str(path))
+    run.wait_for("moved: verified")
+    assert moved_to() != before
+    run.process.kill()
+    run.process.wait()
+    until(lambda: moved_to() == before, 10.0)
+    until(lambda: lab.status(LAB).healthy, 60.0)
+    halt = [sys.executable, "-m", "chaosk", "halt", "--inventory", str(path)]  # it still has the cluster's lock
+    subprocess.run(halt, capture_output=True, timeout=120, check=True)
+    path.unlink()
+
+
+def test_an_address_that_somebody_has(start: Callable[..., Any]) -> None:
+    """Another host's, and one of another network: refused before anything is done, with what is wrong."""
+    for address, why in (
+        ("198.18.0.12", "somebody has 198.18.0.12"),
+        ("203.0.113.9", "no network that 203.0.113.9 is in"),
+    ):
+        said = refused(start(MOVED.replace("198.18.0.99", address).replace("LASTS", "5s")))
+        assert why in said
 
 
 def altered(lab_inventory: Path, folder: Path, **client: object) -> Path:

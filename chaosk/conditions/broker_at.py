@@ -1,0 +1,38 @@
+"""Whether a broker's name leads probes to an address."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.errors import UsageError
+from chaosk.fields import Ip
+from chaosk.inventory import Inventory
+
+
+class BrokerAt(Condition):
+    """Every name by which clients know a broker leads probes to one address, and to no other.
+
+    Whether the broker answers there is another question, broker_up.
+    """
+
+    spelling: ClassVar[str] = "broker_at(ID, ADDRESS)"
+    example: ClassVar[str] = "broker_at(2, 192.0.2.99)"
+
+    id: int
+    """Broker id."""
+    address: Ip
+    """Of IPv4 or IPv6."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:
+        """Look the names up, as probes do; an address leads to itself."""
+        if self.id not in inventory.brokers:
+            raise UsageError(f"broker_at({self.id}, {self.address}): the inventory has no such broker")
+        names = {at.address for at in inventory.brokers[self.id].listeners.values() if at.clients}
+        found = {name: live.addresses(name) for name in sorted(names)}
+        seen = "; ".join(f"{name} leads to {', '.join(at) or 'nothing'}" for name, at in found.items())
+        return Answer(
+            holds=bool(found) and all(at == (self.address,) for at in found.values()),
+            seen=seen or "no listener of it is for clients",
+        )

@@ -32,6 +32,17 @@ def fresh_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def replace(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all, so that no reader meets half of one; raises OSError."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        fresh_text(draft, text)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
 def folder(parent: Path, name: str, *, new: bool) -> Path:
     """The folder ``name`` in ``parent``, made with mode 0700 if it is not there; raises OSError.
 

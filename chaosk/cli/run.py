@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from rich.console import Console
 
 from chaosk import plan as plans
 from chaosk import report
+from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.document import load_scenario
 from chaosk.errors import AnalysisError, ExitCode
@@ -30,7 +32,9 @@ from chaosk.run.place import settle_on
 from chaosk.run.signals import heard
 from chaosk.rundir import RunDir, create, slug
 from chaosk.runrecord import RunRecord
+from chaosk.scenario import Scenario
 from chaosk.verdict import Verdict
+from chaosk.worker.lifeline import watch_parent
 
 
 @click.command()
@@ -39,15 +43,29 @@ from chaosk.verdict import Verdict
 @set_option
 @click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where run directories go.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeats the random choices of a run.")
+@click.option("--lifeline", is_flag=True, hidden=True, help="Ends and heals once its input, a pipe, is closed.")
 def command(
-    scenario: Path, inventory: Path | None, assignments: tuple[str, ...], output: Path, seed: int | None
+    *,
+    scenario: Path,
+    inventory: Path | None,
+    assignments: tuple[str, ...],
+    output: Path,
+    seed: int | None,
+    lifeline: bool,
 ) -> int:
     """Run SCENARIO: inject its faults while probes work, heal, and judge what they saw.
 
     Ends with 0 pass, 1 fail, 2 inconclusive, 3 a fault could not be healed.
     """
+    if lifeline:
+        watch_parent(lambda: os.kill(os.getpid(), signal.SIGTERM), in_time=False)
+    with lasting_output():
+        return _run(load_scenario(scenario, sets_of(assignments)), inventory, output, seed)
+
+
+def _run(loaded: Scenario, inventory: Path | None, output: Path, seed: int | None) -> int:
+    """A run and its report; the exit code."""
     console = Console()
-    loaded = load_scenario(scenario, sets_of(assignments))
     with _display(console) as display:
         durations: dict[str, float] = {}
         with _timed(durations, "lab"):

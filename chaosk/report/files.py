@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -35,13 +34,10 @@ def write_all(run: RunDir, formats: Sequence[str] = tuple(FORMATS)) -> tuple[Pat
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a file as a whole or not at all; raises UsageError where that cannot be."""
     try:
-        private.fresh_text(draft, text)
-        draft.replace(path)
+        private.replace(path, text)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise UsageError(
             f"{path}: cannot write the report: {error.strerror}; make room or fix the permissions"
         ) from error

@@ -6,7 +6,7 @@ skipped. What the scenario predicted, and was found, passes: so the file is red 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
@@ -23,16 +23,22 @@ Result = Skipped | Failure | Error
 
 def junit(verdict: Verdict, identity: Pairs) -> str:
     """The document; deterministic, without the time at which it is made."""
-    suite = TestSuite(printable(verdict.scenario))
-    for name, value in (("hypothesis", verdict.hypothesis), ("verdict", headline(verdict)), *identity):
-        suite.add_property(name, printable(value))
-    for case in _cases(verdict):
-        suite.add_testcase(case)
+    told = (("hypothesis", verdict.hypothesis), ("verdict", headline(verdict)), *identity)
+    return document(verdict.scenario, told, _cases(verdict))
+
+
+def document(name: str, properties: Iterable[tuple[str, str]], cases: Iterable[TestCase]) -> str:
+    """A document with one suite."""
+    suite = TestSuite(printable(name))
+    for key, value in properties:
+        suite.add_property(key, printable(value))
+    for each in cases:
+        suite.add_testcase(each)
     suite.update_statistics()  # type: ignore[no-untyped-call]
-    document = JUnitXml("chaosk")
-    document.add_testsuite(suite)
-    document.update_statistics()  # type: ignore[no-untyped-call]
-    text: bytes = document.tostring()  # type: ignore[no-untyped-call]
+    xml = JUnitXml("chaosk")
+    xml.add_testsuite(suite)
+    xml.update_statistics()  # type: ignore[no-untyped-call]
+    text: bytes = xml.tostring()  # type: ignore[no-untyped-call]
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text.decode()}\n'
 
 
@@ -44,18 +50,19 @@ def _cases(verdict: Verdict) -> Iterator[TestCase]:
             yield _check(finding.check, "found", verdict)
     for objective in verdict.objectives:
         yield _objective(objective)
-    yield _case("run", "everything that was injected was undone", _unhealed(verdict))
+    yield case("run", "everything that was injected was undone", _unhealed(verdict))
     guards = [Error(printable(guard.what), guard.guard) for guard in verdict.guards]
-    yield _case("run", "the evidence carries", guards)
-    yield _case("run", "the verdict", _verdict(verdict), seconds=verdict.duration)
+    yield case("run", "the evidence carries", guards)
+    yield case("run", "the verdict", _verdict(verdict), seconds=verdict.duration)
 
 
-def _case(kind: str, name: str, results: Sequence[Result], told: str = "", seconds: float = 0.0) -> TestCase:
-    case = TestCase(printable(name), f"chaosk.{kind}", round(seconds, 3))
-    case.result = list(results)
+def case(kind: str, name: str, results: Sequence[Result], told: str = "", seconds: float = 0.0) -> TestCase:
+    """One test case of the class ``chaosk.KIND``."""
+    made = TestCase(printable(name), f"chaosk.{kind}", round(seconds, 3))
+    made.result = list(results)
     if told:
-        case.system_out = printable_lines(told)
-    return case
+        made.system_out = printable_lines(told)
+    return made
 
 
 def _check(check: str, state: str, verdict: Verdict) -> TestCase:
@@ -67,7 +74,7 @@ def _check(check: str, state: str, verdict: Verdict) -> TestCase:
     ]
     if state.startswith("not judged") and not results:
         results = [Skipped(printable(state))]
-    return _case("check", check, results, "\n".join(_evidence(finding) for finding in findings))
+    return case("check", check, results, "\n".join(_evidence(finding) for finding in findings))
 
 
 def _evidence(finding: Finding) -> str:
@@ -85,7 +92,7 @@ def _objective(o: Objective) -> TestCase:
         results = [Skipped(printable(said))]
     elif not o.met:
         results = [Error(printable(said), "prediction") if o.prediction else Failure(printable(said), "objective")]
-    return _case("objective", f"{metric_name(o.metric)}{subject}, {window_name(o.window)}: {asked}", results, said)
+    return case("objective", f"{metric_name(o.metric)}{subject}, {window_name(o.window)}: {asked}", results, said)
 
 
 def _unhealed(verdict: Verdict) -> list[Result]:

@@ -66,7 +66,7 @@ def _guards(content: Content) -> Iterator[str]:
 def _objectives(content: Content) -> Iterator[str]:
     signs = {"met": "✓ met", "missed": "✕ missed", "not measured": "? not measured"}
     rows = [(o.name, o.subject, o.window, o.asked, o.measured, signs[o.state]) for o in content.objectives]
-    yield from _section("Objectives", ("objective", "of", "over", "asked for", "measured", "result"), rows)
+    yield from section("Objectives", ("objective", "of", "over", "asked for", "measured", "result"), rows)
 
 
 def _findings(content: Content) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _faults(content: Content) -> Iterator[str]:
         )
         for f in content.verdict.faults
     ]
-    yield from _section("Faults", ("fault", "step", "aimed at", "in place", "undone", "took and undone"), rows)
+    yield from section("Faults", ("fault", "step", "aimed at", "in place", "undone", "took and undone"), rows)
 
 
 def _clocks(content: Content) -> Iterator[str]:
@@ -147,7 +147,8 @@ def _title(text: str) -> tuple[str, ...]:
     return ("", f"### {text}", "")
 
 
-def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A title and a table, every cell escaped; nothing without rows."""
     if rows:
         yield from _title(title)
         yield from _table(columns, rows)

@@ -51,7 +51,7 @@ class ObjectiveRow:
 
 def tiles(verdict: Verdict) -> tuple[Tile, ...]:
     """The figures that an operator asks for first, each the worst of its subjects over the run."""
-    found = ((name, _overall(name, verdict.measures)) for name in TILES)
+    found = ((name, overall(name, verdict.measures)) for name in TILES)
     return tuple(
         Tile(metric_name(name), figure(m.value, m.unit, censored=m.censored), m.subject, says(name))
         for name, m in found
@@ -59,7 +59,7 @@ def tiles(verdict: Verdict) -> tuple[Tile, ...]:
     )
 
 
-def _overall(metric: str, measures: Iterable[Measure]) -> Measure | None:
+def overall(metric: str, measures: Iterable[Measure]) -> Measure | None:
     """The whole run's figure of a metric, of its subjects' if there is none of its own; None if not measured."""
     run = [m for m in measures if m.metric == metric and m.window == "run" and (m.value is not None or m.censored)]
     whole = next((m for m in run if not m.subject), None)

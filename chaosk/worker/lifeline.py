@@ -19,19 +19,21 @@ ORPHANED = 71
 """Its exit status then."""
 
 
-def watch_parent(orphaned: Callable[[], None], descriptor: int = 0) -> None:
+def watch_parent(orphaned: Callable[[], None], descriptor: int = 0, *, in_time: bool = True) -> None:
     """Call ``orphaned`` once the parent is gone, and end the process ``LAST_CALL`` seconds later if it still runs.
 
-    Does nothing where ``descriptor`` is no pipe: then a person started the process by hand.
+    With ``in_time`` false it takes the time that it needs. Does nothing where ``descriptor`` is no pipe: then a person
+    started the process by hand.
     """
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-        threading.Thread(target=_wait, args=(orphaned, descriptor), daemon=True, name="lifeline").start()
+        threading.Thread(target=_wait, args=(orphaned, descriptor, in_time), daemon=True, name="lifeline").start()
 
 
-def _wait(orphaned: Callable[[], None], descriptor: int) -> None:
+def _wait(orphaned: Callable[[], None], descriptor: int, in_time: bool) -> None:  # noqa: FBT001 - a thread's argument
     while os.read(descriptor, 1):
         pass
-    timer = threading.Timer(LAST_CALL, os._exit, args=(ORPHANED,))
-    timer.daemon = True
-    timer.start()
+    if in_time:
+        timer = threading.Timer(LAST_CALL, os._exit, args=(ORPHANED,))
+        timer.daemon = True
+        timer.start()
     orphaned()

@@ -1,0 +1,200 @@
+"""``chaosk gate``: a folder of scenarios, one report over all, the worst exit code."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from chaosk import private
+from chaosk.cli._outlet import lasting_output
+from chaosk.cli._sets import set_option, sets_of
+from chaosk.document import load_inventory
+from chaosk.errors import UsageError
+from chaosk.release import record
+from chaosk.release.choice import Chosen, choose
+from chaosk.release.record import Attempt, Gate
+from chaosk.units import parse_share
+
+
+def _share(context: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature
+    """A share of one from how it is written, like ``20 %``."""
+    try:
+        return parse_share(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _shard(context: click.Context, param: click.Parameter, value: str) -> tuple[int, int]:  # noqa: ARG001 - as above
+    """The i-th of n parts."""
+    part, _, parts = value.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise click.BadParameter(f"{value!r} is no part of a whole; write the second of four as 2/4")
+    return int(part), int(parts)
+
+
+@click.command("gate")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster; without it labs on this machine.")
+@click.option("--repeat", type=click.IntRange(1, 1000), default=1, help="How often each scenario is run (1).")
+@click.option(
+    "--baseline", type=click.Path(path_type=Path), help="A former gate's folder or gate.json to compare with."
+)
+@click.option(
+    "--figure", "metrics", multiple=True, metavar="METRIC", help="What to compare (unavailability, recovery)."
+)
+@click.option("--worse-by", "tolerance", callback=_share, default="20 %", help="Up to here nothing is worse (20 %).")
+@click.option(
+    "--error-rate", callback=_share, default="5 %", help="How likely any figure may be accused wrongly (5 %)."
+)
+@click.option("--keep-going", is_flag=True, help="Run the rest although one did not pass.")
+@click.option("--only", multiple=True, metavar="WORD", help="Of this tag, id or file name (leader-*); may be repeated.")
+@click.option("--shard", callback=_shard, default="1/1", metavar="I/N", help="Of N parts the I-th, for N machines.")
+@set_option
+@click.option(
+    "--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where the gate's folder goes."
+)
+@click.option("--continue", "former", type=click.Path(path_type=Path), help="Run what this gate's folder has not run.")
+def command(former: Path | None, output: Path, paths: tuple[Path, ...], **options: Any) -> int:  # noqa: ANN401
+    """Run every scenario in PATHS, files or folders, and judge them together.
+
+    Ends with the worst exit code of its runs: 3 a fault could not be healed, 1 fail or worse than the baseline, 2
+    inconclusive, 0 all passed. A run directory each, and gate.json, gate.html, gate.md and junit.xml over all.
+    """
+    if former is not None:
+        if paths:
+            raise UsageError("--continue runs the scenarios of that gate; leave the others out, or start a new one")
+        gate, folder = _continued(record.load(former)), former
+    else:
+        gate, folder = _new(paths, **options), output / datetime.now(UTC).strftime("gate-%Y-%m-%dT%H-%M-%SZ")
+    private.keep_private()
+    with lasting_output():
+        return _play(gate, folder.resolve())
+
+
+def _new(  # noqa: PLR0913 - one for each option
+    paths: Sequence[Path],
+    *,
+    inventory: Path | None,
+    repeat: int,
+    baseline: Path | None,
+    metrics: tuple[str, ...],
+    tolerance: float,
+    error_rate: float,
+    keep_going: bool,
+    only: tuple[str, ...],
+    shard: tuple[int, int],
+    assignments: tuple[str, ...],
+) -> Gate:
+    """A gate that has run nothing yet; every mistake that can be told before is."""
+    from chaosk.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
+
+    if not paths:
+        raise UsageError("name scenarios, or a folder of them, like: chaosk gate scenarios/")
+    if inventory is not None:
+        load_inventory(inventory)
+    chosen = choose(paths, sets_of(assignments), only, shard)
+    gate = Gate(
+        began=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        inventory=None if inventory is None else str(inventory.resolve()),
+        versions=installed_versions(),
+        attempts=tuple(_attempt(one, number) for one in chosen for number in range(1, repeat + 1)),
+        keep_going=keep_going,
+        baseline=None if baseline is None else str(baseline.resolve()),
+        metrics=_metrics(metrics),
+        tolerance=tolerance,
+        error_rate=error_rate,
+    )
+    if baseline is not None:
+        _check_baseline(gate, record.load(baseline), repeat)
+    return gate
+
+
+def _attempt(one: Chosen, repeat: int) -> Attempt:
+    return Attempt(
+        file=str(one.path.resolve()), scenario=one.scenario.name, digest=one.digest, repeat=repeat, sets=dict(one.sets)
+    )
+
+
+def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
+    from chaosk.nearest import instead  # noqa: PLC0415 - for a mistake only
+    from chaosk.release.regression import COMPARABLE, DEFAULT  # noqa: PLC0415 - scipy takes a second to load
+
+    for name in asked:
+        if name not in COMPARABLE:
+            raise UsageError(f"--figure {name}: no figure that can be compared; {instead(name, COMPARABLE)}")
+    return tuple(dict.fromkeys(asked)) or DEFAULT
+
+
+def _check_baseline(gate: Gate, baseline: Gate, repeat: int) -> None:
+    """Raise UsageError where no comparison could come to an end, before hours are spent on it."""
+    from chaosk.release.regression import FEWEST, repeats_needed  # noqa: PLC0415 - as above
+
+    names = {one.scenario for one in gate.attempts}
+    runs = [sum(one.scenario == name and bool(one.figures) for one in baseline.attempts) for name in sorted(names)]
+    known = [count for count in runs if count]
+    if not known:
+        raise UsageError(f"--baseline {gate.baseline}: has figures of none of these scenarios; make one: chaosk gate")
+    if (fewest := min(known)) < FEWEST:
+        raise UsageError(
+            f"--baseline {gate.baseline}: has {fewest} runs of a scenario, and it takes {FEWEST}; make another"
+        )
+    needed = repeats_needed(fewest, len(known) * len(gate.metrics), gate.error_rate)
+    if repeat < needed:
+        raise UsageError(
+            f"--repeat {repeat}: too few runs to tell anything from chance: {len(known)} scenarios with "
+            f"{len(gate.metrics)} figures each, against {fewest} runs, take --repeat {needed}; or compare fewer"
+        )
+
+
+def _continued(gate: Gate) -> Gate:
+    """The same gate; raises UsageError if a scenario that is still to be run is another one by now."""
+    for one in gate.attempts:
+        if one.state != "done":
+            (now,) = choose([Path(one.file)], one.sets, (), (1, 1))
+            if now.digest != one.digest:
+                raise UsageError(f"{one.file}: has changed since the gate was begun; begin another one")
+    if all(one.state == "done" for one in gate.attempts):
+        raise UsageError("--continue: that gate has run all it was to run; begin another one")
+    return gate
+
+
+def _play(gate: Gate, folder: Path) -> int:
+    from chaosk.release import child  # noqa: PLC0415 - as above
+    from chaosk.release.conduct import conduct  # noqa: PLC0415
+    from chaosk.release.files import write  # noqa: PLC0415
+    from chaosk.release.outcome import exit_code  # noqa: PLC0415
+    from chaosk.release.regression import compare  # noqa: PLC0415
+    from chaosk.run.signals import heard  # noqa: PLC0415
+
+    stop, again = threading.Event(), threading.Event()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot make it: {error.strerror}; name another place with --output") from error
+    with heard(stop, _say, again.set):
+        gate = conduct(gate, folder, lambda one: child.run(_words(one, gate, folder), stop, again), stop, _say)
+    if gate.baseline is not None:
+        gate = gate.model_copy(update={"comparisons": compare(gate, record.load(Path(gate.baseline)))})
+        record.save(folder, gate)
+    report = write(folder, gate)
+    _say((folder / "gate.md").read_text("utf-8").splitlines()[0].removeprefix("## "))
+    if gate.why_ended is not None:
+        _say(f"the rest was not run: {gate.why_ended}; go on with: chaosk gate --continue {folder}")
+    click.echo(f"report: {report}")
+    return exit_code(gate)
+
+
+def _words(one: Attempt, gate: Gate, folder: Path) -> list[str]:
+    from chaosk.release.child import command as words  # noqa: PLC0415 - as above
+
+    return words(one, gate.inventory, folder / "runs" / one.key)
+
+
+def _say(line: str) -> None:
+    click.echo(f"gate: {line}")

@@ -1,0 +1,68 @@
+"""What became of an attempt, read from the run directory that it left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chaosk.errors import ExitCode
+from chaosk.inventory import Inventory
+from chaosk.metrics import METRICS
+from chaosk.plan import Plan
+from chaosk.release.record import Attempt
+from chaosk.report.headline import headline
+from chaosk.report.measures import overall
+from chaosk.rundir import RunDir
+from chaosk.verdict import Measure, Outcome, Verdict
+
+COUNTS = (Outcome.PASS, Outcome.DEGRADED)
+"""The verdicts of runs whose figures count: the evidence carries, and nothing was lost on the way."""
+
+
+def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: str) -> Attempt:
+    """The attempt as it went; ``folder`` is the gate's, ``said`` the last that it said on stderr."""
+    base = folder / "runs" / attempt.key
+    found = sorted(base.glob("*/*/plan.json"))
+    run = RunDir(found[-1].parent) if found else None
+    verdict = _verdict(run)
+    plan = Plan.from_json(run.plan.read_bytes()) if run is not None else None
+    return attempt.model_copy(
+        update={
+            "state": "broken off" if exit_code == ExitCode.INTERRUPTED else "done",
+            "exit_code": exit_code,
+            "verdict": None if verdict is None else verdict.verdict,
+            "said": said if verdict is None else headline(verdict),
+            "seconds": round(seconds, 1),
+            "folder": None if run is None else str(run.root.relative_to(folder)),
+            "cluster": "" if plan is None else shape(plan.inventory),
+            "kafka": None if plan is None else plan.kafka,
+            "figures": () if verdict is None else _figures(verdict),
+        }
+    )
+
+
+def shape(inventory: Inventory) -> str:
+    """A cluster's shape in words: figures of another shape are no baseline."""
+    brokers, controllers = len(inventory.brokers), len(inventory.controllers)
+    keepers = (
+        _many(len(inventory.zookeepers), "ZooKeeper node") if inventory.zookeepers
+        else _many(controllers, "controller") if controllers else "KRaft in the brokers"
+    )  # fmt: skip
+    return f"{_many(brokers, 'broker')}, {keepers}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _verdict(run: RunDir | None) -> Verdict | None:
+    if run is None or not run.verdict.exists():
+        return None
+    return Verdict.model_validate_json(run.verdict.read_bytes())
+
+
+def _figures(verdict: Verdict) -> tuple[Measure, ...]:
+    """Those of the whole run, of all subjects together."""
+    if verdict.verdict not in COUNTS or not verdict.healed:
+        return ()
+    found = (overall(name, verdict.measures) for name in METRICS)
+    return tuple(one.model_copy(update={"subject": ""}) for one in found if one is not None)

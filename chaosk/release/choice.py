@@ -1,0 +1,94 @@
+"""Which scenarios a gate runs: files and folders, narrowed by words and by shards."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from chaosk.document import DocumentError, load_scenario
+from chaosk.document.kinds import is_inventory
+from chaosk.errors import UsageError
+from chaosk.scenario import Scenario
+
+SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One scenario that is to be run."""
+
+    path: Path
+    scenario: Scenario
+    sets: Mapping[str, str]
+    """Of the variables that were given, those that it has."""
+
+    @property
+    def digest(self) -> str:
+        """What tells it from another text of the same name: equal for scenarios that do the same."""
+        return hashlib.sha256(self.scenario.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
+
+
+def choose(paths: Iterable[Path], sets: Mapping[str, str], only: Sequence[str], shard: tuple[int, int]) -> list[Chosen]:
+    """The scenarios in files and folders, by path; raises UsageError where they are none, or not what was meant.
+
+    ``only``: of those the ones that have one of these tags, ids in ``covers``, or a file name like it (``leader-*``).
+    ``shard``: of those the i-th of n parts, counted from 1.
+    """
+    every = _loaded(_files(paths), sets)
+    _refuse_twins(every)
+    wanted = [one for one in every if not only or any(_is_called(one, word) for word in only)]
+    if not wanted:
+        raise UsageError(
+            f"--only {' --only '.join(only)}: none of {len(every)} scenarios has such a tag, id or file name"
+        )
+    part, parts = shard
+    chosen = wanted[part - 1 :: parts]
+    if not chosen:
+        raise UsageError(
+            f"--shard {part}/{parts}: there are {len(wanted)} scenarios, so this part is empty; ask for fewer parts"
+        )
+    return chosen
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
+        scenarios = [each for each in found if not is_inventory(each)]
+        if not scenarios:
+            raise UsageError(f"{path}: there is no scenario in it (*.yaml); name files, or another folder")
+        yield from scenarios
+
+
+def _loaded(files: Iterable[Path], sets: Mapping[str, str]) -> list[Chosen]:
+    """All of them, or one error with the mistakes of all."""
+    every, problems, used = [], [], set[str]()
+    for path in dict.fromkeys(files):
+        try:
+            own = {name: value for name, value in sets.items() if name in load_scenario(path).variables}
+            every.append(Chosen(path, load_scenario(path, own), own))
+            used |= own.keys()
+        except DocumentError as error:
+            problems.append(str(error))
+    if problems:
+        raise UsageError("\n".join(problems))
+    if unused := [name for name in sets if name not in used]:
+        raise UsageError(f"--set {unused[0]}: none of the scenarios has a variable of that name")
+    return every
+
+
+def _refuse_twins(every: Iterable[Chosen]) -> None:
+    """Two scenarios of one name would be one in reports, folders and baselines."""
+    first: dict[str, Path] = {}
+    for one in every:
+        if (other := first.setdefault(one.scenario.name, one.path)) != one.path:
+            raise UsageError(f"{one.path} and {other} have the same name, {one.scenario.name!r}; rename one of them")
+
+
+def _is_called(one: Chosen, word: str) -> bool:
+    return word in one.scenario.tags or word in one.scenario.covers or fnmatch(one.path.stem, word)

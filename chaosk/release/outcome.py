@@ -1,0 +1,40 @@
+"""The exit code of a gate: the worst of its runs', and of what the comparison with a baseline says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chaosk.errors import ExitCode
+from chaosk.release.record import Gate
+
+WORST_FIRST = (
+    ExitCode.NOT_HEALED, ExitCode.INTERRUPTED, ExitCode.FAIL, ExitCode.INTERNAL, ExitCode.PREFLIGHT, ExitCode.USAGE,
+    ExitCode.INCONCLUSIVE, ExitCode.PASS,
+)  # fmt: skip
+"""An interruption says only that the rest is unknown, which may be worse than what is known; unhealed stays worst."""
+
+
+def exit_code(gate: Gate) -> ExitCode:
+    """The worst; a gate in which nothing was run is inconclusive, never a pass."""
+    found = set(_codes(gate))
+    return next(code for code in WORST_FIRST if code in found)
+
+
+def _codes(gate: Gate) -> Iterator[ExitCode]:
+    known = set(ExitCode)
+    for one in gate.attempts:
+        if one.exit_code is None:
+            yield ExitCode.INCONCLUSIVE
+        else:  # ended by a signal, or by what is no code of ours
+            yield ExitCode(one.exit_code) if one.exit_code in known else ExitCode.INTERNAL
+    if gate.baseline is not None:
+        for each in gate.comparisons:
+            if each.worse:
+                yield ExitCode.FAIL
+            elif each.p is None:
+                yield ExitCode.INCONCLUSIVE
+        if not gate.comparisons:
+            yield ExitCode.INCONCLUSIVE
+    if not gate.attempts:
+        yield ExitCode.INCONCLUSIVE
+    yield ExitCode.PASS

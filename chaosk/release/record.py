@@ -1,0 +1,143 @@
+"""``gate.json``: what a gate was to run and what became of it. A baseline is such a file, so it holds all it takes.
+
+It is written anew after every run, as a whole: a gate that dies can be continued, and nothing that was run is lost.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from chaosk import private
+from chaosk.errors import UsageError
+from chaosk.model import Model
+from chaosk.verdict import Measure, Outcome
+
+NAME = "gate.json"
+VERSION = 1
+"""Version of the format; it changes when a field changes its meaning or goes away."""
+
+
+class Attempt(Model):
+    """One run of one scenario."""
+
+    file: str
+    """The scenario's file, as it was named."""
+    scenario: str
+    """Its name."""
+    digest: str
+    """What tells it from another text."""
+    repeat: int
+    """The first run of a scenario is 1."""
+    sets: dict[str, str] = Field(default_factory=dict)
+    """What ``--set`` gave it."""
+    state: Literal["not run", "broken off", "done"] = "not run"
+    """``broken off``: interrupted, and so to be run again."""
+    exit_code: int | None = None
+    verdict: Outcome | None = None
+    """None if there is none: preflight refused it, or it ended otherwise."""
+    said: str = ""
+    """Its headline, or the last that it said."""
+    seconds: float | None = None
+    """How long it took, all in all."""
+    folder: str | None = None
+    """Its run directory, seen from the gate's folder."""
+    cluster: str = ""
+    """The shape of its cluster, like ``3 brokers, 3 ZooKeeper nodes``."""
+    kafka: str | None = None
+    """The brokers' version."""
+    figures: Annotated[tuple[Measure, ...], Field(strict=False)] = ()
+    """What was measured over the whole run, where the verdict lets it count."""
+
+    @property
+    def key(self) -> str:
+        """What its folder is called."""
+        return f"{Path(self.file).stem}-{self.repeat}"
+
+
+class Comparison(Model):
+    """One figure against the baseline's."""
+
+    scenario: str
+    metric: str
+    unit: str
+    before: Annotated[tuple[float, ...], Field(strict=False)] = ()
+    """The baseline's figures, one a run, ascending."""
+    now: Annotated[tuple[float, ...], Field(strict=False)] = ()
+    """These runs' figures, ascending."""
+    p: float | None = None
+    """How likely so great a difference is by chance, if nothing is worse than is tolerated; None: not compared."""
+    worse: bool = False
+    """Whether it is accused."""
+    missed: float | None = None
+    """How likely a figure twice as bad as the baseline's is not accused."""
+    why_not: str = ""
+    """Why it was not compared."""
+
+
+class Gate(Model):
+    """All of one gate."""
+
+    version: int = VERSION
+    began: str
+    """UTC, like ``2026-11-24T01:02:03Z``."""
+    inventory: str | None = None
+    """The inventory's file; None for labs on this machine."""
+    versions: dict[str, str] = Field(default_factory=dict)
+    """Of chaosk and the libraries that act or judge."""
+    attempts: Annotated[tuple[Attempt, ...], Field(strict=False)]
+    keep_going: bool = False
+    baseline: str | None = None
+    """What the figures are compared with."""
+    metrics: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """Which ones."""
+    tolerance: float = 0.0
+    """What is not worse: a figure up to so much (0.2: a fifth) beyond the baseline's."""
+    error_rate: float = 0.05
+    """How likely, at most, any figure is accused if none is worse."""
+    comparisons: Annotated[tuple[Comparison, ...], Field(strict=False)] = ()
+    why_ended: str | None = None
+    """Why some were not run; None if all were."""
+
+
+def save(folder: Path, gate: Gate) -> None:
+    """Write ``gate.json``; raises UsageError if it cannot be written."""
+    path = folder / NAME
+    try:
+        private.replace(path, gate.model_dump_json(indent=1) + "\n")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
+
+
+def load(path: Path) -> Gate:
+    """The gate in a file, or in a gate's folder; raises UsageError if there is none that this chaosk reads."""
+    file = path / NAME if path.is_dir() else path
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"{file}: cannot read it: {error.strerror}; name a folder or file that `chaosk gate` wrote"
+        ) from error
+    try:
+        return Gate.model_validate_json(text)
+    except ValidationError as error:
+        if version := _other_version(text):
+            raise UsageError(
+                f"{file}: has version {version}; this chaosk reads version {VERSION}; make it anew"
+            ) from error
+        raise UsageError(f"{file}: is damaged, or was not written by `chaosk gate`; make it anew") from error
+
+
+def _other_version(text: bytes) -> int | None:
+    """The version that a document of another one gives."""
+
+    class Head(Model, extra="ignore"):
+        version: int
+
+    try:
+        version = Head.model_validate_json(text).version
+    except ValidationError:
+        return None
+    return version if version != VERSION else None

@@ -1,0 +1,43 @@
+"""Several runs' figures in three: their median, and an interval in which the true median lies.
+
+The interval is the one between two order statistics: of n figures, whatever their distribution, the true median lies
+between the k-th smallest and the k-th largest with a probability that the binomial distribution gives. See H. A. David
+and H. N. Nagaraja, "Order Statistics", 3rd edition, section 7.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import comb
+from statistics import median
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Figures of one kind, one a run."""
+
+    values: tuple[float, ...]
+    """Ascending."""
+    median: float
+    low: float
+    high: float
+    confidence: float
+    """How likely the true median is between low and high; below 95 % where the runs are too few for that."""
+
+
+def spread(values: Iterable[float]) -> Spread:
+    """Of at least one figure; raises ValueError for none."""
+    found = tuple(sorted(values))
+    if not found:
+        raise ValueError("no figures")
+    most = max(range(1, (len(found) + 1) // 2 + 1), key=lambda k: (_covers(len(found), k) >= CONFIDENCE, k), default=1)
+    k = most if _covers(len(found), most) >= CONFIDENCE else 1
+    return Spread(found, median(found), found[k - 1], found[-k], _covers(len(found), k))
+
+
+def _covers(count: int, k: int) -> float:
+    """How likely the true median is between the k-th smallest and the k-th largest of ``count`` figures."""
+    return 1.0 - 2.0 * sum(comb(count, i) for i in range(k)) / 2.0**count

@@ -1,0 +1,134 @@
+"""``chaosk gate``: what is refused before anything is run. Real runs are in tests/release/on_lab."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from sample_documents import SCENARIO
+from sample_gate import attempt, gate, measured, unreachable
+
+from chaosk.cli.main import main
+from chaosk.errors import ExitCode
+from chaosk.release.choice import choose
+from chaosk.release.record import NAME, Gate, load, save
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """One scenario, in a folder of its own."""
+    folder = tmp_path / "scenarios"
+    folder.mkdir()
+    (folder / "kill.yaml").write_text(yaml.safe_dump(yaml.safe_load(SCENARIO) | {"name": "Kill"}), "utf-8")
+    return folder
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """What is said of a command that is refused; nothing is made."""
+    assert main(["gate", *map(str, words)]) == ExitCode.USAGE
+    return " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "name scenarios, or a folder of them, like: chaosk gate scenarios/"),
+        (("nowhere.yaml",), "nowhere.yaml"),
+        (("FOLDER", "--only", "nightly"), "none of 1 scenarios has such a tag"),
+        (("FOLDER", "--shard", "2/1"), "write the second of four as 2/4"),
+        (("FOLDER", "--shard", "x"), "write the second of four as 2/4"),
+        (("FOLDER", "--worse-by", "much"), "Invalid value"),
+        (("FOLDER", "--figure", "recovry"), "no figure that can be compared; did you mean 'recovery'"),
+        (("FOLDER", "--figure", "lost_records"), "no figure that can be compared"),
+        (("FOLDER", "--inventory", "nowhere.yaml"), "nowhere.yaml"),
+        (("FOLDER", "--baseline", "nowhere"), "nowhere: cannot read it"),
+        (("FOLDER", "--set", "paws=1"), "none of the scenarios has a variable of that name"),
+        (("--continue", "nowhere"), "nowhere: cannot read it"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
+) -> None:
+    """The documented exit code, what is wrong and what to do; no folder is left behind."""
+    told = refused(
+        capsys, *(str(scenario) if word == "FOLDER" else word for word in words), "--output", tmp_path / "out"
+    )
+    assert says in told
+    assert not (tmp_path / "out").exists()
+
+
+def baseline(folder: Path, scenario: Path, count: int) -> Path:
+    """A former gate with that many runs of the scenario."""
+    (chosen,) = choose([scenario], {}, (), (1, 1))
+    runs = measured(tuple(float(value) for value in range(10, 10 + count)), digest=chosen.digest)
+    folder.mkdir()
+    save(folder, gate(*runs))
+    return folder
+
+
+def test_a_comparison_that_could_not_end_is_refused_first(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Too few runs of either side, or none of these scenarios: known before hours are spent on it."""
+    few, enough = baseline(tmp_path / "few", scenario, 2), baseline(tmp_path / "enough", scenario, 5)
+    assert "has 2 runs of a scenario, and it takes 3" in refused(capsys, scenario, "--baseline", few, "--repeat", 9)
+    told = refused(capsys, scenario, "--baseline", enough, "--repeat", 2)
+    assert (
+        "--repeat 2: too few runs to tell anything from chance: 1 scenarios with 2 figures each, against 5 runs" in told
+    )
+    assert "take --repeat 3; or compare fewer" in told
+    (tmp_path / "other").mkdir()
+    save(tmp_path / "other", gate(attempt("Other")))
+    assert "has figures of none of these scenarios" in refused(capsys, scenario, "--baseline", tmp_path / "other")
+
+
+def begun(folder: Path, scenario: Path) -> Gate:
+    """A gate that has run nothing of its one scenario yet."""
+    (chosen,) = choose([scenario], {}, (), (1, 1))
+    told = gate(attempt(exit_code=None, file=str(chosen.path), digest=chosen.digest))
+    folder.mkdir()
+    save(folder, told)
+    return told
+
+
+def test_a_gate_that_is_done_is_not_continued(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor one whose scenarios are others by now, or together with others."""
+    begun(tmp_path / "begun", scenario)
+    assert "leave the others out" in refused(capsys, scenario, "--continue", tmp_path / "begun")
+    changed = yaml.safe_load((scenario / "kill.yaml").read_text("utf-8")) | {"settle": "33s"}
+    (scenario / "kill.yaml").write_text(yaml.safe_dump(changed), "utf-8")
+    assert "kill.yaml: has changed since the gate was begun" in refused(capsys, "--continue", tmp_path / "begun")
+    (tmp_path / "done").mkdir()
+    save(tmp_path / "done", gate(attempt()))
+    assert "has run all it was to run" in refused(capsys, "--continue", tmp_path / "done")
+
+
+def test_a_cluster_that_does_not_answer(scenario: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The run is refused by its own preflight: the gate ends with that, has its reports, and can be continued."""
+    code = main(
+        [
+            "gate",
+            str(scenario),
+            "--inventory",
+            str(unreachable(tmp_path)),
+            "--output",
+            str(tmp_path / "out"),
+            "--repeat",
+            "2",
+        ]
+    )
+    told = capfd.readouterr()
+    assert code == ExitCode.PREFLIGHT, told
+    (folder,) = (tmp_path / "out").iterdir()
+    found = load(folder)
+    assert [(one.state, one.exit_code) for one in found.attempts] == [("done", 69), ("not run", None)]
+    assert found.attempts[0].said in told.err
+    assert found.attempts[0].said
+    assert f"go on with: chaosk gate --continue {folder}" in told.out
+    assert told.out.splitlines()[-1] == f"report: {folder / 'gate.html'}"
+    assert {each.name for each in folder.iterdir()} >= {NAME, "gate.html", "gate.md", "junit.xml"}
+    assert json.loads((folder / NAME).read_text("utf-8"))["why_ended"].startswith("Kill did not pass")

@@ -1,0 +1,171 @@
+"""`chaosk gate` on a real lab: a folder to its end, and gates that are interrupted, killed and continued."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+from on_lab import inside, until
+
+from chaosk.document import load_inventory
+from chaosk.inventory import Inventory
+from chaosk.release.record import Gate, load
+from chaosk.runrecord import RunRecord
+from chaosk.transport.command import Command
+from chaosk.transport.ssh import Ssh
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
+THREE = ("failed-and-not-committed", "swallowed-message", "zookeeper-leader-stop")
+CUT = """\
+name: A short cut
+hypothesis: It heals, and nothing is lost.
+topics:
+  orders: {partitions: 3, replication_factor: 3, config: {min.insync.replicas: 2}}
+probes:
+  writer: {produce: {topic: orders, rate: 50/s, config: {acks: all}}}
+baseline: 1s
+settle: 2s
+timeline:
+  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 30s}
+"""
+
+
+@pytest.fixture
+def gate(lab_inventory: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts `chaosk gate` in a folder of its own; whatever it leaves is halted."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*words: str | Path) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "chaosk", "gate", *map(str, words)]
+        if "--continue" not in words:
+            command += ["--inventory", str(lab_inventory), "--output", str(tmp_path / "gates")]
+        settings = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings, start_new_session=True)
+        started.append(process)
+        return process
+
+    yield begin
+    for each in started:
+        if each.poll() is None:
+            each.kill()
+            each.wait()
+        if each.stdout is not None:
+            each.stdout.close()
+    halt = [sys.executable, "-m", "chaosk", "halt", "--inventory", str(lab_inventory)]
+    subprocess.run(halt, capture_output=True, timeout=300, check=True)
+
+
+def folder_of(place: Path) -> Path:
+    """The one gate in a folder."""
+    (found,) = place.iterdir()
+    return found
+
+
+def read_until(process: subprocess.Popen[str], text: str) -> None:
+    """Read what it prints until there is a line with that in it."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if text in line:
+            return
+    pytest.fail(f"never printed {text!r}:\n" + "".join(lines))
+
+
+def records(folder: Path) -> list[RunRecord]:
+    """How the runs of a gate went, those that were recorded, oldest first."""
+    return [RunRecord.model_validate_json(each.read_bytes()) for each in sorted(folder.glob("runs/*/*/*/run.json"))]
+
+
+@pytest.fixture
+def is_cut(lab_inventory: Path) -> Callable[[], bool]:
+    """Whether the second host has a rule of chaosk's, looked up over SSH."""
+    inventory = load_inventory(lab_inventory)
+    assert isinstance(inventory, Inventory)
+    look = "{ iptables-save; nft list ruleset; } 2>/dev/null | grep -ci chaosk || true"
+
+    def ask() -> bool:
+        with inside(inventory.network_namespace or ""):
+            transport = Ssh(inventory.hosts)
+            try:
+                done = transport.run(Command(host="node2", argv=("sh", "-c", look), sudo=True))
+            finally:
+                transport.close()
+        assert done.ok, done.stderr
+        return int(done.stdout) > 0
+
+    return ask
+
+
+def test_a_folder_of_three(gate: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
+    """One command, unattended: all three pass, one of them because it fails as predicted; all is healed and told."""
+    folder = tmp_path / "scenarios" / "nested"
+    folder.mkdir(parents=True)
+    for name in THREE:
+        shutil.copy(SCENARIOS / f"{name}.yaml", folder)
+    process = gate(tmp_path / "scenarios")
+    out, _ = process.communicate(timeout=800)
+    assert process.returncode == 0, out
+    place = folder_of(tmp_path / "gates")
+    told = load(place)
+    assert [one.key for one in told.attempts] == [f"{name}-1" for name in THREE]
+    assert {(one.state, one.exit_code) for one in told.attempts} == {("done", 0)}
+    assert {one.cluster for one in told.attempts} == {"3 brokers, 3 ZooKeeper nodes"}
+    assert {record.healed for record in records(place)} == {True}
+    predicted = json.loads((place / (told.attempts[1].folder or "") / "verdict.json").read_text("utf-8"))
+    assert (predicted["found"], predicted["expected"], predicted["verdict"]) == ("violation", "violation", "pass")
+    figures = {one.metric: one.value for one in told.attempts[2].figures}
+    assert (figures["acknowledged_records"] or 0) > 1000
+    assert "unavailability" in figures
+    suite = JUnitXml.fromfile(str(place / "junit.xml"))
+    assert (suite.failures, suite.errors, suite.skipped) == (0, 0, 0)
+    assert "3 of 3 runs passed" in (place / "gate.md").read_text("utf-8")
+    assert out.splitlines()[-1] == f"report: {place / 'gate.html'}"
+
+
+def test_interrupted_killed_and_continued(
+    gate: Callable[..., subprocess.Popen[str]], is_cut: Callable[[], bool], tmp_path: Path
+) -> None:
+    """Ctrl-C ends and heals the run. Killed outright the gate can do neither, and its run does both all the same.
+
+    What listened to it is gone as well then. Continued, the gate runs what it has not, and only that.
+    """
+    (tmp_path / "cut.yaml").write_text(CUT, "utf-8")
+    first = gate(tmp_path / "cut.yaml")
+    read_until(first, "cut: verified")
+    first.send_signal(signal.SIGINT)
+    out, _ = first.communicate(timeout=300)
+    assert first.returncode == 130, out
+    place = folder_of(tmp_path / "gates")
+    assert not is_cut()
+    assert [(one.state, one.exit_code) for one in load(place).attempts] == [("broken off", 130)]
+    assert f"go on with: chaosk gate --continue {place}" in out
+
+    second = gate("--continue", place)
+    read_until(second, "cut: verified")
+    assert is_cut()
+    second.kill()
+    second.wait()
+    assert second.stdout is not None
+    second.stdout.close()
+    until(lambda: not is_cut(), 20.0)
+    until(lambda: len(records(place)) == 2, 60.0)
+    assert [(record.interrupted, record.healed) for record in records(place)] == [(True, True), (True, True)]
+
+    third = gate("--continue", place)
+    out, _ = third.communicate(timeout=600)
+    assert third.returncode == 0, out
+    done: Gate = load(place)
+    assert [(one.state, one.exit_code) for one in done.attempts] == [("done", 0)]
+    assert len(records(place)) == 3
+    assert done.why_ended is None

@@ -1,0 +1,100 @@
+"""`chaosk run` as a process of a gate: what it ended with, what it said last, and how it is told to end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sample_gate import attempt
+
+from chaosk.release.child import command, run
+
+PATIENT = """
+import signal, sys, time
+def heal(*_):
+    print("healing", file=sys.stderr, flush=True)
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(3))
+    time.sleep(float(sys.argv[1]))
+    sys.exit(130)
+signal.signal(signal.SIGINT, heal)
+print("ready", file=sys.stderr, flush=True)
+time.sleep(60)
+"""
+
+
+GATE = """
+import sys, threading
+from chaosk.release.child import run
+run([sys.executable, "-c", sys.argv[1], *sys.argv[2:]], threading.Event(), threading.Event())
+"""
+ORPHAN = """
+import sys, pathlib
+print("ready", file=sys.stderr, flush=True)
+sys.stdin.read()
+pathlib.Path(sys.argv[1]).write_text("its gate is gone")
+"""
+
+
+def unset() -> threading.Event:
+    """An event that nobody sets."""
+    return threading.Event()
+
+
+def test_it_learns_that_its_gate_is_dead(tmp_path: Path) -> None:
+    """Killed outright a gate can tell nobody anything: what it left running knows by the end of its input."""
+    told = tmp_path / "told"
+    with subprocess.Popen([sys.executable, "-c", GATE, ORPHAN, str(told)], stderr=subprocess.PIPE, text=True) as gate:
+        assert gate.stderr is not None
+        assert gate.stderr.readline() == "ready\n"
+        assert not told.exists()
+        gate.kill()
+    deadline = time.monotonic() + 20.0
+    while not told.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert told.exists()
+
+
+def test_the_words_of_a_run() -> None:
+    """Scenario, place, cluster and variables, as one would write them."""
+    told = "-m chaosk run --lifeline /scenarios/kill.yaml --output /out --inventory /lab.yaml --set down=9s"
+    assert command(attempt(sets={"down": "9s"}), "/lab.yaml", Path("/out"))[1:] == told.split()
+    assert "--inventory" not in command(attempt(), None, Path("/out"))
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "said"),
+    [
+        ("import sys; print('chaosk: no such host', file=sys.stderr); sys.exit(69)", 69, "no such host"),
+        ("import sys; print('one\\ntwo\\n\\n', file=sys.stderr)", 0, "two"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -9, ""),
+    ],
+)
+def test_how_it_ended(program: str, code: int, said: str) -> None:
+    """Its code, or the signal; the last line that says something."""
+    ended = run([sys.executable, "-c", program], unset(), unset())
+    assert (ended.exit_code, ended.said) == (code, said)
+
+
+@pytest.mark.parametrize(("heals", "more", "code"), [("0", False, 130), ("30", True, 3)])
+def test_it_is_told_to_end_and_waited_for(
+    heals: str, code: int, capfd: pytest.CaptureFixture[str], *, more: bool
+) -> None:
+    """Once, so that it heals in peace; a second time only if the user asks again."""
+    stop, again = threading.Event(), threading.Event()
+
+    def ask() -> None:
+        time.sleep(1.0)
+        stop.set()
+        if more:
+            time.sleep(1.0)
+            again.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    ended = run([sys.executable, "-c", PATIENT, heals], stop, again)
+    assert (ended.exit_code, ended.said) == (code, "healing")
+    assert ended.seconds < 20.0
+    assert "ready" in capfd.readouterr().err

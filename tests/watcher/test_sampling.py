@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -91,31 +89,48 @@ def test_zookeepers_are_sampled_by_role() -> None:
     assert "refused" in second["error"]
 
 
+class Clock(threading.Event):
+    """A clock that only a wait or a sample moves, and the event that ends the sampler at its time."""
+
+    def __init__(self, end: float) -> None:
+        super().__init__()
+        self.now, self._end = 0.0, end
+
+    def monotonic(self) -> float:
+        """Seconds."""
+        return self.now
+
+    def is_set(self) -> bool:
+        """Whether the end is reached."""
+        return self.now >= self._end
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """The time passes at once."""
+        assert timeout is not None
+        self.now += timeout
+        return self.is_set()
+
+
 class Counting(Sampler):
     """Takes its time for the third sample."""
 
-    times: list[float]
+    def __init__(self, clock: Clock) -> None:
+        super().__init__("counting", 0.25, Rows(), clock)
+        self.clock, self.times = clock, list[float]()
 
     def sample(self) -> None:
         """Note the time."""
-        self.times.append(time.monotonic())
-        time.sleep(0.25 if len(self.times) == 3 else 0)
+        self.times.append(self.clock.now)
+        self.clock.now += 1.125 if len(self.times) == 3 else 0.125
 
 
-def test_keeps_to_its_schedule() -> None:
-    """Samples come at their rate; one that takes long delays the next, and none are made up for in a burst."""
-    stop = threading.Event()
-    sampler = Counting("counting", 0.05, Rows(), stop)
-    sampler.times = []
-    sampler.start()
-    time.sleep(1.0)
-    stop.set()
-    sampler.join(2)
-    assert not sampler.is_alive()
-    gaps = [after - before for before, after in pairwise(sampler.times)]
-    assert len(gaps) >= 8
-    assert gaps[2] >= 0.25
-    assert min(gaps[:2] + gaps[4:]) > 0.02
+def test_keeps_to_its_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples come at their rate, whatever each takes; one that takes too long is not made up for in a burst."""
+    clock = Clock(end=2.5)
+    monkeypatch.setattr("chaosk.watcher.sampling.time", clock)
+    sampler = Counting(clock)
+    sampler.run()
+    assert sampler.times == [0, 0.25, 0.5, 1.625, 1.875, 2.125, 2.375]
 
 
 def test_topics_of_others_are_seen_and_not_written_down() -> None:

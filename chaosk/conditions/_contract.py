@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar
 
 from chaosk.cluster.live import Live
@@ -19,6 +20,10 @@ class Answer(Model):
     """What was seen, for logs and messages, like ``orders-3: ISR 0,1 of 0,1,2``."""
 
 
+Ask = Callable[[Live, Inventory], Answer]
+"""Asks once, and never waits."""
+
+
 class Condition(Model, ABC):
     """A condition; its fields are its arguments in the order they are written."""
 
@@ -31,3 +36,7 @@ class Condition(Model, ABC):
     @abstractmethod
     def ask(self, live: Live, inventory: Inventory) -> Answer:
         """Ask once; never waits. Raises ChaoskError if the cluster cannot tell."""
+
+    def from_now(self, live: Live) -> Ask:  # noqa: ARG002 - for conditions that count
+        """What asks again and again from now on; a condition that counts begins to. Raises as ``ask`` does."""
+        return self.ask

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from chaosk.conditions._contract import Answer
+from chaosk.conditions._contract import Answer, Ask
 from chaosk.errors import ChaoskError
 from chaosk.expression import parse_condition
 from chaosk.plan import Plan
@@ -64,9 +64,17 @@ class FaultActor:
         over = self.faults.over()
         self.admission.forget(over if self.faults.begun(name) else over | {name})
 
-    def ask(self, condition: str) -> Answer:
-        """Ask a condition once; a cluster that does not answer does not confirm it."""
-        try:
-            return parse_condition(condition).ask(self.hands.live, self.plan.inventory)
-        except ChaoskError as error:
-            return Answer(holds=False, seen=str(error))
+    def asks(self, condition: str) -> Callable[[], Answer]:
+        """What asks a condition, counting from now on; a cluster that does not answer does not confirm it."""
+        parsed = parse_condition(condition)
+        begun: list[Ask] = []
+
+        def ask() -> Answer:
+            try:
+                if not begun:
+                    begun.append(parsed.from_now(self.hands.live))
+                return begun[0](self.hands.live, self.plan.inventory)
+            except ChaoskError as error:
+                return Answer(holds=False, seen=str(error))
+
+        return ask

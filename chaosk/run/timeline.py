@@ -27,8 +27,8 @@ class Actor(Protocol):
         """Inject the entry's fault and verify it; what ends it is returned. Raises StepError, Interrupted."""
         ...
 
-    def ask(self, condition: str) -> Answer:
-        """Ask a condition once."""
+    def asks(self, condition: str) -> Callable[[], Answer]:
+        """What asks a condition again and again; one that counts does so from now on."""
         ...
 
 
@@ -146,11 +146,11 @@ class Timeline:
         return marks.at[mark]
 
     def _await_condition(self, name: str, condition: str, timeout: float, halt: threading.Event) -> None:
-        last = Answer(holds=False, seen="not asked")
+        ask, last = self._actor.asks(condition), Answer(holds=False, seen="not asked")
 
         def holds() -> bool:
             nonlocal last
-            last = self._actor.ask(condition)
+            last = ask()
             return last.holds
 
         if not wait_for(holds, timeout, halt):

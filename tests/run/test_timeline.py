@@ -58,8 +58,11 @@ class Recorder:
             raise StepError(f"{entry.name}: broke")
         return lambda: self._note(f"end {entry.name}")
 
-    def ask(self, condition: str) -> Answer:
+    def asks(self, condition: str) -> Callable[[], Answer]:
         """True from the n-th question on."""
+        return lambda: self._answer(condition)
+
+    def _answer(self, condition: str) -> Answer:
         self.asked[condition] = self.asked.get(condition, 0) + 1
         holds = self.asked[condition] >= self.true_after.get(condition, 10**9)
         return Answer(holds=holds, seen=f"asked {self.asked[condition]} times")

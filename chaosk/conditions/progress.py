@@ -1,0 +1,37 @@
+"""Whether a probe has got on."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Ask, Condition
+from chaosk.inventory import Inventory
+
+
+class Progress(Condition):
+    """A probe has had so many more successes since the entry began to wait: acknowledgements, deliveries, checks."""
+
+    spelling: ClassVar[str] = "progress(PROBE, COUNT)"
+    example: ClassVar[str] = "progress(writer, 1000)"
+
+    probe: str
+    """The probe."""
+    count: Annotated[int, Field(ge=1)]
+    """How many: records acknowledged (produce), delivered (consume), committed (transform); health checks answered."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
+        """Since the probe's process began."""
+        return self._since(0, live)
+
+    def from_now(self, live: Live) -> Ask:
+        """Since now; a process that is started anew counts from nothing."""
+        base = live.probe(self.probe).ok
+        return lambda later, _: self._since(base, later)
+
+    def _since(self, base: int, live: Live) -> Answer:
+        ok = live.probe(self.probe).ok
+        done = ok - base if ok >= base else ok
+        return Answer(holds=done >= self.count, seen=f"{self.probe}: {done} of {self.count} more")

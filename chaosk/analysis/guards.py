@@ -162,8 +162,8 @@ def log_truncated(case: Case, progress: Histograms) -> Iterator[Guard]:
         if end["rows"] != progress.processes[process]:
             what = f"the log of {name} has {progress.processes[process]:,} rows and says that it wrote {end['rows']:,}"
             yield Guard(guard="log_truncated", what=what)
-        if worker.kind in ("produce", "health_check") and end["scheduled"] > progress.processes[process]:
-            due = "records" if worker.kind == "produce" else "health checks"
+        if worker.kind in _DUE and end["scheduled"] > progress.processes[process]:
+            due = _DUE[worker.kind]
             what = f"{name} had {end['scheduled']:,} {due} due and accounts for {progress.processes[process]:,}"
             yield Guard(guard="log_truncated", what=what)
 
@@ -174,7 +174,7 @@ def nothing_happened(case: Case, progress: Histograms) -> Iterator[Guard]:
         if not any(worker.probe == probe for worker in case.workers):
             yield Guard(guard="probe_not_started", what=f"the probe {probe} never got ready")
     if not sum(progress.processes.values()):
-        what = "not one record was sent or read and no broker's health was checked, so nothing was tested"
+        what = "nothing was sent, read, asked or checked, so nothing was tested"
         yield Guard(guard="nothing_happened", what=what)
 
 
@@ -222,6 +222,8 @@ _TELLING = {
     ("transform", True): ("call",),
     ("health_check", False): ("healthy",),
     ("health_check", True): ("healthy", "unhealthy"),
+    ("call", False): ("answered",),
+    ("call", True): ("call",),
 }
 """By kind of probe, and whether in the middle of a fault, what counts as progress."""
 
@@ -230,8 +232,12 @@ _MISSING = {
     "consume": ("record delivered", "poll or commit under way"),
     "transform": ("record delivered", "poll or commit under way"),
     "health_check": ("health check that succeeded", "health check"),
+    "call": ("call answered", "call"),
 }
 """By kind of probe what was missed: a success, or in the middle of a fault an attempt."""
+
+_DUE = {"produce": "records", "health_check": "health checks", "call": "calls"}
+"""By kind of probe that has a schedule, what is due by it."""
 
 _ABOUT_RUN: tuple[Callable[[Case], Iterator[Guard]], ...] = (
     aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, clocks, silent,

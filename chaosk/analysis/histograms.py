@@ -28,7 +28,7 @@ class Histograms:
 
     counts: Counter[Key]
     processes: Counter[tuple[str, int]]
-    """By probe and incarnation, rows of ``sends``, ``reads`` or ``health_checks`` in all."""
+    """By probe and incarnation, rows of ``sends``, ``reads``, ``health_checks`` or ``calls`` in all."""
     buckets: dict[Key, dict[int, int]]
     """By key, bucket (its lower bound) and count."""
     longest: dict[Key, int]

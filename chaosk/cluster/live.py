@@ -29,12 +29,12 @@ class ProbeState(Model):
 
     probe: str
     kind: str
-    """``produce``, ``consume``, ``transform`` or ``health_check``."""
+    """``produce``, ``consume``, ``transform``, ``health_check`` or ``call``."""
     running: bool
     scheduled: int = 0
-    """Records (a producer) or health checks due so far."""
+    """Records (a producer), health checks or calls due so far."""
     ok: int = 0
-    """Acknowledged (and not in a transaction that was not committed), delivered, or connected to."""
+    """Acknowledged (and not in a transaction that was not committed), delivered, connected to, or answered."""
     fail: int = 0
     info: int = 0
     errors: int = 0

@@ -20,7 +20,7 @@ class Progress(Condition):
     probe: str
     """The probe."""
     count: Annotated[int, Field(ge=1)]
-    """How many: records acknowledged (produce), delivered (consume), committed (transform); health checks answered."""
+    """How many: records acknowledged (produce), delivered (consume), committed (transform), or checks, or calls."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
         """Since the probe's process began."""

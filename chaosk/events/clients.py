@@ -177,6 +177,16 @@ HEALTH_CHECKS = table(
         True,
     ),
 )
+CALLS = table(
+    "calls",
+    "one row per call of the probe call, which asks the cluster one question over and over",
+    *WHO,
+    ("operation", "string", "what was asked, like end_offsets"),
+    ("began", "long", "when the call was made, connecting included where each has a client of its own"),
+    ("completed", "long", "when it returned, or was given up at the probe's end"),
+    ("outcome", "string", "ok, fail, or info (under way when the probe ended)"),
+    ("error", "string", "librdkafka's name of the error, like _TIMED_OUT, or UNFINISHED", True),
+)
 CONNECTIONS = table(
     "connections",
     "one row per change of a client's connections, as its statistics showed it; one that is killed tells nothing more",
@@ -205,7 +215,7 @@ INCARNATIONS = table(
     "incarnations",
     "one row per started process of a probe",
     *WHO,
-    ("kind", "string", "produce, consume, transform or health_check"),
+    ("kind", "string", "produce, consume, transform, health_check or call"),
     ("group", "string", "consumer group", True),
     ("started", "long", "when it was ready"),
     ("pid", "int", "process id"),
@@ -221,8 +231,8 @@ ENDS = table(
     "the end marker: one row per process of a probe that ended by itself and wrote all it knew",
     *WHO,
     ("at", "long", "when"),
-    ("scheduled", "long", "how many records (a producer) or health checks were due, or 0"),
-    ("rows", "long", "how many rows of sends, reads or health_checks it wrote"),
+    ("scheduled", "long", "how many records (a producer), health checks or calls were due, or 0"),
+    ("rows", "long", "how many rows of sends, reads, health_checks or calls it wrote"),
 )
 TALLIES = table(
     "tallies",
@@ -242,5 +252,5 @@ TALLIES = table(
 
 TABLES = (
     SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, JOINS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES,
-    HEALTH_CHECKS, CONNECTIONS, ERRORS, INCARNATIONS, TALLIES, ENDS,
+    HEALTH_CHECKS, CALLS, CONNECTIONS, ERRORS, INCARNATIONS, TALLIES, ENDS,
 )  # fmt: skip

@@ -50,6 +50,8 @@ class Workplace:
     """Report progress; call it every 200 ms or so."""
     brokers: Mapping[int, Address] = field(default_factory=dict)
     """By broker id where clients connect to."""
+    partitions: Mapping[str, int] = field(default_factory=dict)
+    """By topic of the scenario how many it has."""
 
 
 class Probe(Model, ABC):

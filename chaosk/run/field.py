@@ -180,7 +180,8 @@ class Field:
             raise ChaoskError(f"{probe}: the run has no directory yet")
         folder = self._rundir.live / source(probe, incarnation)
         who = (self._plan.run_id, probe, incarnation)
-        spec = spec_of(self._plan.scenario.probes[probe], self._plan.inventory, who, folder)
+        scenario = self._plan.scenario
+        spec = spec_of(scenario.probes[probe], self._plan.inventory, who, folder, scenario.topics)
         return ProbeProcess(spec, self._naming.seen)
 
     def _elect(self, deed: Elect) -> None:

@@ -55,7 +55,7 @@ def _work(spec: WorkerSpec, ending: threading.Event) -> None:
     gc.disable()
     with LiveLog(Path(spec.live)) as log, flushed(log):
         who = (spec.run_id, spec.probe, spec.incarnation)
-        probe.work(Workplace(*who, client, log, ending.is_set, _tell, spec.brokers))
+        probe.work(Workplace(*who, client, log, ending.is_set, _tell, spec.brokers, spec.partitions))
 
 
 def _tell(state: ProbeState) -> None:

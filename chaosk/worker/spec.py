@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 from pydantic import Field, JsonValue, ValidationError
@@ -15,6 +16,7 @@ from chaosk.fields import Id, Name
 from chaosk.inventory import Inventory, SecretRef
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
+from chaosk.scenario import Topic
 from chaosk.secrets import resolve
 
 FILE: Final = "spec.json"
@@ -39,6 +41,8 @@ class WorkerSpec(Model):
     """Folder for its event streams."""
     brokers: dict[Id, Annotated[tuple[str, int], Field(strict=False)]] = Field(default_factory=dict)
     """By broker id the host and port that clients connect to, as the inventory names them."""
+    partitions: dict[str, int] = Field(default_factory=dict)
+    """By topic of the scenario how many partitions it has."""
 
     def load(self) -> Probe:
         """The probe itself; raises UsageError if there is no such kind or a field is wrong."""
@@ -59,7 +63,13 @@ class WorkerSpec(Model):
         }
 
 
-def spec_of(probe: Probe, inventory: Inventory, who: tuple[str, str, int], folder: Path) -> WorkerSpec:
+def spec_of(
+    probe: Probe,
+    inventory: Inventory,
+    who: tuple[str, str, int],
+    folder: Path,
+    topics: Mapping[str, Topic] = MappingProxyType({}),
+) -> WorkerSpec:
     """The spec of ``who``: run id, the probe's name, incarnation. Its events go to ``folder``."""
     run_id, name, incarnation = who
     client: Mapping[str, Any] = {**inventory.client, "bootstrap.servers": inventory.bootstrap_servers()}
@@ -72,6 +82,7 @@ def spec_of(probe: Probe, inventory: Inventory, who: tuple[str, str, int], folde
         client=dict(client),
         live=str(folder),
         brokers=inventory.client_addresses(),
+        partitions={name: topic.partitions for name, topic in topics.items()},
     )
 
 

@@ -177,6 +177,7 @@ class History:
             "assignments": {**reader, "kind": "assign", **place, "assignment": 0, "rebalance": 0},
             "failures": {**reader, **place, **value, "attempt": 1, "handling": "swallow"},
             "health_checks": {"probe": "health", "incarnation": 0, "broker": 1, "outcome": "ok"},
+            "calls": {"probe": "caller", "incarnation": 0, "operation": "metadata", "outcome": "ok"},
             "connections": {
                 "probe": "writer",
                 "incarnation": 0,
@@ -238,7 +239,9 @@ class History:
 
     def _finished(self, name: str) -> Iterator[Row]:
         if name == "tallies" and self.counts_itself:
-            counting = {row["probe"] for row in self.rows["incarnations"] if row["kind"] != "health_check"}
+            counting = {
+                row["probe"] for row in self.rows["incarnations"] if row["kind"] not in ("health_check", "call")
+            }
             ended = [(row["probe"], row["incarnation"]) for row in self.rows["ends"] if row["probe"] in counting]
             yield from tallies(self.rows, ended, ns(21))
         due = {tuple(row[key] for key in SENDER): row["scheduled"] for row in self.rows["sends"]}
@@ -254,7 +257,7 @@ class History:
                 yield row
 
     def _written(self, probe: str, incarnation: int) -> int:
-        rows = (*self.rows["sends"], *self.rows["reads"], *self.rows["health_checks"])
+        rows = (*self.rows["sends"], *self.rows["reads"], *self.rows["health_checks"], *self.rows["calls"])
         return sum(row["probe"] == probe and row["incarnation"] == incarnation for row in rows)
 
 
@@ -267,6 +270,7 @@ _TIMES = {
     "incarnations": ("started",), "failures": ("at",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
     "host_clocks": ("at",), "joins": ("began", "coordinator", "assigned", "fetched", "first"),
     "health_checks": ("due", "began", "connected", "answered", "closed"), "connections": ("at", "since", "seen"),
+    "calls": ("began", "completed"),
 }  # fmt: skip
 
 

@@ -38,7 +38,9 @@ def test_none() -> None:
     """An entry with triggers alone, and a probe of no kind."""
     entry, probe = found("timeline: [{at: 1s}]\nprobes: {writer: {}}")
     assert entry.startswith(f"timeline[0]: names no step; write one of {min(steps())}, ")
-    assert probe == "probes.writer: names no kind of probe; write one of consume, health_check, produce, transform"
+    assert (
+        probe == "probes.writer: names no kind of probe; write one of call, consume, health_check, produce, transform"
+    )
 
 
 def test_two() -> None:

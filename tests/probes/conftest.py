@@ -38,13 +38,13 @@ class Working:
         client: dict[str, Any],
         brokers: Mapping[int, Address] = MappingProxyType({}),
     ) -> None:
-        """Let it work until :meth:`end`."""
+        """Let it work until :meth:`end`; the topics of the mock cluster have four partitions."""
 
         def work() -> None:
             try:
                 with LiveLog(self.folder) as log:
                     told = (self._stop.is_set, self.states.append)
-                    probe.work(Workplace(RUN, name, incarnation, client, log, *told, brokers))
+                    probe.work(Workplace(RUN, name, incarnation, client, log, *told, brokers, {"orders": 4}))
             except BaseException as error:  # noqa: BLE001 - raised again in the test's thread
                 self._failed.append(error)
 

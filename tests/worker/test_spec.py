@@ -110,7 +110,10 @@ def test_a_spec_that_is_not_there_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "conjure"}, "conjure: there is no such kind of probe; there are consume, health_check, produce"),
+        (
+            {"kind": "conjure"},
+            "conjure: there is no such kind of probe; there are call, consume, health_check, produce",
+        ),
         ({"fields": {"topic": "orders", "rate": "fast"}}, "writer: .*rate.* is not a rate"),
         ({"fields": {}}, "writer: .*topic"),
     ],

@@ -21,7 +21,8 @@ def figures(events: Events) -> DataFrame:
 
     ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``call``, by the windows
     it was under way in; ``read``, by when; ``received``, first deliveries to a reader by the window their record was
-    due in, latency from then on; ``healthy`` and ``unhealthy``, health checks by the window they were due in.
+    due in, latency from then on; ``healthy`` and ``unhealthy``, health checks by the window they were due in;
+    ``answered`` and ``unanswered``, calls of the probe of that name by the window they were over in (and ``call``).
     """
     sent = sends(events).select(
         F.col("outcome").alias("what"), F.col("producer").alias("probe"),
@@ -36,7 +37,8 @@ def figures(events: Events) -> DataFrame:
     )  # fmt: skip
     rows = sent
     checks = [checked(events)] if events.case.rows["health_checks"] else []
-    for more in (called, read, received, *checks):
+    asked = [answered(events)] if events.case.rows["calls"] else []
+    for more in (called, read, received, *checks, *asked):
         rows = rows.unionByName(more, allowMissingColumns=True)
     segments = Segments(events.case.windows).of(F.col("when"), F.coalesce("until", "when"))
     return (
@@ -50,11 +52,11 @@ def figures(events: Events) -> DataFrame:
 
 
 def calls(events: Events) -> DataFrame:
-    """One row per call of a consumer that asks Kafka for something: probe, incarnation, invoked, until.
+    """One row per call that asks Kafka for something: probe, incarnation, invoked, until.
 
-    Polls, questions for the offset to begin at, and commits that the consumer waits for: while no broker answers, that
-    may be all the time of a fault. One that was not answered before the probe ended was under way until the end of
-    the run.
+    Those of the probe ``call``, and of a consumer its polls, its questions for the offset to begin at, and commits that
+    it waits for: while no broker answers, that may be all the time of a fault. One that was not answered before the
+    probe ended was under way until the end of the run.
     """
     unanswered = F.coalesce("completed", F.lit(events.case.record.ended))
     waited = events.table("commits").filter(F.col("kind").isin("sync", "topic"))
@@ -62,13 +64,23 @@ def calls(events: Events) -> DataFrame:
         rows.select(*MEMBER, "invoked", unanswered.alias("until"))
         for rows in (events.table("polls"), events.table("fetched"), waited)
     )
-    return heard.unionByName(asked).unionByName(committed)
+    rows = heard.unionByName(asked).unionByName(committed)
+    if not events.case.rows["calls"]:
+        return rows
+    made = events.table("calls").select(*MEMBER, F.col("began").alias("invoked"), F.col("completed").alias("until"))
+    return rows.unionByName(made)
 
 
 def checked(events: Events) -> DataFrame:
     """One row per health check: what (``healthy`` or ``unhealthy``), probe, incarnation, when (it was due)."""
     what = F.when(F.col("outcome") == "ok", "healthy").otherwise("unhealthy")
     return events.table("health_checks").select(what.alias("what"), *MEMBER, F.col("due").alias("when"))
+
+
+def answered(events: Events) -> DataFrame:
+    """One row per call of the probe ``call``: what (``answered`` or not), probe, incarnation, when (it was over)."""
+    what = F.when(F.col("outcome") == "ok", "answered").otherwise("unanswered")
+    return events.table("calls").select(what.alias("what"), *MEMBER, F.col("completed").alias("when"))
 
 
 @planned_once

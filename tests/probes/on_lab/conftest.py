@@ -26,6 +26,7 @@ from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.payload import decode
 from chaosk.probes._contract import Probe
+from chaosk.scenario import Topic
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh
 from chaosk.worker.process import ProbeProcess, source
@@ -95,10 +96,11 @@ class Cluster:
         """The broker that coordinates a group."""
         return int(self.admin.describe_consumer_groups([group])[group].result(20).coordinator.id)
 
-    def start(self, probe: Probe, name: str, incarnation: int = 0) -> ProbeProcess:
-        """Start a probe's process."""
+    def start(self, probe: Probe, name: str, incarnation: int = 0, **partitions: int) -> ProbeProcess:
+        """Start a probe's process; ``partitions``: by topic how many, for a probe that has to know."""
         folder = self.folder / source(name, incarnation)
-        self.started.append(ProbeProcess(spec_of(probe, self.inventory, (RUN, name, incarnation), folder)))
+        topics = {topic: Topic(partitions=number) for topic, number in partitions.items()}
+        self.started.append(ProbeProcess(spec_of(probe, self.inventory, (RUN, name, incarnation), folder, topics)))
         return self.started[-1]
 
     def rows(self, table: str, name: str, incarnation: int = 0) -> list[dict[str, Any]]:

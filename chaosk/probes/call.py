@@ -1,0 +1,83 @@
+"""The probe ``call``: one kind of call to the cluster over and over, as tools and starting applications make them."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from chaosk.probes import _client, _fields
+from chaosk.probes._contract import Probe, Workplace
+from chaosk.units import Duration
+
+Operation = Literal["metadata", "end_offsets", "committed_offsets", "describe_group", "describe_cluster"]
+
+_NEEDS: dict[Operation, tuple[str, ...]] = {
+    "end_offsets": ("topic",),
+    "committed_offsets": ("topic", "group"),
+    "describe_group": ("group",),
+}
+_TAKES: dict[Operation, tuple[str, ...]] = {**_NEEDS, "metadata": ("topic",)}
+
+
+class Call(Probe):
+    """Make one kind of call to the cluster over and over, each with its outcome and how long it took.
+
+    What an application asks when it starts, and what an operator's tools ask: it tells which call works while a part
+    of the cluster is gone, which fails, which hangs and for how long, and since when it works again. There is never
+    more than one call under way: one that hangs delays the next.
+    """
+
+    example: ClassVar[str] = "call: {operation: end_offsets, topic: orders, every: 2s, timeout: 30s}"
+
+    operation: Operation
+    """What is asked.
+
+    ``metadata`` (of ``topic``, or of all), ``end_offsets`` (of every partition of ``topic``, from its leader),
+    ``committed_offsets`` (of ``group`` for ``topic``, from its coordinator), ``describe_group`` (its members, from the
+    coordinator) or ``describe_cluster`` (the brokers and the controller).
+    """
+    topic: _fields.TopicName | None = None
+    """The topic that is asked about."""
+    group: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")] | None = None
+    """The consumer group that is asked about; the probe does not join it."""
+    every: Annotated[Duration, Field(ge=0.1, le=600.0)] = 1.0
+    """From the begin of one call to that of the next, unless that one takes longer."""
+    timeout: Annotated[Duration, Field(ge=0.1, le=600.0)] = 60.0
+    """After how long the client gives a call up."""
+    client: Literal["kept", "fresh"] = "kept"
+    """``kept``: all calls are made by one client; ``fresh``: each by a new one, which connects first.
+
+    The first is an application that has run for long, the second one that is just being started.
+    """
+    brokers: Literal["all"] | Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False, min_length=1)] = (
+        "all"
+    )
+    """The brokers it is told of (``bootstrap.servers``): ``all``, or a list of their ids."""
+    config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_client.RESERVED))] = Field(
+        default_factory=dict
+    )
+    """Any librdkafka setting of an admin client."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Call:
+        for name in ("topic", "group"):
+            given = getattr(self, name) is not None
+            if name in _NEEDS.get(self.operation, ()) and not given:
+                msg = f"operation: {self.operation} asks about a {name}; write {name}"
+                raise ValueError(msg)
+            if given and name not in _TAKES.get(self.operation, ()):
+                msg = f"operation: {self.operation} asks about no {name}; leave {name} out"
+                raise ValueError(msg)
+        _client.check_producer(self.config)
+        return self
+
+    def topics(self) -> tuple[str, ...]:
+        """None that it reads or writes."""
+        return ()
+
+    def work(self, place: Workplace) -> None:
+        """Call until told to end."""
+        from chaosk.probes._calling import Calling  # noqa: PLC0415 - loads what no reader needs
+
+        Calling(self, place).run()

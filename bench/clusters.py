@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chaosk import lab
+from chaosk.cluster.shape import text
 from chaosk.document import load_scenario
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Scenario
@@ -60,6 +61,9 @@ def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
     """The layout, with one broker for a scenario that wants no more, and names for one that takes them away."""
     if any(entry.step.names for entry in scenario.timeline):
         return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
+    if scenario.cluster.config:
+        config = {name: text(value) for name, value in scenario.cluster.config.items()}
+        return layout.model_copy(update={"broker_config": config, "name": f"{layout.name}-c"})
     if scenario.cluster.brokers.max != 1:
         return layout
     return layout.model_copy(update={"brokers": 1, "name": f"{layout.name}-1"})
@@ -146,24 +150,25 @@ def main() -> None:
         try:
             everything(cluster, chosen.only, chosen.csv)
         finally:
-            for more in ("", "-1", "-n"):
+            for more in ("", "-1", "-n", "-c"):
                 lab.down(CLUSTERS[cluster].name + more, say, force=True)
 
 
 def everything(cluster: str, pattern: str, file: Path) -> None:
     """All scenarios that fit one cluster and have no row yet; one lab at a time, for it has the machine to itself."""
     known = {(row.cluster, row.scenario) for row in rows(file)}
-    layout, up = CLUSTERS[cluster], ""
+    layout = CLUSTERS[cluster]
+    up: LabLayout | None = None
     every = [
-        (shaped(layout, scenario).name, path) for path in HERE.glob("scenarios/*.yaml")
+        (shaped(layout, scenario), path) for path in HERE.glob("scenarios/*.yaml")
         if (cluster, path.stem) not in known and fnmatch(path.stem, pattern)
         and fits(scenario := load_scenario(path), layout)
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as folder:
-        for name, path in sorted(every):
-            if up not in {"", name}:
-                lab.down(up, say, force=True)
-            up = name
+        for wanted, path in sorted(every, key=lambda each: (each[0].model_dump_json(), each[1])):
+            if up is not None and up != wanted:
+                lab.down(up.name, say, force=True)
+            up = wanted
             row = run(cluster, path, Path(folder))
             append(file, row)
             print(*row, sep="  ", flush=True)

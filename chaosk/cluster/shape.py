@@ -2,43 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from kafka.protocol.admin import DescribeConfigsRequest
-
-from chaosk.cluster import codes
-from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.configs import Config
 from chaosk.cluster.views import PartitionView
-from chaosk.errors import ClusterError
 from chaosk.scenario import Scalar, Topic
-
-TOPIC = 2  # DescribeConfigs: resource type
-_DYNAMIC_TOPIC = 1  # DescribeConfigs: a value that was set on the topic itself
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """The configuration a topic has."""
-
-    values: Mapping[str, str]
-    """Every setting in force."""
-    own: frozenset[str]
-    """Those that were set on the topic itself."""
-
-
-def config_of(brokers: Brokers, broker: int, topic: str) -> Config:
-    """The configuration of a topic, as one broker describes it; raises ClusterError if it does not."""
-    resource = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=TOPIC, resource_name=topic, configuration_keys=None
-    )
-    answer = brokers.ask(broker, DescribeConfigsRequest(resources=[resource], version=4)).results[0]
-    if answer.error_code != codes.NONE:
-        raise ClusterError(f"topic {topic}: its configuration cannot be read: {codes.error_name(answer.error_code)}")
-    return Config(
-        values={one.name: one.value or "" for one in answer.configs},
-        own=frozenset(one.name for one in answer.configs if one.config_source == _DYNAMIC_TOPIC),
-    )
 
 
 def differences(wanted: Topic, found: Sequence[PartitionView], config: Config) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.configs import topic_config
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.owner import claim, own_topics
-from chaosk.cluster.shape import config_of, differences
+from chaosk.cluster.shape import differences
 from chaosk.cluster.topicadmin import create_topics, delete_topics, wait_until_known
 from chaosk.cluster.views import PartitionView, View, current, partitions
 from chaosk.errors import PreflightError
@@ -70,7 +71,7 @@ def _impossible(topics: Mapping[str, Topic], found: _Found) -> list[str]:
 def _refusal(brokers: Brokers, found: _Found, name: str, wanted: Topic) -> str | None:
     """Why a topic that chaosk did not make cannot be used, and what to do; None if it can."""
     there = found.partitions[name]
-    told = differences(wanted, there, config_of(brokers, found.views[0].asked, name))
+    told = differences(wanted, there, topic_config(brokers, found.views[0].asked, name))
     if told:
         return (
             f"topic {name}: it is there in another shape: {'; '.join(told)}; "

@@ -21,6 +21,7 @@ from chaosk.cluster.settings import client_settings
 from chaosk.cluster.wire import PATIENCE
 from chaosk.doctor import finding
 from chaosk.doctor.cluster import cluster
+from chaosk.doctor.configured import configured
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.leftovers import leftovers
 from chaosk.doctor.needs import needs
@@ -109,6 +110,7 @@ class Field:
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
             live = ClusterLive(inventory, patient, self.crew.state, PATIENCE)
             finding.refuse(cluster(live, patient, inventory, scenario.topics))
+            finding.refuse(configured(patient, tuple(inventory.brokers), scenario.cluster.config))
             for line in topics.prepare(patient, scenario.topics):
                 display.say(line)
         self.foreign.partitions()

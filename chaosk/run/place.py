@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
 from chaosk import lab
+from chaosk.cluster.shape import text
 from chaosk.document import load_inventory
 from chaosk.errors import LabError
 from chaosk.inventory import Inventory
@@ -18,6 +20,8 @@ KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
 
 def layout_for(shape: ClusterShape) -> LabLayout:
     """The smallest lab that a scenario can run on: the default one, or one with a name of its own."""
+    if shape.config:
+        return _configured(shape)
     brokers, machines = max(1, shape.brokers.min), "vm" if shape.hosts == "vms" else ""
     if shape.mode == "kraft":
         name = f"{machines}k-{brokers}-{shape.controllers.min}"
@@ -30,6 +34,14 @@ def layout_for(shape: ClusterShape) -> LabLayout:
         return default
     name = f"{machines or 'lab'}-{brokers}-{zookeepers}"
     return LabLayout(name=name, brokers=brokers, zookeepers=zookeepers, hosts=shape.hosts)
+
+
+def _configured(shape: ClusterShape) -> LabLayout:
+    """A lab whose brokers have settings of their own; its name tells it from all others."""
+    config = {name: text(value) for name, value in sorted(shape.config.items())}
+    layout = layout_for(shape.model_copy(update={"config": {}})).model_copy(update={"broker_config": config})
+    mark = hashlib.sha256(layout.model_dump_json().encode()).hexdigest()[:8]
+    return layout.model_copy(update={"name": f"c-{mark}"})
 
 
 def settle_on(inventory: Path | None, shape: ClusterShape, say: Callable[[str], None]) -> Inventory:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.cluster.shape import Config, differences, placement, text
+from chaosk.cluster.configs import Config
+from chaosk.cluster.shape import differences, placement, text
 from chaosk.cluster.views import PartitionView
 from chaosk.scenario import Topic
 

@@ -63,6 +63,16 @@ def test_a_scenario_for_machines_with_kernels_of_their_own_gets_them(wanted: Clu
     assert (layout.name, layout.hosts) == (name, "vms")
 
 
+def test_a_scenario_whose_brokers_have_settings_of_their_own_gets_a_lab_of_such_brokers() -> None:
+    """Values as Kafka writes them; other settings, or another shape, are another lab."""
+    layout = layout_for(shape(config={"auto.leader.rebalance.enable": True, "num.io.threads": 2}))
+    assert layout.broker_config == {"auto.leader.rebalance.enable": "true", "num.io.threads": "2"}
+    assert (layout.brokers, layout.zookeepers) == (3, 3)
+    others = [shape(), shape(config={"num.io.threads": 2}), shape(brokers=2, config={"num.io.threads": 2})]
+    assert len({layout.name, *(layout_for(each).name for each in others)}) == 4
+    assert layout_for(shape(config={"num.io.threads": 2, "auto.leader.rebalance.enable": True})) == layout
+
+
 def test_an_inventory_of_one_s_own_is_used_as_it_is(tmp_path: Path) -> None:
     """No lab is put up, nothing is entered."""
     path = tmp_path / "inventory.yaml"

@@ -1,0 +1,50 @@
+"""Configuration as brokers describe it: of topics, and of each broker by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka.protocol.admin import DescribeConfigsRequest
+
+from chaosk.cluster import codes
+from chaosk.cluster.brokers import Brokers
+from chaosk.errors import ClusterError
+
+TOPIC = 2  # DescribeConfigs: resource type
+BROKER = 4
+_DYNAMIC_TOPIC = 1  # DescribeConfigs: a value that was set on the topic itself
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The configuration that something has."""
+
+    values: Mapping[str, str]
+    """Every setting in force."""
+    own: frozenset[str] = frozenset()
+    """Those that were set on the topic itself."""
+
+
+def topic_config(brokers: Brokers, broker: int, topic: str) -> Config:
+    """The configuration of a topic, as one broker describes it; raises ClusterError if it does not."""
+    return _described(brokers, broker, TOPIC, topic, None)
+
+
+def broker_config(brokers: Brokers, broker: int, names: Iterable[str]) -> Config:
+    """Settings of a broker, which it describes itself; raises ClusterError if it does not."""
+    return _described(brokers, broker, BROKER, str(broker), sorted(names))
+
+
+def _described(brokers: Brokers, broker: int, kind: int, name: str, keys: list[str] | None) -> Config:
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=kind, resource_name=name, configuration_keys=keys
+    )
+    answer = brokers.ask(broker, DescribeConfigsRequest(resources=[resource], version=4)).results[0]
+    if answer.error_code != codes.NONE:
+        what = f"topic {name}" if kind == TOPIC else f"broker {name}"
+        raise ClusterError(f"{what}: its configuration cannot be read: {codes.error_name(answer.error_code)}")
+    return Config(
+        values={one.name: one.value or "" for one in answer.configs},
+        own=frozenset(one.name for one in answer.configs if one.config_source == _DYNAMIC_TOPIC),
+    )

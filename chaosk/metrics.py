@@ -104,7 +104,7 @@ _ALL = (
            "how long the longest call took, whatever became of it (call)"),
     Metric("call_unavailability", "s", "probe", "max", "max",
            "longest time, from a second on, from a call until one was answered (call)"),
-    Metric("calls_answered", "count", "probe", "min", "sum",
+    Metric("calls_answered", "count", "probe", "exact", "sum",
            "calls that were answered (call)"),
     Metric("calls_failed", "count", "probe", "exact", "sum",
            "calls that failed, those that were given up among them (call)"),

@@ -35,7 +35,8 @@ from chaosk.transport.command import Command
 FREE_KEYS = {
     Inventory: ("hosts.node2", "brokers.0", "brokers.2.listeners.OTHER", "zookeepers.1", "client.security.protocol"),
     Scenario: ("variables.count", "topics.orders", "topics.orders.config.min.insync.replicas", "probes.reader",
-               "probes.writer.produce.config.acks", "expect.unavailability.writer"),
+               "cluster.config.auto.leader.rebalance.enable", "probes.writer.produce.config.acks",
+               "expect.unavailability.writer"),
 }  # fmt: skip
 """Keys that the user chooses."""
 NO_TEXT = {
@@ -129,6 +130,7 @@ def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -
         "controllers.N.log", "kafka.home", "kafka.version", "client.security.protocol",
         "client.sasl.password.env", "client.ssl.ca.location", "client.ssl.key.password.file",
             "name", "hypothesis", "covers[N]", "tags[N]",
+        "cluster.config.auto.leader.rebalance.enable", "cluster.config.broker.rack",
         "topics.orders.config.min.insync.replicas", "topics.orders.config.cleanup.policy",
         "allow.zookeeper_majority", "allow.controller_majority", "allow.all_brokers", "allow.foreign_under_min_isr",
         "timeline[N].fill_disk.directory", "timeline[N].change_owner.directory",
@@ -149,7 +151,7 @@ def test_keys_are_names(tmp_path: Path, kind: type[Inventory | Scenario]) -> Non
                 value = loaded(tmp_path, renamed(document, paths[key], payload), kind)
             except DocumentError:
                 continue
-            assert key.startswith(("client.", "brokers.2.listeners.", "topics.orders.config."))
+            assert key.startswith(("client.", "brokers.2.listeners.", "cluster.config.", "topics.orders.config."))
             if isinstance(value, Inventory):
                 words = [
                     word for command in commands(value, loaded(tmp_path, scenario(), Scenario)) for word in command.argv

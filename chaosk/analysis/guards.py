@@ -184,7 +184,7 @@ def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
     for probe, kind in sorted(kinds.items()):
         success, attempt = _MISSING[kind]
         for window in _lasting(case):
-            if not _ran_through(case, probe, window):
+            if not _ran_through(case, probe, window) or _frozen(case, probe, window):
                 continue
             during = window.name not in ("baseline", "after_heal")
             missing = attempt if during else success
@@ -211,6 +211,14 @@ def _ran_through(case: Case, probe: str, window: Span) -> bool:
     ended |= {process for process, at in case.fenced.items() if at < window.ended}
     mine = [worker for worker in case.workers if worker.probe == probe]
     return any((w.probe, w.incarnation) not in ended and w.started < window.ended for w in mine)
+
+
+def _frozen(case: Case, probe: str, window: Span) -> bool:
+    """Whether the probe was frozen all through the window: it is not missed then."""
+    pauses = {one.name for one in case.plan.timeline if one.kind == "pause_probe" and one.step.get("probe") == probe}
+    return any(
+        pause.name in pauses and pause.began <= window.began and window.ended <= pause.ended for pause in case.windows
+    )
 
 
 _TELLING = {

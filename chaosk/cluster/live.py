@@ -45,8 +45,16 @@ class ProbeState(Model):
     """The sum of the offsets that a consumer reads next, of all partitions it holds; None while unknown."""
     standby: bool = False
     """Whether it runs and is not yet to do anything."""
+    frozen: bool = False
+    """Whether its process was stopped by a signal."""
     last_error: str | None = None
     exit_status: int | None = None
+
+    def process(self) -> str:
+        """How its process is, in words."""
+        if not self.running:
+            return f"has ended with {self.exit_status}"
+        return "is frozen" if self.frozen else "runs"
 
 
 class Live(Protocol):

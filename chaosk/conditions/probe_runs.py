@@ -10,7 +10,7 @@ from chaosk.inventory import Inventory
 
 
 class ProbeRuns(Condition):
-    """A probe's process is there and working."""
+    """A probe's process is there, and not frozen."""
 
     spelling: ClassVar[str] = "probe_runs(PROBE)"
     example: ClassVar[str] = "probe_runs(writer)"
@@ -21,5 +21,4 @@ class ProbeRuns(Condition):
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
         """What the probe said last; raises ChaoskError if there is no such probe."""
         state = live.probe(self.probe)
-        seen = "runs" if state.running else f"has ended with {state.exit_status}"
-        return Answer(holds=state.running, seen=f"probe {self.probe} {seen}")
+        return Answer(holds=state.running and not state.frozen, seen=f"probe {self.probe} {state.process()}")

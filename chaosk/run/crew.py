@@ -40,10 +40,15 @@ class Crew:
 
     def signal(self, signal: Signal) -> None:
         """Carry out a deed on a probe; raises StepError if it cannot be."""
-        if signal.action == "start":
-            self.start(signal.probe)
-        else:
-            self.end(signal.probe, kill=signal.action == "kill", by_step=True)
+        match signal.action:
+            case "start":
+                self.start(signal.probe)
+            case "pause":
+                self._of(signal.probe).freeze()
+            case "resume":
+                self._of(signal.probe).thaw()
+            case "stop" | "kill":
+                self.end(signal.probe, kill=signal.action == "kill", by_step=True)
 
     def end(self, probe: str, *, kill: bool = False, by_step: bool = False) -> None:
         """End a probe cleanly, or with SIGKILL; raises StepError if a step would end one that does not run."""
@@ -77,10 +82,7 @@ class Crew:
 
     def state(self, probe: str) -> ProbeState:
         """What a probe said last; raises StepError if it never ran."""
-        process = self._running.get(probe)
-        if process is None:
-            raise StepError(f"{probe}: there is no such probe")
-        return process.state()
+        return self._of(probe).state()
 
     def states(self) -> tuple[ProbeState, ...]:
         """What each probe said last, in the order they were started."""
@@ -98,6 +100,12 @@ class Crew:
                 if (probe, self._incarnations[probe]) not in noted and not process.state().running:
                     self._note(probe, "itself")
             return tuple(sorted(self._ends, key=lambda end: (end.probe, end.incarnation)))
+
+    def _of(self, probe: str) -> ProbeProcess:
+        process = self._running.get(probe)
+        if process is None:
+            raise StepError(f"{probe}: there is no such probe")
+        return process
 
     def _note(self, probe: str, by: str) -> None:
         process, incarnation = self._running[probe], self._incarnations[probe]

@@ -46,11 +46,11 @@ class Elect(Model):
 
 
 class Signal(Model):
-    """Deed: start a probe again, end it cleanly, or kill it."""
+    """Deed: start a probe again, end it cleanly, kill it, freeze it, or let it go on."""
 
     do: Literal["signal"] = "signal"
     probe: str
-    action: Literal["start", "stop", "kill"]
+    action: Literal["start", "stop", "kill", "pause", "resume"]
 
 
 class Names(Model):

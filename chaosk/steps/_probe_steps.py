@@ -29,8 +29,8 @@ class ProbeStep(Step, ABC):
         """The probe's process."""
         yield f"the probe {self.probe}"
 
-    def signal(self, action: Literal["start", "stop", "kill"]) -> Iterator[Deed]:
-        """Start, end or kill it."""
+    def signal(self, action: Literal["start", "stop", "kill", "pause", "resume"]) -> Iterator[Deed]:
+        """Start, end, kill or freeze it, or let it go on."""
         yield Signal(probe=self.probe, action=action)
 
     def runs(self, within: float = 0.0) -> Iterator[Fact]:

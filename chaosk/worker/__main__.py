@@ -23,7 +23,7 @@ from chaosk.errors import ChaoskError
 from chaosk.eventlog import LiveLog
 from chaosk.probes._contract import Workplace
 from chaosk.worker.flusher import flushed
-from chaosk.worker.lifeline import watch_parent
+from chaosk.worker.lifeline import wake_with_parent, watch_parent
 from chaosk.worker.spec import WorkerSpec, read
 
 _STDOUT = 1
@@ -36,6 +36,7 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda _number, _frame: ending.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is chaosk's to handle: it ends its probes in order
     faulthandler.register(signal.SIGUSR2)
+    wake_with_parent()
     watch_parent(ending.set)
     os.set_blocking(_STDOUT, False)
     try:

@@ -62,6 +62,7 @@ class Child:
     def stop(self, timeout: float) -> int:
         """End it cleanly (SIGTERM); after ``timeout`` seconds kill it. Its exit status."""
         self._process.send_signal(signal.SIGTERM)
+        self.thaw()
         try:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -72,6 +73,20 @@ class Child:
         """End it in the middle of whatever it does (SIGKILL). Its exit status."""
         self._process.kill()
         return self._gone()
+
+    def freeze(self) -> None:
+        """Stop it where it is (SIGSTOP), until :meth:`thaw`; nothing happens to one that has ended."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on (SIGCONT); nothing happens to one that was not frozen, or has ended."""
+        self._process.send_signal(signal.SIGCONT)
+
+    def frozen(self) -> bool:
+        """Whether a signal has stopped it (state T of proc(5))."""
+        with suppress(OSError, IndexError):
+            return Path(f"/proc/{self.pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()[0] == "T"
+        return False
 
     def last_words(self) -> str:
         """The last lines of its stderr: why it died."""

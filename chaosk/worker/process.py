@@ -26,9 +26,10 @@ class ProbeProcess(Child):
         super().__init__("chaosk.worker", _written(spec), self._hear, seen)
 
     def state(self) -> ProbeState:
-        """What it said last, and whether it still runs."""
+        """What it said last, and whether it still runs, or is frozen."""
         status = self.exit_status()
-        return self._said.model_copy(update={"running": status is None, "exit_status": status})
+        frozen = status is None and self.frozen()
+        return self._said.model_copy(update={"running": status is None, "exit_status": status, "frozen": frozen})
 
     def _hear(self, line: str) -> None:
         with suppress(ValidationError):  # a line cut short by a kill

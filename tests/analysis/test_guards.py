@@ -284,6 +284,14 @@ def test_a_reader_that_asked_for_nothing_during_a_fault(met: Any) -> None:
     assert "reader: not one poll or commit under way in the window kill" in found["no_progress"].what
 
 
+@pytest.mark.parametrize(("probe", "missed"), [("reader", False), ("writer", True)])
+def test_a_reader_that_was_frozen_is_not_missed_meanwhile(met: Any, probe: str, missed: bool) -> None:  # noqa: FBT001
+    """Near miss: whoever is frozen calls nobody. That somebody else was frozen is no excuse."""
+    history = without_calls(History(records=100), 1, 6)
+    history.entry = {"name": "kill", "at": "1s", "pause_probe": {"probe": probe}, "for": "4s"}
+    assert set(met(history)) == ({"no_progress"} if missed else set())
+
+
 @pytest.mark.parametrize("completed", [8.0, None])
 def test_a_reader_that_waited_for_a_commit_all_the_time_was_at_work(met: Any, completed: float | None) -> None:
     """Near miss: with every broker down a commit blocks for the whole fault, and no poll is made meanwhile."""

@@ -42,6 +42,14 @@ class Process:
         self.status = -9
         return -9
 
+    def freeze(self) -> None:
+        """SIGSTOP."""
+        self.asked.append("freeze")
+
+    def thaw(self) -> None:
+        """SIGCONT."""
+        self.asked.append("thaw")
+
     def last_words(self) -> str:
         """What it said last."""
         return "its last words"
@@ -95,6 +103,14 @@ def test_a_step_that_kills_and_starts_makes_a_new_incarnation(crew: Crew, yard: 
     assert ("reader", 1) in yard.processes
     assert accounts(crew) == [("reader", 0, "step", -9)]
     assert crew.state("reader").running
+
+
+def test_a_pause_ends_nothing(crew: Crew, yard: Yard) -> None:
+    """The process is frozen and let go on; it is the same incarnation, and there is no end to account for."""
+    crew.signal(Signal(probe="reader", action="pause"))
+    crew.signal(Signal(probe="reader", action="resume"))
+    assert yard.processes["reader", 0].asked == ["freeze", "thaw"]
+    assert accounts(crew) == []
 
 
 def test_a_probe_that_dies_is_noticed_with_its_last_words(crew: Crew, yard: Yard) -> None:

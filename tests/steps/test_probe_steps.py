@@ -1,12 +1,10 @@
-"""The steps on probes: ended, killed, started."""
+"""The steps on probes: ended, killed, started, frozen."""
 
 from __future__ import annotations
 
 import pytest
 
 from chaosk.cluster.live import ProbeState
-from chaosk.conditions.probe_ended import ProbeEnded
-from chaosk.conditions.probe_runs import ProbeRuns
 from chaosk.expression import parse_condition, parse_target
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Signal
@@ -26,6 +24,18 @@ def test_a_probe_ends_and_is_started_again(inventory: Inventory, action: str) ->
     assert end.lasting
 
 
+def test_a_probe_is_frozen_and_wakes(inventory: Inventory) -> None:
+    """It runs, is frozen, and runs on as the same process: nothing is started."""
+    pause, here = step("pause_probe: {probe: reader}"), site(inventory)
+    assert told(pause.before(here)) == ["probe_runs(reader)"]
+    assert list(pause.inject(here)) == [Signal(probe="reader", action="pause")]
+    assert told(pause.verify(here)) == ["probe_frozen(reader)"]
+    assert list(pause.undo(here)) == [Signal(probe="reader", action="resume")]
+    assert told(pause.healed(here)) == ["probe_runs(reader)"]
+    assert pause.lasting
+    assert list(pause.holds(here)) == list(step("kill_probe: {probe: reader}").holds(here)), "they contradict"
+
+
 def test_a_start_ends_the_fault(inventory: Inventory) -> None:
     """What was ended is started, and nothing is left to undo."""
     start, here = step("start_probe: {probe: reader}"), site(inventory)
@@ -36,7 +46,7 @@ def test_a_start_ends_the_fault(inventory: Inventory) -> None:
     assert start.ends == ("stop_probe", "kill_probe")
 
 
-@pytest.mark.parametrize("kind", ["stop_probe", "kill_probe", "start_probe"])
+@pytest.mark.parametrize("kind", ["stop_probe", "kill_probe", "start_probe", "pause_probe"])
 def test_the_target_is_the_probe(kind: str) -> None:
     """So that a start is matched with the fault that it ends."""
     (target,) = step(f"{kind}: {{probe: reader-2}}").targets()
@@ -46,21 +56,32 @@ def test_the_target_is_the_probe(kind: str) -> None:
 class Probes:
     """What probes said last."""
 
-    def __init__(self, *, running: bool) -> None:
+    def __init__(self, *, running: bool, frozen: bool) -> None:
         """All of them the same."""
-        self.running = running
+        self.running, self.frozen = running, frozen
 
     def probe(self, name: str) -> ProbeState:
         """Its state."""
-        return ProbeState(probe=name, kind="consume", running=self.running, exit_status=None if self.running else -9)
+        status = None if self.running else -9
+        return ProbeState(probe=name, kind="consume", running=self.running, frozen=self.frozen, exit_status=status)
 
 
-@pytest.mark.parametrize("running", [True, False])
-def test_the_conditions_on_probes(inventory: Inventory, running: bool) -> None:  # noqa: FBT001
-    """One is the opposite of the other, and both say what was seen."""
-    runs, ended = parse_condition("probe_runs(reader)"), parse_condition("probe_ended(reader)")
-    assert isinstance(runs, ProbeRuns)
-    assert isinstance(ended, ProbeEnded)
-    answers = [condition.ask(Probes(running=running), inventory) for condition in (runs, ended)]  # type: ignore[arg-type]
-    assert [answer.holds for answer in answers] == [running, not running]
-    assert answers[0].seen == answers[1].seen == ("probe reader runs" if running else "probe reader has ended with -9")
+@pytest.mark.parametrize(
+    ("running", "frozen", "holds", "seen"),
+    [
+        (True, False, "probe_runs", "probe reader runs"),
+        (True, True, "probe_frozen", "probe reader is frozen"),
+        (False, False, "probe_ended", "probe reader has ended with -9"),
+    ],
+)
+def test_the_conditions_on_probes(
+    inventory: Inventory,
+    running: bool,  # noqa: FBT001 - what the probe is
+    frozen: bool,  # noqa: FBT001
+    holds: str,
+    seen: str,
+) -> None:
+    """Exactly one of them holds, and all say what was seen."""
+    for name in ("probe_runs", "probe_frozen", "probe_ended"):
+        answer = parse_condition(f"{name}(reader)").ask(Probes(running=running, frozen=frozen), inventory)  # type: ignore[arg-type] # of all that is live, probes
+        assert (answer.holds, answer.seen) == (name == holds, seen)

@@ -15,7 +15,7 @@ from .conftest import BROKERS, HOSTS, ZOOKEEPERS, site, step, told
 ROLES = {"broker": BROKERS, "zookeeper": ZOOKEEPERS}
 TAKE_DOWN = [(f"{verb}_{role}", role) for verb in ("stop", "kill") for role in ROLES]
 EVERY = [*TAKE_DOWN, *((f"{verb}_{role}", role) for verb in ("start", "restart") for role in ROLES)]
-EVERY += [("pause_broker", "broker")]
+EVERY += [(f"pause_{role}", role) for role in ROLES]
 
 
 def one(inventory: Inventory, role: str) -> Site:
@@ -93,15 +93,17 @@ def test_without_a_pause_there_is_none(inventory: Inventory) -> None:
     assert not [deed for deed in deeds if deed.startswith("pause")]
 
 
-def test_a_pause_freezes_and_wakes(inventory: Inventory) -> None:
+@pytest.mark.parametrize("role", ROLES)
+def test_a_pause_freezes_and_wakes(inventory: Inventory, role: str) -> None:
     """SIGSTOP, seen as state T, and SIGCONT; what died meanwhile is started as well."""
-    pause, here = step("pause_broker: {target: it}"), one(inventory, "broker")
+    pause, here = step(f"pause_{role}: {{target: it}}"), one(inventory, role)
     assert told(pause.before(here)) == ["node1: awake"]
     assert told(pause.inject(here)) == ["node1: signal"]
     assert [deed.command.argv[-1] for deed in pause.inject(here) if isinstance(deed, Run)] == ["STOP"]
     assert told(pause.verify(here)) == ["node1: frozen"]
     assert told(pause.undo(here)) == ["node1: signal-if-running", "node1: start"]
-    assert told(pause.healed(here)) == ["node1: awake", "broker_up(0)"]
+    assert told(pause.healed(here)) == ["node1: awake", f"{role}_up({ROLES[role][0].id})"]
+    assert pause.lasting
 
 
 @pytest.mark.parametrize(("kind", "role"), EVERY)

@@ -137,6 +137,31 @@ def test_it_says_where_it_is_and_goes_on(start: Callable[..., ProbeProcess]) -> 
     assert process.stop(20) == 0
 
 
+def test_a_frozen_one_says_nothing_and_goes_on_where_it_was(start: Callable[..., ProbeProcess]) -> None:
+    """SIGSTOP and SIGCONT: frozen is what the system says of it, and afterwards it catches up with its schedule."""
+    process = start()
+    until(process, lambda state: state.ok > 100)
+    process.freeze()
+    until(process, lambda state: state.frozen)
+    time.sleep(0.3)  # what it had said before is heard
+    before = process.state().ok
+    time.sleep(1)
+    assert process.state().ok == before
+    process.thaw()
+    until(process, lambda state: not state.frozen and state.ok > before + 1000)
+    assert process.stop(20) == 0
+
+
+def test_a_frozen_one_can_be_ended(start: Callable[..., ProbeProcess]) -> None:
+    """A clean end wakes it first; it need not be killed."""
+    process = start()
+    until(process, lambda state: state.ok > 0)
+    process.freeze()
+    assert process.stop(20) == 0
+    process.thaw()
+    assert not process.frozen()
+
+
 def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
     """The spec needs a place; the error names it."""
     (tmp_path / "writer-0").write_text("in the way")
@@ -201,6 +226,26 @@ thread.join()
 print(started[0].pid, flush=True)
 time.sleep(60)
 """
+
+
+def test_the_kernel_wakes_a_frozen_one_whose_parent_is_killed(tmp_path: Path) -> None:
+    """Nobody is left to let it go on: it wakes, finds that it is an orphan, and ends cleanly."""
+    path = tmp_path / "parent.json"
+    path.write_text(spec(tmp_path).model_dump_json())
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(path)], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "writer-0" / "sends.arrows").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(child, signal.SIGSTOP)
+        time.sleep(0.2)
+        parent.kill()
+    deadline = time.monotonic() + 20
+    while alive(child) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(child)
+    assert (tmp_path / "writer-0" / "ends.arrows").exists()
 
 
 def test_it_outlives_the_thread_that_started_it_and_not_the_process(tmp_path: Path) -> None:

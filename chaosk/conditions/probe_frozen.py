@@ -1,0 +1,24 @@
+"""Whether a probe's process is frozen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.inventory import Inventory
+
+
+class ProbeFrozen(Condition):
+    """A probe's process is there and was stopped by a signal (SIGSTOP): it does nothing until it is let go on."""
+
+    spelling: ClassVar[str] = "probe_frozen(PROBE)"
+    example: ClassVar[str] = "probe_frozen(writer)"
+
+    probe: str
+    """The probe's name in the scenario."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
+        """How its process is now; raises ChaoskError if there is no such probe."""
+        state = live.probe(self.probe)
+        return Answer(holds=state.running and state.frozen, seen=f"probe {self.probe} {state.process()}")

@@ -185,7 +185,7 @@ CALLS = table(
     ("began", "long", "when the call was made, connecting included where each has a client of its own"),
     ("completed", "long", "when it returned, or was given up at the probe's end"),
     ("outcome", "string", "ok, fail, or info (under way when the probe ended)"),
-    ("error", "string", "librdkafka's name of the error, like _TIMED_OUT, or UNFINISHED", True),
+    ("error", "string", "librdkafka's name of the error, like _TIMED_OUT, UNFINISHED or UNANSWERED", True),
 )
 CONNECTIONS = table(
     "connections",

@@ -17,13 +17,15 @@ from chaosk.cluster.live import ProbeState
 from chaosk.errors import UsageError
 from chaosk.probes._client import Errors, settings
 from chaosk.probes._contract import Workplace
-from chaosk.probes._operations import asking
+from chaosk.probes._operations import UnansweredError, asking
 
 if TYPE_CHECKING:
     from chaosk.probes.call import Call
 
 UNFINISHED = "UNFINISHED"
 """Error of a call that was under way when the probe was told to end."""
+UNANSWERED = "UNANSWERED"
+"""Error of a call whose answer lacks a part: the client does not say why."""
 
 _GRACE = 1_000_000_000  # nanoseconds that a call under way has left when the probe is told to end
 _NAP = 0.05  # seconds until it looks again whether it is to end
@@ -77,6 +79,8 @@ class Calling:
             self._ask(client)
         except KafkaException as error:
             return _now(), str(error.args[0].name())
+        except UnansweredError:
+            return _now(), UNANSWERED
         else:
             return _now(), None
         finally:

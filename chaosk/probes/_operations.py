@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_INVALID, ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined] # it is documented there
 
 if TYPE_CHECKING:
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 _END = OffsetSpec.latest()  # type: ignore[no-untyped-call] # of a typed library
 Ask = Callable[[AdminClient], None]
-"""Asks once; raises KafkaException with the first error of the answer."""
+"""Asks once; raises KafkaException with the first error of the answer, UnansweredError if a part of it is missing."""
+
+
+class UnansweredError(Exception):
+    """An answer that the client calls good and that lacks a part."""
 
 
 def asking(call: Call, partitions: int) -> Ask:
@@ -32,7 +36,10 @@ def _metadata(call: Call, client: AdminClient, _partitions: int) -> None:
 
 def _end_offsets(call: Call, client: AdminClient, partitions: int) -> None:
     wanted = dict.fromkeys(_places(call, partitions), _END)
-    _all(client.list_offsets(wanted, request_timeout=call.timeout))
+    ends = _all(client.list_offsets(wanted, request_timeout=call.timeout))
+    # where one leader of several never answered, librdkafka 2.16 gives its partitions this, and no error
+    if any(end.offset == OFFSET_INVALID for end in ends):
+        raise UnansweredError
 
 
 def _committed_offsets(call: Call, client: AdminClient, partitions: int) -> None:

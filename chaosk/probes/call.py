@@ -35,7 +35,7 @@ class Call(Probe):
 
     ``metadata`` (of ``topic``, or of all), ``end_offsets`` (of every partition of ``topic``, from its leader),
     ``committed_offsets`` (of ``group`` for ``topic``, from its coordinator), ``describe_group`` (its members, from the
-    coordinator) or ``describe_cluster`` (the brokers and the controller).
+    coordinator) or ``describe_cluster`` (the brokers, from the one that is named as the controller).
     """
     topic: _fields.TopicName | None = None
     """The topic that is asked about."""

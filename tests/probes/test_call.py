@@ -6,15 +6,20 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from itertools import pairwise
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from confluent_kafka import OFFSET_INVALID, TopicPartition
+from confluent_kafka.admin import AdminClient
 from fake_servers import closing, server, silent, unused_port
 from probes.conftest import Working
 from pydantic import ValidationError
 
 from chaosk.errors import UsageError
+from chaosk.probes._operations import UnansweredError, asking
 from chaosk.probes.call import Call
 
 Work = Callable[..., Working]
@@ -122,6 +127,31 @@ def test_a_topic_that_the_scenario_has_not(work: Work) -> None:
     with pytest.raises(UsageError, match="payments is no topic of the scenario"):
         working.end()
     working.forget()
+
+
+class Ends:
+    """A client that knows the ends of partitions, or what librdkafka gives for one that it was not told."""
+
+    def __init__(self, *offsets: int) -> None:
+        """By partition."""
+        self.offsets = offsets
+
+    def list_offsets(self, wanted: dict[TopicPartition, object], **_options: object) -> dict[TopicPartition, Any]:
+        """Every future has a result, and none an error."""
+        futures = {place: Future[Any]() for place in wanted}
+        for place, future in futures.items():
+            future.set_result(SimpleNamespace(offset=self.offsets[place.partition]))
+        return futures
+
+
+@pytest.mark.parametrize("missing", range(3))
+def test_an_end_that_was_not_told_is_no_answer(missing: int) -> None:
+    """Where one leader of several is silent, the client gives an invalid offset for its partitions, and no error."""
+    ask = asking(call(operation="end_offsets", topic="orders"), 3)
+    ask(cast("AdminClient", Ends(0, 7, 7)))
+    offsets = [OFFSET_INVALID if number == missing else 7 for number in range(3)]
+    with pytest.raises(UnansweredError):
+        ask(cast("AdminClient", Ends(*offsets)))
 
 
 def test_one_that_hangs_up_is_asked_again_until_the_time_is_over(work: Work) -> None:

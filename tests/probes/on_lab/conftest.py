@@ -92,6 +92,10 @@ class Cluster:
         found = self.admin.list_topics(topic, timeout=10).topics[topic].partitions
         return {number: partition.leader for number, partition in found.items()}
 
+    def controller(self) -> int:
+        """The broker that is the cluster's controller."""
+        return int(self.admin.list_topics(timeout=10).controller_id)
+
     def coordinator(self, group: str) -> int:
         """The broker that coordinates a group."""
         return int(self.admin.describe_consumer_groups([group])[group].result(20).coordinator.id)

@@ -18,9 +18,9 @@ from .conftest import Cluster, until
 pytestmark = pytest.mark.lab
 
 
-def call(**fields: Any) -> Call:
+def call(timeout: str = "3s", **fields: Any) -> Call:
     """Five calls a second, given up after three seconds."""
-    return Call.model_validate({"every": "200ms", "timeout": "3s", **fields})
+    return Call.model_validate({"every": "200ms", "timeout": timeout, **fields})
 
 
 def more(process: ProbeProcess, *, fail: int = 0, ok: int = 0) -> None:
@@ -48,7 +48,7 @@ def deaf(cluster: Cluster, broker: int) -> Iterator[None]:
 
 
 def test_every_operation_is_answered_by_a_real_cluster(cluster: Cluster) -> None:
-    """Each of them, by clients that are kept and by fresh ones, and none fails."""
+    """Each of them, by clients that are kept and by fresh ones, and none fails; one may be under way at the end."""
     topic = cluster.topic()
     reader = cluster.start(Consume.model_validate({"topic": topic, "group": "called"}), "reader")
     until(reader, lambda state: state.reached is not None)
@@ -59,7 +59,7 @@ def test_every_operation_is_answered_by_a_real_cluster(cluster: Cluster) -> None
     for client in ("kept", "fresh"):
         started = {
             f"{client}-{operation}": cluster.start(
-                call(operation=operation, client=client, **fields), f"{client}-{operation}", **{topic: 3}
+                call("1m", operation=operation, client=client, **fields), f"{client}-{operation}", **{topic: 3}
             )
             for operation, fields in about.items()
         }
@@ -67,23 +67,26 @@ def test_every_operation_is_answered_by_a_real_cluster(cluster: Cluster) -> None
             until(process, lambda state: state.ok >= 3)
         for name, process in started.items():
             assert process.stop(30) == 0
-            assert {(row["outcome"], row["error"]) for row in cluster.rows("calls", name)} == {("ok", None)}
+            assert {row["error"] for row in cluster.rows("calls", name) if row["outcome"] != "info"} == {None}, name
 
 
-def test_end_offsets_hang_while_a_leader_is_cut_off_and_the_clusters_description_does_not(cluster: Cluster) -> None:
-    """Only a partition's leader knows its end, and any broker describes the cluster; then both are as before."""
-    topic = cluster.topic()
-    cut = cluster.leaders(topic)[0]
+def test_what_hangs_while_one_broker_is_cut_off(cluster: Cluster) -> None:
+    """Only a partition's leader knows its end, and the controller describes the cluster; then both are as before."""
+    topic, controller = cluster.topic(), cluster.controller()
+    leader = next(broker for broker in cluster.leaders(topic).values() if broker != controller)
     ends = cluster.start(call(operation="end_offsets", topic=topic), "ends", **{topic: 3})
     describe = cluster.start(call(operation="describe_cluster"), "describe")
     more(ends, ok=5)
     more(describe, ok=5)
-    with deaf(cluster, cut):
+    with deaf(cluster, leader):
         more(ends, fail=1)
         more(describe, ok=3)
     more(ends, ok=5)
+    with deaf(cluster, controller):
+        more(describe, fail=1)
     more(describe, ok=5)
     assert ends.stop(30) == describe.stop(30) == 0
-    failed = [row for row in cluster.rows("calls", "ends") if row["outcome"] == "fail"]
-    assert failed
-    assert max(row["completed"] - row["began"] for row in failed) >= 2_900_000_000, "it hung for all of its time"
+    for name, errors in {"ends": {"_TIMED_OUT", "UNANSWERED"}, "describe": {"_TIMED_OUT"}}.items():
+        failed = [row for row in cluster.rows("calls", name) if row["outcome"] == "fail"]
+        assert {row["error"] for row in failed} <= errors
+        assert max(row["completed"] - row["began"] for row in failed) >= 2_900_000_000, "it hung for all of its time"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from chaosk.conditions._contract import Condition
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.nodes import Path
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
-from chaosk.expression import ExpressionError, parse_condition, parse_target
+from chaosk.expression import ExpressionError, inside, parse_condition, parse_target
 from chaosk.metrics import METRICS, WINDOWS
 from chaosk.model import Model
 from chaosk.nearest import instead
@@ -136,11 +137,10 @@ def _refers(draft: Draft, value: Model, complain: Complain, topics: frozenset[st
             numbers = named if isinstance(named, tuple) else (named,)
             yield from _partitions(draft, getattr(value, "topic", None), field, numbers, complain)
         if isinstance(named, Model):
-            inside = partial(_inside, complain, field)
-            yield from _refers(draft, named, inside, topics)
-    if isinstance(value, Target):
-        for nested in value.nested():
-            yield from _refers(draft, parse_target(nested), complain, topics)
+            yield from _refers(draft, named, partial(_inside, complain, field), topics)
+    if isinstance(value, Target | Condition):
+        for nested in inside(value).values():
+            yield from _refers(draft, nested, complain, topics)
 
 
 def _inside(complain: Complain, field: str, path: tuple[str, ...], what: str) -> Found:

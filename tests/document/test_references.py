@@ -21,6 +21,7 @@ RIGHT = {
     "the last partition": ("leader(orders, 0)", "leader(orders, 5)"),
     "a group of a probe": ("leader(orders, 0)", "coordinator(readers)"),
     "a probe in a condition": ("isr_full(orders)", "caught_up(reader, 10)"),
+    "conditions in a condition": ("isr_full(orders)", "any(not(isr_full(orders)), caught_up(reader, 10))"),
     "after an entry by its default name": ("{entry: kill,", "{entry: elect_leader-2, is: applied} #"),
     "healed by an entry that has a duration": ("{entry: kill, is: healed", "{entry: kill, is: healed"),
     "a window after the heal": ("during: kill", "during: after_heal"),

@@ -11,13 +11,14 @@ Grammar::
 
 The names are those of the files in ``chaosk.targets`` and ``chaosk.conditions``; the arguments are the fields of the
 class there, in order. If the last field is a tuple, it takes all the arguments that are left. An argument that is an
-expression stays text: whoever owns the field parses it when it is needed.
+expression stays text: whoever owns the field parses it when it is needed. Inside a target there are targets, inside a
+condition conditions: ``all(isr_full(orders), not(broker_up(2)))``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, get_origin
 
@@ -68,15 +69,18 @@ def conditions() -> dict[str, type[Condition]]:
 
 def parse_target(text: str) -> Target:
     """The target that ``text`` names, and inside it only targets. Raises ExpressionError."""
-    target = _parse(text, targets(), "target")
-    for nested in target.nested():
-        _check_nested(text, nested)
-    return target
+    return _parse(text, targets(), "target")
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition that ``text`` names. Raises ExpressionError."""
+    """The condition that ``text`` names, and inside it only conditions. Raises ExpressionError."""
     return _parse(text, conditions(), "condition")
+
+
+def inside(value: Target | Condition) -> dict[str, Target | Condition]:
+    """By their texts the targets among a target's arguments, or the conditions among a condition's."""
+    parse: Callable[[str], Target | Condition] = parse_target if isinstance(value, Target) else parse_condition
+    return {text: parse(text) for text in value.nested()}
 
 
 def render(value: Target | Condition) -> str:
@@ -95,7 +99,11 @@ def _parse(text: str, known: Mapping[str, type[T]], noun: str) -> T:
     name, arguments = _split(text, known, noun)
     if name.text not in known:
         raise ExpressionError(text, name.column, f"there is no {noun} {name.text!r}; {instead(name.text, known)}")
-    return _build(text, known[name.text], arguments)
+    value = _build(text, known[name.text], arguments)
+    columns = {part.text: part.column for part in reversed(arguments)}
+    for nested in value.nested():
+        _check_nested(text, nested, columns.get(nested, name.column), known, noun)
+    return value
 
 
 def _split(text: str, known: Mapping[str, object], noun: str) -> tuple[_Part, list[_Part]]:
@@ -178,9 +186,9 @@ def _explained(text: str, kind: type[Target | Condition], arguments: list[_Part]
     return ExpressionError(text, arguments[place].column, f"{what} ({kind.spelling})")
 
 
-def _check_nested(text: str, nested: str) -> None:
-    """Parse a target inside another one; an error's column is moved to where it stands in the whole."""
+def _check_nested(text: str, nested: str, column: int, known: Mapping[str, type[T]], noun: str) -> None:
+    """Parse an expression inside another one; an error's column is moved to where it stands in the whole."""
     try:
-        parse_target(nested)
+        _parse(nested, known, noun)
     except ExpressionError as error:
-        raise ExpressionError(text, text.find(nested) + error.column, error.what) from None
+        raise ExpressionError(text, column - 1 + error.column, error.what) from None

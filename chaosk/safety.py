@@ -11,10 +11,11 @@ from random import Random
 from typing import NoReturn
 
 from chaosk.blast import excesses, forbidden
+from chaosk.conditions._contract import Condition
 from chaosk.contradictions import contradiction
 from chaosk.errors import PreflightError, StepError, UsageError
 from chaosk.examplecluster import NoCluster, OnlyLiveError
-from chaosk.expression import parse_condition, parse_target
+from chaosk.expression import inside, parse_condition, parse_target
 from chaosk.inventory import Inventory
 from chaosk.quorum import Needs
 from chaosk.run.aiming import freeze
@@ -45,8 +46,10 @@ def misplaced(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
     """What a scenario says of ZooKeeper on a cluster in KRaft mode, or the other way round, with what to write."""
     for entry in scenario.timeline:
         said: dict[str, Needs | None] = {entry.kind: entry.step.needs}
-        said |= {text: target.needs for each in entry.step.targets() for text, target in _every(each)}
-        said |= {entry.when: parse_condition(entry.when).needs} if entry.when is not None else {}
+        for each in entry.step.targets():
+            said |= _needs(each, parse_target(each))
+        if entry.when is not None:
+            said |= _needs(entry.when, parse_condition(entry.when))
         for text, needs in said.items():
             if needs is not None and (why := needs.missing(kraft=inventory.kraft)) is not None:
                 yield f"{entry.name}: {text}: {why}"
@@ -74,12 +77,10 @@ def possible_hosts(entry: Entry, inventory: Inventory) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.host for node in nodes if node.host is not None))
 
 
-def _every(text: str) -> Iterator[tuple[str, Target]]:
-    """A target and those inside it."""
-    target = parse_target(text)
-    yield text, target
-    for nested in target.nested():
-        yield from _every(nested)
+def _needs(text: str, value: Target | Condition) -> dict[str, Needs | None]:
+    """What a target or condition and those inside it need, by their texts."""
+    within = [_needs(*each) for each in inside(value).items()]
+    return {text: value.needs} | {each: needs for one in within for each, needs in one.items()}
 
 
 def on_own_machine(fault: Fault, here: frozenset[str]) -> str | None:

@@ -33,6 +33,7 @@ def _raw(kind: str, document: bytes | str, line: int, says: str, path: str = "")
 
 TARGET = 'kill_broker: {target: "leader(orders, 0)"}'
 KILL = "timeline[0].kill_broker"
+_WAIT = "      - wait: {duration: 1s}\n"
 
 _SYNTAX = (
     _raw("syntax", "name: [a, b\n", 2, "not closed"),
@@ -74,7 +75,7 @@ _SIZE = (
     _raw("depth", "? " * 200 + "a", 1, "nested deeper than 32"),
 )
 _YAML = (
-    _case("duplicate key", "settle: 20s", "settle: 20s\n@settle: 30s", "settle", "twice, first in line 32"),
+    _case("duplicate key", "settle: 20s", "settle: 20s\n@settle: 30s", "settle", "twice, first in line 40"),
     _case("duplicate key", "count: 6", "count: 6\n  @hold: 1h", "variables.hold", "twice, first in line 5"),
     _case("duplicate key", "{entry: kill, is: healed", "{entry: kill, @entry: cut, is: healed",
           "timeline[2].after.entry", "twice"),
@@ -183,6 +184,12 @@ _REFERENCES = (
           "timeline[1].elect_leader.topic", "did you mean 'orders'?"),
     _case("reference", "isr_full(orders)", "@isr_full(order)", "timeline[1].when", "no topic 'order'"),
     _case("reference", "isr_full(orders)", "@caught_up(raeder)", "timeline[1].when", "did you mean 'reader'?"),
+    _case("reference", "isr_full(orders)", "@all(isr_full(orders), not(isr_full(order)))", "timeline[1].when",
+          "no topic 'order'"),
+    _case("unknown condition", "isr_full(orders)", "@not(isr_full(orders), isr_ful(orders))", "timeline[1].when",
+          "one argument too many; write not(CONDITION)"),
+    _case("unknown condition", "isr_full(orders)", "@any(isr_full(orders), not(isr_ful(orders)))", "timeline[1].when",
+          "column 27: there is no condition 'isr_ful'; did you mean 'isr_full'?"),
     _case("reference", "{entry: kill,", "{entry: @kil,", "timeline[2].after.entry", "did you mean 'kill'?"),
     _case("reference", "    writer: {min", "    @wrter: {min", "expect.unavailability.wrter", "no probe 'wrter'"),
     _case("reference", "during: kill", "during: @kil", "expect.unavailability.writer.during", "no window 'kil'"),
@@ -192,6 +199,41 @@ _REFERENCES = (
     _case("name twice", "name: cut", "name: @kill", "timeline[2].name", "called 'kill', too"),
     _case("name twice", "name: cut", "name: @elect_leader-2", "timeline[2].name", "called 'elect_leader-2', too"),
     _case("name taken", "name: cut", "name: @run", "timeline[2].name", "the name of a window"),
+)  # fmt: skip
+_AGAIN, _NEXT = "timeline[3].entries[0]", "timeline[3].entries[1]"
+_AFTER = "after: {entry: again, is: healed}"
+_ROUNDS = (
+    _case("rounds", "repeat: 2", "repeat: @0", "timeline[3].repeat", "too small; write at least 1"),
+    _case("rounds", "repeat: 2", "repeat: @201", "timeline[3].repeat", "too large; write at most 200"),
+    _case("rounds", "repeat: 2", "repeat: @true", "timeline[3].repeat", "must be a whole number"),
+    _case("rounds", "repeat: 2\n    entries:\n", f"repeat: @125\n    entries:\n{2 * _WAIT}", "timeline[3].repeat",
+          "has 503 entries; write fewer rounds, for 500"),
+    _case("rounds", "repeat: 2\n    entries:\n", "@entries:\n", "timeline[3]", "`entries` without `repeat`"),
+    _case("rounds", "  - repeat: 2\n", "  - @repeat: 2\n  - repeat: 2\n", "timeline[3]", "`repeat` without `entries`"),
+    _case("rounds", "repeat: 2", "repeat: 2\n    @at: 5s", "timeline[3].at", "begins when the entry above it is done"),
+    _case("rounds", "repeat: 2", "repeat: 2\n    @for: 5s", "timeline[3].for", "`for` is of one entry"),
+    _case("rounds", "repeat: 2", "repeat: 2\n    @wait: {duration: 1s}", "timeline[3].wait", "`wait` is of one entry"),
+    _case("rounds", "repeat: 2", "repeat: 2\n    @until: 2", "timeline[3].until", "there is no 'until' here"),
+    _case("rounds", "    entries:\n", "    entries:\n      - @repeat: 3\n        entries: [{wait: {duration: 1s}}]\n",
+          _AGAIN, "a `repeat` inside another"),
+    _case("rounds", "name: again", "name: again\n        @at: 5s", f"{_AGAIN}.at", "the same moment"),
+    _case("rounds", "not(broker_up(9))", "@isr_full(order)", f"{_AGAIN}.when", "no topic 'order'"),
+    _case("rounds", "pause_broker:", "@puase_broker:", f"{_AGAIN}.puase_broker", "did you mean 'pause_"),
+    _case("rounds", "{entry: again", "{entry: @agian", f"{_NEXT}.after.entry", "did you mean 'again'?"),
+    _case("rounds", "{entry: again", "{entry: @again-1", f"{_NEXT}.after.entry", "again is not in this round"),
+    _case("rounds", "{entry: again", "{entry: @kill", f"{_NEXT}.after.entry", "kill is not in this round"),
+    _case("rounds", "{entry: again", "{entry: @wait-4.2", f"{_NEXT}.after.entry", "only wait for one above"),
+    _case("rounds", "        for: 1s\n      - after: {", "      - after: {@", f"{_NEXT}.after.entry",
+          "again is not healed before the timeline ends"),
+    _case("rounds", "{entry: kill,", "{entry: @again,", "timeline[2].after.entry", "no entry 'again' above this one"),
+    _case("rounds", "during: kill", "during: @agian", "expect.unavailability.writer.during", "did you mean 'again'?"),
+    _case("rounds", "during: kill", "during: @again-3", "expect.unavailability.writer.during", "did you mean 'again'?"),
+    _case("rounds", "recovery: 30s", "recovery: {@again-3: 30s}", "expect.recovery.again-3", "did you mean 'again'?"),
+    _case("name twice", _AFTER, "name: @again", f"{_NEXT}.name", "timeline[3].entries[0] is called 'again', too"),
+    _case("name twice", _AFTER, "name: @again-2", f"{_NEXT}.name", "timeline[3].entries[0] is called 'again-2', too"),
+    _case("name twice", _AFTER, "name: @cut", f"{_NEXT}.name", "timeline[2] is called 'cut', too"),
+    _case("name taken", _AFTER, "name: @run", f"{_NEXT}.name", "the name of a window"),
+    _case("name too long", _AFTER, f"name: @{'x' * 61}", f"{_NEXT}.name", "at most 60 characters"),
 )  # fmt: skip
 _EXCLUDED = (
     _case("excluded", "at: 10s", "at: 10s\n    @timeout: 5s", "timeline[0].timeout", "limits `when`"),
@@ -237,5 +279,5 @@ _SECRETS = (
 
 CORPUS = (
     *_SYNTAX, *_EMPTY, *_ENCODING, *_SIZE, *_YAML, *_YAML_1_1, *_UNKNOWN, *_TYPES, *_RANGE, *_DURATIONS, *_MISSING,
-    *_REFERENCES, *_EXCLUDED, *_EXPRESSIONS, *_VARIABLES, *_SECRETS,
+    *_REFERENCES, *_ROUNDS, *_EXCLUDED, *_EXPRESSIONS, *_VARIABLES, *_SECRETS,
 )  # fmt: skip

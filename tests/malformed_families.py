@@ -60,7 +60,7 @@ DURATIONS = _slots(
 ) + _slots("inventory", ("name: staging\n", "name: staging\nlongest_lease: @\n"))  # fmt: skip
 NUMBERS = _slots(
     "scenario", ("replication_factor: 3", "replication_factor: @"), ("brokers: 3", "brokers: @"),
-    ("lost_records: 0", "lost_records: @"),
+    ("lost_records: 0", "lost_records: @"), ("repeat: 2", "repeat: @"),
 ) + _slots(
     "inventory", ("example.com, port: 9092}\n  1", "example.com, port: @}\n  1"), ("port: 9093", "port: @"),
     ("address: 192.0.2.11,", "address: 192.0.2.11, port: @,"),
@@ -71,13 +71,14 @@ NAMES = _slots(
     ('"leader(orders, 0)"', "@"), ("isr_full(orders)", "@"), ("broker 1,", "@,"),
     ("election: preferred", "election: @"),
     ("  writer:\n    produce", "  @:\n    produce"), ("  orders:\n", "  @:\n"), ("during: kill", "during: @"),
+    ("name: again\n", "name: @\n"),
 ) + _slots(
     "inventory", ("name: staging", "name: @"), ("  node1: {", "  @: {"), ("{host: node1", "{host: @"),
     ("address: 192.0.2.11", "address: @"), ("zookeeper.service", "@"), ("pid_file: /run/kafka.pid", "pid_file: @"),
     ("address: kafka1.example.com", "address: @"), ("  0:\n", "  @:\n"),
     ("name: staging\n", "name: staging\nnetwork_namespace: @\n"),
 )  # fmt: skip
-ANY = (*DURATIONS[:3], *NUMBERS, *NAMES[:5], *NAMES[10:15])
+ANY = (*DURATIONS[:3], *NUMBERS, *NAMES[:5], *NAMES[11:16])
 
 VALUES: tuple[tuple[str, tuple[Slot, ...], tuple[str, ...]], ...] = (
     ("duration", DURATIONS, ("20", "'20'", "20 s", "20S", "s", "1d", "1m30s", ".5s", "1e3s", "1_0s", "0x5s", "'٣s'")),
@@ -96,7 +97,7 @@ VALUES: tuple[tuple[str, tuple[Slot, ...], tuple[str, ...]], ...] = (
     ("other tag", ANY, ("!!binary aGk=", "!Ref x", "!!timestamp 2020-01-01", "!<tag:yaml.org,2002:int> 1", "! 1")),
     ("anchor", ANY, ("&a x", "*a", "&a [*a]")),
     ("control character", ANY, ('"a\\x00"', '"a\\x1b[31m"', '"\\u202ea"', '"a\\u200bb"', '"\\uFEFFa"')),
-    ("list for a value", NAMES[:5] + NAMES[10:14], ("[[a]]", "{a: {b: c}}")),
+    ("list for a value", NAMES[:5] + NAMES[11:15], ("[[a]]", "{a: {b: c}}")),
 )  # fmt: skip
 """Class of the mistake, the places it is made in, and the values."""
 
@@ -135,10 +136,10 @@ KEYS = {
     "name", "hypothesis", "covers", "variables", "cluster", "topics", "probes", "baseline", "timeline", "settle", "at",
     "expect", "partitions", "replication_factor", "config", "produce", "consume", "kill_broker", "elect_leader", "when",
     "timeout", "after", "cut_network", "recovery", "lost_records", "rate", "hosts", "brokers", "zookeepers", "client",
-    "host", "service", "start", "stop", "pid_file", "listeners",
+    "host", "service", "start", "stop", "pid_file", "listeners", "repeat", "entries",
 }  # fmt: skip
 NEEDED: dict[Kind, frozenset[str]] = {
-    "scenario": frozenset({"name", "hypothesis", "produce", "kill_broker", "elect_leader"}),
+    "scenario": frozenset({"name", "hypothesis", "produce", "kill_broker", "elect_leader", "repeat"}),
     "inventory": frozenset({"name", "host", "start", "stop", "pid_file"}),
 }
 

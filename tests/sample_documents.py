@@ -36,6 +36,14 @@ timeline:
     after: {entry: kill, is: healed, delay: 2s}
     cut_network: {between: [broker 1, [broker 2, broker 0]]}
     for: 5s
+  - repeat: 2
+    entries:
+      - name: again
+        when: not(broker_up(9))
+        pause_broker: {target: broker 1}
+        for: 1s
+      - after: {entry: again, is: healed}
+        wait: {duration: 1s}
 settle: 20s
 expect:
   unavailability:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.conditions._contract import Condition
-from chaosk.expression import ExpressionError, conditions, parse_condition, parse_target, render, targets
+from chaosk.expression import ExpressionError, conditions, inside, parse_condition, parse_target, render, targets
 from chaosk.targets._contract import Target
 
 
@@ -90,6 +90,26 @@ def test_mistakes_have_a_column(text: str, column: int, what: str) -> None:
     assert f"column {column}:" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "column", "what"),
+    [
+        ("not(isr_ful(orders))", 5, "did you mean 'isr_full'?"),
+        ("not not", 7, "'of' is missing; write not(CONDITION)"),
+        ("all()", 5, "'of' is missing; write all(CONDITION, …)"),
+        ("any(isr_full(orders), r_full(orders))", 23, "did you mean 'isr_full'?"),
+        ("all(broker_up(0), not( broker_up(x)))", 34, "must be a whole number"),
+        ("all(leader(orders, 0))", 5, "there is no condition 'leader'"),
+        ("not(broker_up(0), broker_up(1))", 19, "one argument too many"),
+    ],
+)
+def test_mistakes_in_combined_conditions_have_a_column(text: str, column: int, what: str) -> None:
+    """Counted over the whole, also where the part's text stands in another part, too."""
+    with pytest.raises(ExpressionError) as caught:
+        parse_condition(text)
+    assert what in caught.value.what
+    assert caught.value.column == column
+
+
 def test_conditions_are_no_targets() -> None:
     """Each kind has its own names; one in the other's place is not found."""
     with pytest.raises(ExpressionError, match="there is no condition 'leader'"):
@@ -124,6 +144,30 @@ def test_spelling_and_parsing_are_inverse(text: str) -> None:
     spelled = render(target)
     assert parse_target(spelled) == target
     assert render(parse_target(spelled)) == spelled
+
+
+_CONDITIONS = st.recursive(
+    st.sampled_from(["isr_full(orders)", "broker_up 1", "zookeeper_quorum", "progress(writer, 9)"]),
+    lambda inner: (
+        inner.map(lambda of: f"not({of})")
+        | st.builds(
+            lambda word, parts: f"{word}({', '.join(parts)})",
+            st.sampled_from(["all", "any"]),
+            st.lists(inner, min_size=1, max_size=3),
+        )
+    ),
+    max_leaves=5,
+)
+
+
+@given(_CONDITIONS)
+def test_combined_conditions_are_spelled_in_one_way(text: str) -> None:
+    """The same for conditions, and what is inside is all there."""
+    condition = parse_condition(text)
+    assert parse_condition(render(condition)) == condition
+    assert [render(each) for each in inside(condition).values()] == [
+        render(parse_condition(each)) for each in dict.fromkeys(condition.nested())
+    ]
 
 
 @given(st.text(max_size=60) | st.text(alphabet="leadr(),012 ", max_size=60))

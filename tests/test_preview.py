@@ -37,12 +37,16 @@ def rows(tmp_path: Path, timeline: str) -> tuple[Row, ...]:
 
 
 def test_triggers_in_words(tmp_path: Path) -> None:
-    """A time, another entry with and without delay, a condition, and the entry above."""
+    """A time, another entry with and without delay, a condition, and the entry above; each round one by one."""
     starts = [row.starts for row in describe(load_scenario(written(tmp_path, SCENARIO)))]
     assert starts == [
         "at 10s",
         "when kill is done, once isr_full(orders) (within 1m)",
         "2s after kill is healed",
+        "when cut is done, once not(broker_up(9)) (within 1m)",
+        "when again-1 is healed",
+        "when wait-4.2-1 is done, once not(broker_up(9)) (within 1m)",
+        "when again-2 is healed",
     ]
     first = "- wait: {duration: 1s}\n- {after: wait-1, wait: {duration: 1s}}\n"
     assert [row.starts for row in rows(tmp_path, first)] == ["at 0s", "when wait-1 is done"]

@@ -136,6 +136,10 @@ def test_ssh_is_never_cut(tmp_path: Path) -> None:
             "when: zookeeper_quorum, kill_broker: {target: broker 0}",
             "zookeeper_quorum: there is no ZooKeeper in KRaft mode",
         ),
+        (
+            "when: 'any(broker_up(0), not(zookeeper_quorum))', kill_broker: {target: broker 0}",
+            "zookeeper_quorum: there is no ZooKeeper in KRaft mode",
+        ),
     ],
 )
 def test_what_speaks_of_zookeeper_is_refused_in_kraft_mode(tmp_path: Path, entry: str, says: str) -> None:

@@ -33,6 +33,10 @@ class Condition(Model, ABC):
     needs: ClassVar[Needs | None] = None
     """The mode of clusters that it is for, if not for any."""
 
+    def nested(self) -> tuple[str, ...]:
+        """The conditions among its arguments, like that in ``not(broker_up(2))``: checked before a run."""
+        return ()
+
     @abstractmethod
     def ask(self, live: Live, inventory: Inventory) -> Answer:
         """Ask once; never waits. Raises ChaoskError if the cluster cannot tell."""
@@ -40,3 +44,15 @@ class Condition(Model, ABC):
     def from_now(self, live: Live) -> Ask:  # noqa: ARG002 - for conditions that count
         """What asks again and again from now on; a condition that counts begins to. Raises as ``ask`` does."""
         return self.ask
+
+
+def counting(condition: Condition) -> Ask:
+    """What asks a condition again and again, counting from when it was first known: before that no count can begin."""
+    begun: list[Ask] = []
+
+    def ask(live: Live, inventory: Inventory) -> Answer:
+        if not begun:
+            begun.append(condition.from_now(live))
+        return begun[0](live, inventory)
+
+    return ask

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer, Condition
+from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory
 
 
@@ -23,10 +24,10 @@ class CaughtUp(Condition):
     """How many records it may be behind."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
-        """Look at what the probe said last."""
+        """Look at what the probe said last; raises ClusterError while how far it is behind is not known."""
         state = live.probe(self.probe)
         if not state.running:
             return Answer(holds=False, seen=f"{self.probe}: not running")
         if state.lag is None:
-            return Answer(holds=False, seen=f"{self.probe}: how far it is behind is not known")
+            raise ClusterError(f"{self.probe}: how far it is behind is not known")
         return Answer(holds=state.lag <= self.records, seen=f"{self.probe}: {state.lag} records behind")

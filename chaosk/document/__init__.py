@@ -4,8 +4,10 @@ The way of a file::
 
     bytes -> parse      nodes with line and column; YAML's traps are refused
           -> variables  ``${name}`` replaced
+          -> blocks     what is repeated, as it is written
           -> shape      names, kinds and ranges of values, from the typed fields (pydantic)
           -> references names that must exist, expressions that must parse, what excludes what
+          -> rounds     the entries of each round as entries of their own
           -> Scenario | Inventory | LabLayout
 
 Nothing here connects to anything.

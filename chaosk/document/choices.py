@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from chaosk.document.blocks import written
 from chaosk.document.nodes import Mapping, Node, Path, Sequence, descend
 from chaosk.document.parse import Found
 from chaosk.nearest import instead
@@ -13,11 +14,10 @@ from chaosk.stop_conditions._rules import stop_conditions
 
 def choices(root: Node) -> Iterator[Found]:
     """Every entry that has not exactly one step, every probe and stop condition that has not exactly one kind."""
-    timeline, named = descend(root, ("timeline",)), descend(root, ("probes",))
-    rules = descend(root, ("stop_conditions",))
-    if isinstance(timeline, Sequence):
-        for place, entry in enumerate(timeline.items):
-            yield from _one_of(entry, ("timeline", place), steps(), "step", GRAMMAR)
+    named, rules = descend(root, ("probes",)), descend(root, ("stop_conditions",))
+    for item in written(root):
+        for path, entry in item.entries:
+            yield from _one_of(entry, path, steps(), "step", GRAMMAR)
     if isinstance(rules, Sequence):
         for place, rule in enumerate(rules.items):
             yield from _one_of(rule, ("stop_conditions", place), stop_conditions(), "stop condition", ())

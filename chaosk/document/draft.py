@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from chaosk.allow import Allow
+from chaosk.document.blocks import REPEAT
 from chaosk.document.nodes import Mapping as MappingNode
 from chaosk.document.nodes import Node, Path, Plain, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
+from chaosk.document.rounds import Turn, expected, turns
 from chaosk.expect import Expect
 from chaosk.probes._contract import Probe
-from chaosk.scenario import ClusterShape, Entry, Topic, default_name, from_plain, probe_of
+from chaosk.scenario import ClusterShape, Entry, Topic, from_plain, probe_of
 from chaosk.stop_conditions._contract import StopCondition
 from chaosk.stop_conditions._rules import Rules
 
@@ -28,15 +30,33 @@ class Draft:
     root: Node
     topics: Mapping[str, Topic | None]
     probes: Mapping[str, Probe | None]
+    turns: tuple[Turn, ...]
+    """The timeline as it is carried out."""
+    unsure: bool
+    """Whether a number of rounds is wrong."""
     entries: tuple[Entry | None, ...]
-    names: tuple[str, ...]
-    """Of the entries, in order, defaults included."""
+    """Of the turns, in order."""
     expect: Expect
     """Without the metrics whose bounds are wrong."""
     cluster: ClusterShape | None
     allow: Allow | None
     rules: Mapping[int, StopCondition]
     """By place the stop conditions that are right."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the entries, in order, defaults included."""
+        return tuple(turn.name for turn in self.turns)
+
+    @property
+    def written_names(self) -> tuple[str, ...]:
+        """Those names as they are written: of an entry in a block without the number of a round."""
+        return tuple(dict.fromkeys(turn.written for turn in self.turns))
+
+    def named(self, name: str) -> bool:
+        """Whether there is an entry of that name, or may be one: in a block of which the number of rounds is wrong."""
+        base, _, number = name.rpartition("-")
+        return name in self.names or (self.unsure and number.isdigit() and base in self.written_names)
 
     @property
     def groups(self) -> frozenset[str]:
@@ -76,17 +96,24 @@ def draft(root: Node, wrong: Iterable[Path]) -> Draft:
     def good(*path: str | int) -> bool:
         return not any(each[: len(path)] == path or each == path[: len(each)] != () for each in bad)
 
-    timeline, rules = list(_items(root, "timeline")), list(_items(root, "stop_conditions"))
+    every = turns(root)
+    expect = expected(dict(_plainly(root, "expect")), every)
     return Draft(
         root=root,
         topics={n: from_plain(Topic, plain(t)) if good("topics", n) else None for n, t in _named(root, "topics")},
         probes={n: _probe(plain(p)) if good("probes", n) else None for n, p in _named(root, "probes")},
-        entries=tuple(_entry(place, plain(e)) if good("timeline", place) else None for place, e in timeline),
-        names=tuple(_name(place, plain(e)) for place, e in timeline),
-        expect=Expect.model_validate({name: each for name, each in _plainly(root, "expect") if good("expect", name)}),
+        turns=every,
+        unsure=any(path[:1] == ("timeline",) and path[2:] in ((), (REPEAT,)) for path in bad),
+        entries=tuple(_entry(turn) if good(*turn.path) else None for turn in every),
+        expect=Expect.model_validate({name: each for name, each in expect.items() if good("expect", name)}),
         cluster=from_plain(ClusterShape, dict(_plainly(root, "cluster"))) if good("cluster") else None,
         allow=from_plain(Allow, dict(_plainly(root, "allow"))) if good("allow") else None,
-        rules={n: one for n, each in rules if good("stop_conditions", n) for one in _rule(plain(each))},
+        rules={
+            n: one
+            for n, each in _items(root, "stop_conditions")
+            if good("stop_conditions", n)
+            for one in _rule(plain(each))
+        },
     )
 
 
@@ -113,10 +140,5 @@ def _rule(value: Plain) -> tuple[StopCondition, ...]:
     return TypeAdapter(Rules).validate_python([value])
 
 
-def _entry(place: int, value: Plain) -> Entry | None:
-    return from_plain(Entry, {"name": _name(place, value), **value}) if isinstance(value, dict) else None
-
-
-def _name(place: int, value: Plain) -> str:
-    given = value.get("name") if isinstance(value, dict) else None
-    return given if isinstance(given, str) else default_name(place, value if isinstance(value, dict) else {})
+def _entry(turn: Turn) -> Entry | None:
+    return from_plain(Entry, turn.entry) if isinstance(turn.entry, dict) else None

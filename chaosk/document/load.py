@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from chaosk.document import nodes
+from chaosk.document.blocks import misfits
 from chaosk.document.choices import choices
 from chaosk.document.draft import draft
 from chaosk.document.explain import explain
@@ -19,6 +20,7 @@ from chaosk.document.nodes import Node, Path, plain, scalars, spell
 from chaosk.document.parse import Found, parse
 from chaosk.document.problems import DocumentError, Problem, unreadable
 from chaosk.document.references import references
+from chaosk.document.rounds import unrolled
 from chaosk.document.secrets import plain_secrets
 from chaosk.document.shape import inventory_shape, lab_shape, scenario_shape
 from chaosk.document.variables import BLOCK as VARIABLES
@@ -40,11 +42,11 @@ def load_scenario(path: FilePath, sets: Mapping[str, str] = _NOTHING) -> Scenari
         root, wrong = substitute(root, sets)
         found = _together(found, wrong)
         tainted = uses(before, {str(where[1]) for _, where, _ in found if where[:1] == (VARIABLES,) and where[1:]})
+        found = _together(found, misfits(root), without=tainted)
         found = _together(found, _shape(root, scenario_shape()), choices(root), plain_secrets(root), without=tainted)
         bad = [*tainted, *(where for _, where, _ in found)]
         found = _together(found, references(draft(root, bad)), without=tainted)
-    data = _right(path, root, found)
-    return from_plain(Scenario, data)
+    return from_plain(Scenario, unrolled(_right(path, root, found)))
 
 
 def load_inventory(path: FilePath) -> Inventory | LabLayout:
@@ -59,10 +61,10 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
         shape = lab_shape() if lab else inventory_shape()
         found = _together(found, _shape(root, shape), choices(root), plain_secrets(root))
         found = _together(found, inventory_references(root))
-    data = _right(path, root, found)
+    right = _right(path, root, found)
     if lab:
-        return from_plain(LabLayout, data["lab"])
-    return located(from_plain(Inventory, data), path.parent)
+        return from_plain(LabLayout, plain(right.values["lab"]))
+    return located(from_plain(Inventory, plain(right)), path.parent)
 
 
 def read(path: FilePath) -> bytes:
@@ -103,10 +105,9 @@ def _together(found: list[Found], *more: Iterable[Found], without: Iterable[Path
     return [*found, *(each for each in later if not any(each[1][: len(path)] == path for path in wrong))]
 
 
-def _right(path: FilePath, root: Node | None, found: list[Found]) -> dict[str, Any]:
-    """The plain data, if nothing is wrong with it. Raises DocumentError."""
+def _right(path: FilePath, root: Node | None, found: list[Found]) -> nodes.Mapping:
+    """The document, if nothing is wrong with it. Raises DocumentError."""
     if found or root is None:
         problems = (Problem(str(path), at.line, at.column, spell(where), what) for at, where, what in found)
         raise DocumentError(problems)
-    data = plain(root)
-    return data if isinstance(data, dict) else {}
+    return root if isinstance(root, nodes.Mapping) else nodes.Mapping(root.place, {})

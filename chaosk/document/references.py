@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from chaosk.conditions._contract import Condition
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
-from chaosk.document.nodes import Path
+from chaosk.document.nodes import Path, spell
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
-from chaosk.expression import ExpressionError, parse_condition, parse_target
+from chaosk.expression import ExpressionError, inside, parse_condition, parse_target
 from chaosk.metrics import METRICS, WINDOWS
 from chaosk.model import Model
 from chaosk.nearest import instead
 from chaosk.registry import name_of
-from chaosk.scenario import Entry
+from chaosk.scenario import After, Entry
 from chaosk.targets._contract import Target
 
 Complain = Callable[[tuple[str, ...], str], Found]
@@ -24,7 +25,11 @@ _BOUND_WORDS = ("min", "max", "during")
 
 
 def references(draft: Draft) -> Iterator[Found]:
-    """Everything that is wrong between the parts of a scenario."""
+    """Everything that is wrong between the parts of a scenario; what is wrong in each round is said once."""
+    return iter(dict.fromkeys(_every(draft)))
+
+
+def _every(draft: Draft) -> Iterator[Found]:
     yield from _names(draft)
     yield from _topics(draft)
     for name, probe in draft.probes.items():
@@ -49,13 +54,17 @@ def _names(draft: Draft) -> Iterator[Found]:
     for name in draft.probes:
         if name in _BOUND_WORDS:
             yield draft.at_key(("probes", name), f"{name!r} has a meaning in `expect`; choose another name")
-    for place, name in enumerate(draft.names):
-        path: Path = ("timeline", place, "name")
-        if name in WINDOWS:
-            yield draft.at(path, f"{name!r} is the name of a window; choose another name")
-        if name in draft.names[:place]:
-            first = draft.names.index(name)
-            yield draft.at(path, f"timeline[{first}] is called {name!r}, too; give each entry a name of its own")
+    taken: dict[str, Path] = {}
+    for turn in sorted(draft.turns, key=lambda turn: turn.path):  # all rounds of each as it is written
+        path: Path = (*turn.path, "name")
+        if turn.written in WINDOWS:
+            yield draft.at(path, f"{turn.written!r} is the name of a window; choose another name")
+        for name in (turn.written, turn.name):
+            first = taken.setdefault(name, turn.path)
+            if first != turn.path:
+                what = f"{spell(first)} is called {name!r}, too; give each entry a name of its own"
+                yield draft.at(path, what)
+                break
 
 
 def _topics(draft: Draft) -> Iterator[Found]:
@@ -76,7 +85,7 @@ def _topics(draft: Draft) -> Iterator[Found]:
 
 
 def _entry(draft: Draft, place: int, entry: Entry) -> Iterator[Found]:
-    path: Path = ("timeline", place)
+    path = draft.turns[place].path
     step = (*path, entry.kind)
     yield from _triggers(draft, path, place, entry)
     if entry.lasts is not None and not entry.step.lasting:
@@ -95,17 +104,28 @@ def _triggers(draft: Draft, path: Path, place: int, entry: Entry) -> Iterator[Fo
         yield draft.at_key((*path, "timeout"), "`timeout` limits `when`, which is not here; remove it, or add `when`")
     if entry.after is None:
         return
-    earlier, after = draft.names[:place], (*path, "after", "entry")
-    if entry.after.entry not in earlier:
-        hint = "an entry can only wait for one above it" if entry.after.entry in draft.names else ""
-        advice = hint or instead(entry.after.entry, earlier)
-        yield draft.at(after, f"there is no entry {entry.after.entry!r} above this one; {advice}")
+    yield from _after(draft, (*path, "after", "entry"), place, entry.after)
+
+
+def _after(draft: Draft, path: Path, place: int, after: After) -> Iterator[Found]:
+    one = draft.turns[place]
+    number, other = next(((n, turn) for n, turn in enumerate(draft.turns) if turn.name == after.entry), (place, None))
+    if other is None or number >= place:
+        if other is None and draft.named(after.entry):
+            return
+        above = [turn.written for turn in draft.turns[:place] if one.round is None or one.shares_round(turn)]
+        advice = "an entry can only wait for one above it" if other is not None else instead(after.entry, above)
+        name = after.entry if other is None else other.written
+        yield draft.at(path, f"there is no entry {name!r} above this one; {advice}")
         return
-    other = draft.entries[earlier.index(entry.after.entry)]
-    if entry.after.is_ == "healed" and other is not None and other.lasts is None:
-        yield draft.at(
-            after, f"{other.name} is not healed before the timeline ends; give it a `for`, or use is: applied"
-        )
+    if one.round is not None and not one.shares_round(other):
+        what = f"{other.written} is not in this round, so it would be the same moment in each; leave `after` out"
+        yield draft.at(path, what)
+        return
+    entry = draft.entries[number]
+    if after.is_ == "healed" and entry is not None and entry.lasts is None:
+        what = f"{other.written} is not healed before the timeline ends; give it a `for`, or use is: applied"
+        yield draft.at(path, what)
 
 
 def _expression(draft: Draft, path: Path, text: str, parse: Callable[[str], Model]) -> Iterator[Found]:
@@ -136,11 +156,10 @@ def _refers(draft: Draft, value: Model, complain: Complain, topics: frozenset[st
             numbers = named if isinstance(named, tuple) else (named,)
             yield from _partitions(draft, getattr(value, "topic", None), field, numbers, complain)
         if isinstance(named, Model):
-            inside = partial(_inside, complain, field)
-            yield from _refers(draft, named, inside, topics)
-    if isinstance(value, Target):
-        for nested in value.nested():
-            yield from _refers(draft, parse_target(nested), complain, topics)
+            yield from _refers(draft, named, partial(_inside, complain, field), topics)
+    if isinstance(value, Target | Condition):
+        for nested in inside(value).values():
+            yield from _refers(draft, nested, complain, topics)
 
 
 def _inside(complain: Complain, field: str, path: tuple[str, ...], what: str) -> Found:
@@ -165,11 +184,11 @@ def _expect(draft: Draft) -> Iterator[Found]:
         noun = METRICS[name].subject
         for subject, several in bounds.items():
             path: Path = ("expect", name, *((subject,) if subject else ()))
-            if subject and subject not in subjects[noun]:
-                advice = instead(subject, subjects[noun])
+            if subject and subject not in subjects[noun] and not (noun == "fault" and draft.named(subject)):
+                advice = instead(subject, draft.written_names if noun == "fault" else subjects[noun])
                 yield draft.at_key(path, f"there is no {noun} {subject!r} to measure the {name} of; {advice}")
             for bound in several:
-                if bound.during not in (*WINDOWS, *draft.names):
-                    advice = instead(bound.during, (*WINDOWS, *draft.names))
+                if bound.during not in WINDOWS and not draft.named(bound.during):
+                    advice = instead(bound.during, (*WINDOWS, *draft.written_names))
                     where = draft.holds(path, bound.during)
                     yield draft.at(where, f"there is no window {bound.during!r}; {advice}")

@@ -37,10 +37,9 @@ def unsafe(draft: Draft) -> Iterator[Found]:
     for name in draft.topics:
         if name.startswith("__"):
             yield draft.at_key(("topics", name), "names that begin with __ are Kafka's own; choose another name")
-    for place, entry in enumerate(draft.entries):
+    for turn, entry in zip(draft.turns, draft.entries, strict=True):
         if entry is not None:
-            path: Path = ("timeline", place, entry.kind)
-            yield from _one(draft, path, entry)
+            yield from _one(draft, (*turn.path, entry.kind), entry)
     yield from _contradictions(draft)
 
 
@@ -79,15 +78,16 @@ def _at_once(entry: Entry) -> tuple[str, ...]:
 
 def _contradictions(draft: Draft) -> Iterator[Found]:
     times = stays(draft.entries)
-    known = [(place, e, times[e.name]) for place, e in enumerate(draft.entries) if e is not None and e.name in times]
+    entries = zip(draft.turns, draft.entries, strict=True)
+    known = [(turn.path, e, times[e.name]) for turn, e in entries if e is not None and e.name in times]
     for number, (_, one, stay) in enumerate(known):
-        for place, two, later in known[number + 1 :]:
+        for path, two, later in known[number + 1 :]:
             if not (stay.meets(later) or later.meets(stay)) or one.kind in two.step.ends or two.kind in one.step.ends:
                 continue
             shared = sorted(f"{a}" for a in _holds(one) for b in _holds(two) if _same(a, b))
             if shared:
                 what = f"{one.name} has {shared[0]} in its hands then; let one end before the other starts"
-                yield draft.at_key(("timeline", place, two.kind), what)
+                yield draft.at_key((*path, two.kind), what)
 
 
 def _holds(entry: Entry) -> set[str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
+from chaosk.document.blocks import ENTRIES, MOST_ROUNDS, REPEAT, is_block
 from chaosk.expect import Expect, parse_bounds
 from chaosk.fields import Name
 from chaosk.inventory import Inventory
@@ -22,14 +23,17 @@ from chaosk.scenario import Entry, Scenario, probes, steps
 from chaosk.stop_conditions._rules import stop_conditions
 from chaosk.wording import summary
 
+_ENTRY, _BLOCK = "[entry]", "[repeat]"
+"""What an item of the timeline is meant as, in the paths of pydantic's errors: words that are nobody's keys."""
+
 
 @cache
 def scenario_shape() -> type[Model]:
     """The type of a whole scenario file."""
     own: dict[str, Any] = {name: _field(info) for name, info in Scenario.model_fields.items()}
-    entry: Any = _entry_shape()
+    item: Any = _item_shape(_entry_shape())
     probe: Any = _probe_shape()
-    own["timeline"] = (tuple[entry, ...], _described(Scenario, "timeline", min_length=1))
+    own["timeline"] = (tuple[item, ...], _described(Scenario, "timeline", min_length=1))
     own["probes"] = (dict[Name, probe], _described(Scenario, "probes", min_length=1))
     own["stop_conditions"] = _stop_conditions(Scenario)
     own["expect"] = (_expect_shape(), Field(default=None, description=summary(Expect)))
@@ -43,6 +47,16 @@ def _entry_shape() -> type[Model]:
     own["name"] = (Name, Field(default=None, description=Entry.model_fields["name"].description))
     kinds = {name: _optional(kind) for name, kind in steps().items()}
     return _model("Entry", summary(Entry), {**own, **kinds}, tuple(kinds))
+
+
+def _item_shape(entry: Any) -> object:  # noqa: ANN401 - an annotation
+    times = Field(ge=1, le=MOST_ROUNDS, description="How many rounds.")
+    inner = Field(min_length=1, description="What is done in each round, one after the other; no entry has `at`.")
+    own = {REPEAT: (int, times), ENTRIES: (tuple[entry, ...], inner)}
+    says = "Entries that are carried out round after round, as `NAME-1`, `NAME-2` and so on."
+    block: Any = _model("Repeat", says, own)
+    meant = Discriminator(lambda value: _BLOCK if is_block(value) else _ENTRY)
+    return Annotated[Annotated[entry, Tag(_ENTRY)] | Annotated[block, Tag(_BLOCK)], meant]
 
 
 def _probe_shape() -> type[Model]:

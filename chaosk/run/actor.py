@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from chaosk.conditions._contract import Answer, Ask
+from chaosk.conditions._contract import Answer, counting
 from chaosk.errors import ChaoskError
 from chaosk.expression import parse_condition
 from chaosk.plan import Plan
@@ -66,14 +66,11 @@ class FaultActor:
 
     def asks(self, condition: str) -> Callable[[], Answer]:
         """What asks a condition, counting from now on; a cluster that does not answer does not confirm it."""
-        parsed = parse_condition(condition)
-        begun: list[Ask] = []
+        asking = counting(parse_condition(condition))
 
         def ask() -> Answer:
             try:
-                if not begun:
-                    begun.append(parsed.from_now(self.hands.live))
-                return begun[0](self.hands.live, self.plan.inventory)
+                return asking(self.hands.live, self.plan.inventory)
             except ChaoskError as error:
                 return Answer(holds=False, seen=str(error))
 

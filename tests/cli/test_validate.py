@@ -33,7 +33,7 @@ def test_all_mistakes_of_all_files(tmp_path: Path, capsys: pytest.CaptureFixture
     shown = capsys.readouterr()
     assert shown.out == f"{right}: ok\n"
     starts = [line.split(": ")[0] for line in shown.err.splitlines()]
-    assert [start.rpartition("/")[2] for start in starts] == ["a.yaml:22:9", "a.yaml:32:9", "c.yaml:19:42"]
+    assert [start.rpartition("/")[2] for start in starts] == ["a.yaml:22:9", "a.yaml:40:9", "c.yaml:19:42"]
 
 
 def test_set_reaches_the_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

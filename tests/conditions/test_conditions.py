@@ -54,7 +54,6 @@ FAILS = [
     ("zookeeper_quorum", FakeLive(modes={1: "leader", 2: "leader", 3: "follower"}), "1 leader, 2 leader"),
     ("caught_up(reader)", reader(1), "1 records behind"),
     ("caught_up(reader, 5)", reader(6), "6 records behind"),
-    ("caught_up(reader)", reader(None), "not known"),
     ("caught_up(reader)", reader(0, running=False), "not running"),
 ]
 
@@ -80,6 +79,12 @@ def test_a_silent_cluster_is_an_error(text: str) -> None:
     """Nobody to ask is not the same as no."""
     with pytest.raises(ClusterError, match="no broker answers"):
         ask(text, FakeLive(silent=True))
+
+
+def test_a_lag_that_is_not_known_is_an_error() -> None:
+    """A consumer that holds no partition is neither behind nor at the end."""
+    with pytest.raises(ClusterError, match="how far it is behind is not known"):
+        ask("caught_up(reader)", reader(None))
 
 
 def test_a_silent_cluster_has_no_broker_up() -> None:

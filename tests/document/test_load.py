@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 def test_scenario_is_loaded_as_written(tmp_path: Path) -> None:
     """Every part of the sample arrives, in units of the program, variables replaced, names given."""
     scenario = load_scenario(written(tmp_path, SCENARIO))
-    kill, elect, cut = scenario.timeline
+    kill, elect, cut, *_ = scenario.timeline
     assert scenario.topics["orders"].partitions == 6
     assert (kill.name, kill.at, kill.lasts, kill.kind) == ("kill", 10.0, 30.0, "kill_broker")
     assert (elect.name, elect.when, elect.timeout) == ("elect_leader-2", "isr_full(orders)", 60.0)

@@ -21,6 +21,11 @@ RIGHT = {
     "the last partition": ("leader(orders, 0)", "leader(orders, 5)"),
     "a group of a probe": ("leader(orders, 0)", "coordinator(readers)"),
     "a probe in a condition": ("isr_full(orders)", "caught_up(reader, 10)"),
+    "conditions in a condition": ("isr_full(orders)", "any(not(isr_full(orders)), caught_up(reader, 10))"),
+    "after the last round": ("settle: 20s", "  - {after: again, wait: {duration: 1s}}\nsettle: 20s"),
+    "after a round by its number": ("settle: 20s", "  - {after: wait-4.2-1, wait: {duration: 1s}}\nsettle: 20s"),
+    "a bound during each round": ("during: kill", "during: again"),
+    "a metric of one round": ("recovery: 30s", "recovery: {again-2: 30s}"),
     "after an entry by its default name": ("{entry: kill,", "{entry: elect_leader-2, is: applied} #"),
     "healed by an entry that has a duration": ("{entry: kill, is: healed", "{entry: kill, is: healed"),
     "a window after the heal": ("during: kill", "during: after_heal"),
@@ -124,7 +129,7 @@ def test_draft_keeps_what_is_right() -> None:
     assert made.probes["reader"] is not None
     assert made.entries[0] is None
     assert made.entries[1] is not None
-    assert made.names == ("kill", "elect_leader-2", "cut")
+    assert made.names == ("kill", "elect_leader-2", "cut", "again-1", "wait-4.2-1", "again-2", "wait-4.2-2")
     assert made.groups == {"readers"}
 
 

@@ -6,10 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+from sample_documents import written
 
 from chaosk.conditions._contract import Answer
+from chaosk.document import load_scenario
 from chaosk.errors import StepError
 from chaosk.run.clock import Interrupted, now
 from chaosk.run.timeline import Timeline
@@ -125,6 +128,38 @@ def test_after_may_name_a_later_entry() -> None:
     actor = Recorder()
     play(actor, entry("b", after="a"), entry("a", at="100ms"))
     assert actor.order() == ["start a", "start b"]
+
+
+def test_rounds_follow_each_other(tmp_path: Path) -> None:
+    """A round begins when the last entry of the one before it is done, and what is behind when all are."""
+    head = "name: x\nhypothesis: y\ntopics: {orders: {}}\nprobes: {writer: {produce: {topic: orders}}}\n"
+    block = """\
+timeline:
+  - repeat: 3
+    entries:
+      - {name: a, kill_broker: {target: broker 1}, for: 50ms}
+      - {name: b, after: {entry: a, is: applied}, when: isr_full(orders), wait: {duration: 1s}}
+      - {name: c, after: a, wait: {duration: 1s}}
+  - {name: d, after: b, wait: {duration: 1s}}
+"""
+    actor = Recorder(true_after={"isr_full(orders)": 1})
+    timeline = play(actor, *load_scenario(written(tmp_path, head + block)).timeline)
+    assert {end.status for end in timeline.ends()} == {"done"}
+    starts = [what for what in actor.order() if what[:5] == "start"]
+    rounds = [f"start {name}-{number}" for number in (1, 2, 3) for name in "abc"]
+    assert [what for what in starts if what != "start d"] == rounds
+    assert starts.index("start d") > starts.index("start b-3")
+
+
+def test_hundreds_that_wait_hear_of_a_stop() -> None:
+    """They look less often than a few would, and still within a second or two."""
+    actor, stop = Recorder(), threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    began = time.monotonic()
+    with pytest.raises(Interrupted):
+        play(actor, entry("a", **{"for": "60s"}), *(entry(f"b-{number}") for number in range(499)), stop=stop)
+    assert time.monotonic() - began < 10
+    assert actor.order() == ["start a", "end a"]
 
 
 def test_when_waits_for_the_condition() -> None:

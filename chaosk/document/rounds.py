@@ -1,0 +1,124 @@
+"""The timeline as it is carried out: each round's entries as entries of their own, so nothing behind knows of rounds.
+
+In round 3 of a block the entry ``chase`` is ``chase-3``, and ``after: chase`` in that block means it. Behind the block
+``after: chase`` means the last round's, and a bound ``during: chase`` holds for each round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from chaosk.document.blocks import MOST_ENTRIES, Written, carried_out, written
+from chaosk.document.nodes import Node, Path, Plain, plain
+from chaosk.metrics import METRICS
+from chaosk.scenario import default_name
+
+_BOUND_WORDS = frozenset({"min", "max", "during"})
+"""The keys of a bound; a mapping with others is by subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One entry as it is carried out, and where it was written."""
+
+    path: Path
+    written: str
+    """Its name there, defaults included."""
+    name: str
+    """With the number of its round, if it is in a block."""
+    round: int | None
+    """From 1; None for an entry outside of any block."""
+    entry: Plain
+    """As it would be written outside of any block."""
+
+    def shares_round(self, other: Turn) -> bool:
+        """Whether both are in the same round of the same block."""
+        return (self.path[:2], self.round) == (other.path[:2], other.round)
+
+
+def turns(root: Node) -> tuple[Turn, ...]:
+    """All entries in their order; one round of each block where there would be too many."""
+    every = written(root)
+    single = carried_out(every) > MOST_ENTRIES
+    last: dict[str, str] = {}
+    found: list[Turn] = []
+    for place, item in enumerate(every):
+        rounds = item.rounds if item.rounds is None or not single else 1
+        own = tuple(_of(place, item, rounds, last))
+        last |= {turn.written: turn.name for turn in own if rounds is not None}
+        found += own
+    return tuple(found)
+
+
+def unrolled(root: Node) -> Plain:
+    """The whole document as plain data without blocks."""
+    data = plain(root)
+    every = turns(root)
+    if not isinstance(data, dict) or all(turn.round is None for turn in every):
+        return data
+    expect = data.get("expect")
+    bounds: dict[str, Plain] = {"expect": dict(expected(expect, every))} if isinstance(expect, dict) else {}
+    return {**data, "timeline": [turn.entry for turn in every], **bounds}
+
+
+def expected(expect: Mapping[str, Plain], every: tuple[Turn, ...]) -> Mapping[str, Plain]:
+    """What is expected, with each bound on an entry in a block put on that of every round."""
+    rounds: dict[str, list[str]] = {}
+    for turn in every:
+        if turn.round is not None:
+            rounds.setdefault(turn.written, []).append(turn.name)
+    return {name: _bounds(name, value, rounds) for name, value in expect.items()}
+
+
+def _of(place: int, item: Written, rounds: int | None, last: Mapping[str, str]) -> Iterator[Turn]:
+    names = [
+        _name(place, plain(node), "" if rounds is None else f".{inner + 1}")
+        for inner, (_, node) in enumerate(item.entries)
+    ]
+    entries = [(name, path, plain(node)) for name, (path, node) in zip(names, item.entries, strict=True)]
+    for number in range(1, (rounds or 1) + 1):
+        own = {name: name if rounds is None else f"{name}-{number}" for name in names}
+        for name, path, entry in entries:
+            turn = None if rounds is None else number
+            yield Turn(path, name, own[name], turn, _pointed(own[name], entry, last if turn is None else own))
+
+
+def _name(place: int, value: Plain, inner: str) -> str:
+    given = value.get("name") if isinstance(value, dict) else None
+    return given if isinstance(given, str) else default_name(place, value if isinstance(value, dict) else {}) + inner
+
+
+def _pointed(name: str, entry: Plain, names: Mapping[str, str]) -> Plain:
+    """The entry by its name, after the entry of its own round or the last one."""
+    if not isinstance(entry, dict):
+        return entry
+    after = entry.get("after")
+    if isinstance(after, str):
+        after = names.get(after, after)
+    elif isinstance(after, dict) and isinstance(other := after.get("entry"), str):
+        after = {**after, "entry": names.get(other, other)}
+    return {**entry, "name": name, **({} if after is None else {"after": after})}
+
+
+def _bounds(metric: str, value: Plain, rounds: Mapping[str, list[str]]) -> Plain:
+    if isinstance(value, dict) and not _BOUND_WORDS & value.keys():
+        by_subject = {subject: _each(bound, rounds) for subject, bound in value.items()}
+        faults = metric in METRICS and METRICS[metric].subject == "fault"
+        return {
+            name: bound
+            for subject, bound in by_subject.items()
+            for name in (rounds.get(subject, [subject]) if faults else [subject])
+        }
+    return _each(value, rounds)
+
+
+def _each(value: Plain, rounds: Mapping[str, list[str]]) -> Plain:
+    """A bound or a list of them; one during a block's entry becomes one for each round."""
+    if isinstance(value, list):
+        several = [_each(each, rounds) for each in value]
+        return [one for each in several for one in (each if isinstance(each, list) else [each])]
+    during = value.get("during") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(during, str) and during in rounds:
+        return [{**value, "during": name} for name in rounds[during]]
+    return value

@@ -18,6 +18,10 @@ class NoCluster:
         """Unknown."""
         raise OnlyLiveError(topic)
 
+    def reassigning(self, topic: str) -> tuple[int, ...]:
+        """Unknown."""
+        raise OnlyLiveError(topic)
+
     def controller(self) -> int | None:
         """Unknown."""
         raise OnlyLiveError("controller")
@@ -70,6 +74,10 @@ class ExampleCluster(NoCluster):
         return tuple(
             PartitionState(topic=topic, partition=number, leader=ids[0], replicas=ids, isr=ids) for number in range(100)
         )
+
+    def reassigning(self, topic: str) -> tuple[int, ...]:  # noqa: ARG002 - the same for all
+        """None."""
+        return ()
 
     def controller(self) -> int | None:
         """The first broker, or the first controller of a quorum."""

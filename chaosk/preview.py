@@ -20,7 +20,7 @@ from chaosk.inventory import Inventory
 from chaosk.run.aiming import freeze
 from chaosk.safety import NoChance
 from chaosk.scenario import Entry, Scenario
-from chaosk.steps._contract import Deed, Elect, Fault, Names, Pause, Run, Signal
+from chaosk.steps._contract import Deed, Elect, Fault, Names, Operation, Pause, Reassign, Run, Signal
 from chaosk.targets._contract import Node, Scene
 from chaosk.transport.command import Command
 from chaosk.units import spell_duration
@@ -138,9 +138,8 @@ def _lines(deeds: Iterable[Deed]) -> Iterator[str]:
 def _line(deed: Deed) -> str:
     if isinstance(deed, Run):
         return _command(deed.command)
-    if isinstance(deed, Elect):
-        which = "every partition" if deed.partitions is None else f"partitions {', '.join(map(str, deed.partitions))}"
-        return f"ask the controller for a {deed.election} election of {which} of {deed.topic}"
+    if isinstance(deed, Elect | Reassign):
+        return f"ask the controller {_operation(deed)}"
     if isinstance(deed, Signal):
         return f"{deed.action} the probe {deed.probe}"
     if isinstance(deed, Names):
@@ -148,6 +147,16 @@ def _line(deed: Deed) -> str:
     if isinstance(deed, Pause):
         return f"wait {spell_duration(deed.seconds)}"
     return f"wait until {deed.says} (within {deed.within:g} s)"
+
+
+def _operation(deed: Operation) -> str:
+    numbers = "every partition" if deed.partitions is None else f"partitions {', '.join(map(str, deed.partitions))}"
+    which = f"{numbers} of {deed.topic}"
+    if isinstance(deed, Elect):
+        return f"for a {deed.election} election of {which}"
+    if deed.replicas is None:
+        return f"to cancel the reassignment of {which}"
+    return f"to move {which} to the brokers {', '.join(map(str, deed.replicas))}"
 
 
 def _command(command: Command) -> str:

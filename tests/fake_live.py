@@ -72,6 +72,7 @@ class FakeLive:
     probes: dict[str, ProbeState] = field(default_factory=dict)
     nameless: tuple[str, ...] = ()
     leads: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    moving: tuple[int, ...] = ()
     silent: bool = False
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
@@ -81,6 +82,11 @@ class FakeLive:
         if not found:
             raise UnknownTopic(f"topic {topic}: the cluster has no such topic")
         return found
+
+    def reassigning(self, topic: str) -> tuple[int, ...]:
+        """Those that were set, of a topic that there is."""
+        self.partitions(topic)
+        return self.moving
 
     def controller(self) -> int | None:
         """The one that was set."""

@@ -14,7 +14,7 @@ _ODD = (
     "-j ACCEPT", "--jump ACCEPT", "-F", "--flush", "-A INPUT -j DROP", "--help", "--", "-", "-e", "-n", "-rf /", "*",
     "?", "[a-z]*", "~", "~root", "{a,b}", "!!", "!$", "#", "# x", "$IFS", "${IFS}touch${IFS}@", "$((1/0))", "$@", "$*",
     "$0", "$$", "$?", "%s%n%d", "\\", "\\\\", "\\c", "\\n", "\\0101", "\t", " ", "  a  b  ", "a\r\nb", "\x1b[31m",
-    "'", '"', "''", '"\'"\'"', "\u202eevil", "\u2028touch @", "café", "\U0001f525", "a" * 5000, "${!x}", "<(touch @)",
+    "'", '"', "''", '"\'"\'"', "\u202eevil", "\u2028touch @", "café", "\U0001f525", "a" * 3000, "${!x}", "<(touch @)",
     "eval touch @", "x=$(touch @) y", "touch @", "exec touch @", "\\\ntouch @\n", "\x00touch @", "a\x00b", "../../@",
     "/etc/../@", "{{ 7 * 7 }}", "${7*7}", "<script>", "\x7f", "COMMIT\n*filter\n:INPUT DROP [0:0]\n", "@_self",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from kafka.protocol.api_message import ApiMessage
 
 from chaosk.cluster import codes
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.clusterlive import coordinator
+from chaosk.cluster.coordinator import coordinator
 from chaosk.cluster.wire import NoAnswer
 from chaosk.errors import ClusterError
 

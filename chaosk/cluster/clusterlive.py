@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafka.protocol.metadata import FindCoordinatorRequest
-
 from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.coordinator import coordinator
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.places import zookeeper_places
+from chaosk.cluster.reassign import reassigning
 from chaosk.cluster.views import PartitionView, current, metadata_request
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
 from chaosk.inventory import Inventory
 from chaosk.together import together
-
-_OFFSETS = "__consumer_offsets"
-_GROUP = 0  # FindCoordinator: of a consumer group
 
 
 def _itself(name: str) -> tuple[str, ...]:
@@ -51,6 +48,10 @@ class ClusterLive:
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
         """Every partition of a topic."""
         return self._brokers.partitions(topic)
+
+    def reassigning(self, topic: str) -> tuple[int, ...]:
+        """The partitions of a topic whose reassignment is under way."""
+        return reassigning(self._brokers, topic)
 
     def controller(self) -> int | None:
         """Id of the controller: of a broker, or in KRaft of the quorum's leader; None if there is none."""
@@ -99,14 +100,6 @@ class ClusterLive:
     def probe(self, name: str) -> ProbeState:
         """What the probe said last."""
         return self._probe(name)
-
-
-def coordinator(brokers: Brokers, group: str) -> int | None:
-    """Broker id of a consumer group's coordinator, as most of the cluster's brokers name it; None if none does."""
-    inside = [one.asked for one in current(brokers.views([_OFFSETS]))]
-    answers = brokers.ask_all(lambda: FindCoordinatorRequest(key=group, key_type=_GROUP, version=2), inside)
-    named = [answer.node_id for answer in answers.values() if answer.error_code == 0 and answer.node_id >= 0]
-    return max(named, key=named.count, default=None)
 
 
 def _mode(place: Place, timeout: float) -> str | None:

@@ -64,6 +64,10 @@ class Live(Protocol):
         """Every partition of a topic; raises UnknownTopic if there is none of that name."""
         ...
 
+    def reassigning(self, topic: str) -> tuple[int, ...]:
+        """The partitions of a topic whose reassignment is under way."""
+        ...
+
     def controller(self) -> int | None:
         """Id of the controller: of a broker, or in KRaft of the node that leads the quorum; None if there is none."""
         ...

@@ -14,9 +14,9 @@ import structlog
 from chaosk.cluster import topics
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.elect import elect
 from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.health import unhealthy
+from chaosk.cluster.operate import operate
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.wire import PATIENCE
 from chaosk.doctor import finding
@@ -44,7 +44,7 @@ from chaosk.run.preflight import check_shape
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.rundir import RunDir
 from chaosk.safety import refuse
-from chaosk.steps._contract import Elect
+from chaosk.steps._contract import Operation
 from chaosk.stop_conditions._contract import StopCondition
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
@@ -78,7 +78,7 @@ class Field:
             addresses=self._naming.addresses,
         )  # fmt: skip
         self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
-        self.hands = Hands(inventory, self._transport, self.live, self._elect, self.crew.signal, self._naming.change)
+        self.hands = Hands(inventory, self._transport, self.live, self._operate, self.crew.signal, self._naming.change)
 
     def __enter__(self) -> Self:
         """Nothing is opened before it is needed."""
@@ -186,9 +186,8 @@ class Field:
         spec = spec_of(scenario.probes[probe], self._plan.inventory, who, folder, scenario.topics)
         return ProbeProcess(spec, self._naming.seen)
 
-    def _elect(self, deed: Elect) -> None:
-        for outcome in elect(self._brokers, deed):
-            log.info("election", topic=outcome.topic, partition=outcome.partition, elected=outcome.elected)
+    def _operate(self, operation: Operation) -> None:
+        operate(self._brokers, operation)
 
 
 def _owner() -> str:

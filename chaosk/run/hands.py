@@ -1,4 +1,4 @@
-"""Carries out deeds and asks facts: the one place where a step's words become commands, elections and signals."""
+"""Carries out deeds and asks facts: the one place where a step's words become commands, requests and signals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chaosk.errors import ChaoskError, StepError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 from chaosk.run.clock import now, sleep_until, wait_for
-from chaosk.steps._contract import Deed, Elect, Fact, Names, Pause, Run, Signal
+from chaosk.steps._contract import Deed, Elect, Fact, Names, Operation, Pause, Reassign, Run, Signal
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Transport
 
@@ -27,13 +27,13 @@ def _no_names(deed: Names) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """What deeds and facts need: hosts, the live cluster, elections and the probes."""
+    """What deeds and facts need: hosts, the live cluster, its controller and the probes."""
 
     inventory: Inventory
     transport: Transport
     live: Live
-    elect: Callable[[Elect], None]
-    """Carries out an election; raises StepError if it fails."""
+    operate: Callable[[Operation], None]
+    """Has the controller do something; raises StepError if it refuses."""
     signal: Callable[[Signal], None]
     """Starts, stops or kills a probe; raises StepError if it cannot."""
     names: Callable[[Names], None] = _no_names
@@ -44,8 +44,8 @@ class Hands:
         match deed:
             case Run():
                 self._run(deed.command)
-            case Elect():
-                self.elect(deed)
+            case Elect() | Reassign():
+                self.operate(deed)
             case Signal():
                 self.signal(deed)
             case Names():

@@ -45,6 +45,21 @@ class Elect(Model):
     election: Literal["preferred", "unclean"]
 
 
+class Reassign(Model):
+    """Deed: ask the controller to give partitions other replicas, or to stop doing so."""
+
+    do: Literal["reassign"] = "reassign"
+    topic: str
+    partitions: Annotated[tuple[int, ...], Field(strict=False)] | None = None
+    """None for all of them; to cancel, for those that are being reassigned."""
+    replicas: Annotated[tuple[int, ...], Field(strict=False)] | None
+    """Broker ids, the preferred leader first; None cancels."""
+
+
+Operation = Elect | Reassign
+"""What the controller is asked to do."""
+
+
 class Signal(Model):
     """Deed: start a probe again, end it cleanly, kill it, freeze it, or let it go on."""
 
@@ -88,7 +103,7 @@ class Fact(Model):
     """Whether, as an effect, it must be seen once more before the undo: not what may end by itself, rightly."""
 
 
-Deed = Annotated[Run | Elect | Signal | Names | Pause | Fact, Field(discriminator="do")]
+Deed = Annotated[Run | Elect | Reassign | Signal | Names | Pause | Fact, Field(discriminator="do")]
 
 
 class Fault(Model):

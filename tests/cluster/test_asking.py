@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from chaosk.cluster import asking, codes, elect, groups, owner
+from chaosk.cluster import asking, codes, elect, groups, owner, reassign
 from chaosk.cluster.asking import ask_controller, ask_coordinator
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
@@ -18,7 +18,7 @@ from chaosk.cluster.groups import Committed
 from chaosk.cluster.views import PartitionView, View
 from chaosk.cluster.wire import NoAnswer
 from chaosk.errors import ClusterError, StepError
-from chaosk.steps._contract import Elect
+from chaosk.steps._contract import Elect, Reassign
 
 Answer = Any
 
@@ -232,6 +232,54 @@ def test_an_election_that_failed_is_an_error(answer: SimpleNamespace, words: str
     """A partition that got no leader, or a request that was refused, fails the step by name."""
     with pytest.raises(StepError, match=words):
         elect.elect(Moving([0], lambda *_: answer).as_brokers(), Elect(topic="orders", election="unclean"))
+
+
+def _reassigned(*rows: tuple[int, int], error: int = 0) -> SimpleNamespace:
+    results = [SimpleNamespace(partition_index=number, error_code=code, error_message=None) for number, code in rows]
+    topics = [SimpleNamespace(name="orders", partitions=results)]
+    return SimpleNamespace(error_code=error, error_message=None, responses=topics, topics=topics)
+
+
+def test_a_reassignment_is_asked_for_every_partition() -> None:
+    """Where none is named; what the controller accepted comes back."""
+    cluster = Moving([0], lambda *_: _reassigned((1, codes.NONE), (0, codes.NONE)))
+    assert reassign.reassign(cluster.as_brokers(), Reassign(topic="orders", replicas=(2, 0))) == (0, 1)
+    (topic,) = cluster.asked[0][1].topics
+    assert [(each.partition_index, each.replicas) for each in topic.partitions] == [(0, [2, 0]), (1, [2, 0])]
+
+
+def test_only_what_is_under_way_is_cancelled() -> None:
+    """Asked for first, where no partition is named; one that was over meanwhile is no failure."""
+    answers = [_reassigned((1, codes.NONE)), _reassigned((1, codes.NO_REASSIGNMENT_IN_PROGRESS))]
+    cluster = Moving([0], lambda *_: answers.pop(0))
+    assert reassign.reassign(cluster.as_brokers(), Reassign(topic="orders", replicas=None)) == (1,)
+    (topic,) = cluster.asked[1][1].topics
+    assert [(each.partition_index, each.replicas) for each in topic.partitions] == [(1, None)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            _reassigned((0, codes.NONE), (1, 39)),
+            "the reassignment was refused: orders-1: INVALID_REPLICATION_ASSIGNMENT",
+        ),
+        (_reassigned(error=31), "the reassignment was refused: CLUSTER_AUTHORIZATION_FAILED"),
+        (_reassigned((0, codes.NO_REASSIGNMENT_IN_PROGRESS)), "orders-0: NO_REASSIGNMENT_IN_PROGRESS"),
+    ],
+)
+def test_a_reassignment_that_is_refused_is_an_error(answer: SimpleNamespace, words: str) -> None:
+    """By name of each partition; that nothing is under way is fine only where something was to be cancelled."""
+    with pytest.raises(StepError, match=words):
+        reassign.reassign(Moving([0], lambda *_: answer).as_brokers(), Reassign(topic="orders", replicas=(1,)))
+
+
+def test_what_is_under_way_is_read_or_an_error() -> None:
+    """No guess where the controller does not tell."""
+    moving = Moving([0], lambda *_: _reassigned((2, 0), (0, 0)))
+    assert reassign.reassigning(moving.as_brokers(), "orders") == (0, 2)
+    with pytest.raises(ClusterError, match="orders: what is being reassigned cannot be read: CLUSTER_AUTHORIZATION"):
+        reassign.reassigning(Moving([0], lambda *_: _reassigned(error=31)).as_brokers(), "orders")
 
 
 def test_a_group_without_coordinator_has_none() -> None:

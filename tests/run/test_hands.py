@@ -14,7 +14,7 @@ from chaosk.errors import ClusterError, ConnectionLost, StepError
 from chaosk.inventory import Inventory
 from chaosk.run.clock import Interrupted
 from chaosk.run.hands import Hands
-from chaosk.steps._contract import Elect, Fact, Pause, Run, Signal
+from chaosk.steps._contract import Elect, Fact, Operation, Pause, Reassign, Run, Signal
 from chaosk.transport.command import Command, Result
 
 INVENTORY = Inventory.model_validate(
@@ -79,12 +79,12 @@ class Rig:
 
     shell: Shell = field(default_factory=Shell)
     cluster: Cluster = field(default_factory=Cluster)
-    elections: list[Elect] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
 
     def hands(self) -> Hands:
         """The hands."""
-        return Hands(INVENTORY, self.shell, cast("Live", self.cluster), self.elections.append, self.signals.append)
+        return Hands(INVENTORY, self.shell, cast("Live", self.cluster), self.operations.append, self.signals.append)
 
 
 @pytest.fixture
@@ -114,13 +114,14 @@ def test_a_command_that_fails_is_an_error_with_host_program_and_output(rig: Rig)
         rig.hands().do(Run(command=command("stop")), NEVER)
 
 
-def test_elections_and_signals_go_to_whom_they_concern(rig: Rig) -> None:
+def test_operations_and_signals_go_to_whom_they_concern(rig: Rig) -> None:
     """Neither is a command on a host."""
     elect = Elect(topic="orders", election="preferred")
+    reassign = Reassign(topic="orders", replicas=(1, 2))
     signal = Signal(probe="writer", action="kill")
-    for deed in (elect, signal):
+    for deed in (elect, reassign, signal):
         rig.hands().do(deed, NEVER)
-    assert (rig.elections, rig.signals, rig.shell.ran) == ([elect], [signal], [])
+    assert (rig.operations, rig.signals, rig.shell.ran) == ([elect, reassign], [signal], [])
 
 
 def test_a_pause_takes_its_time_and_can_be_interrupted(rig: Rig) -> None:

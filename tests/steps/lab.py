@@ -13,8 +13,8 @@ from on_lab import inside
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.elect import elect
 from chaosk.cluster.live import ProbeState
+from chaosk.cluster.operate import operate
 from chaosk.cluster.settings import client_settings
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
@@ -104,7 +104,7 @@ def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
     ssh = Reach(Ssh(inventory.hosts), folder / "kept")
     with inside(str(inventory.network_namespace)), Brokers(inventory, client_settings(inventory)) as brokers:
         live = ClusterLive(inventory, brokers, _no_probe)
-        hands = Hands(inventory, ssh, live, lambda deed: _elect(brokers, deed), _no_signal)
+        hands = Hands(inventory, ssh, live, lambda operation: operate(brokers, operation), _no_signal)
         leases = Leases(ssh, "run-1", "tests", longest=60.0)
         faults = Faults(hands, Journal(folder), leases, lambda life: rows.append(life.row()))
         try:
@@ -113,10 +113,6 @@ def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
             unhealed = faults.heal_all()
             ssh.close()
     assert unhealed == ()
-
-
-def _elect(brokers: Brokers, deed: object) -> None:
-    elect(brokers, deed)  # type: ignore[arg-type]
 
 
 def _no_probe(name: str) -> ProbeState:

@@ -16,7 +16,8 @@ NEEDED = {
     "wait", "lose_packets", "fill_disk", "burn_cpu", "eat_memory", "change_owner", "remount_read_only",
     "delay_network", "duplicate_packets", "reorder_packets", "limit_bandwidth", "skew_clock",
     "power_off", "reboot", "crash_kernel", "slow_disk", "fail_disk", "revoke_dns", "change_address",
-    "pause_zookeeper", "pause_controller", "pause_probe",
+    "pause_zookeeper", "pause_controller", "pause_probe", "reassign_partitions",
+    "cancel_reassignment",
 }  # fmt: skip
 
 

@@ -203,6 +203,22 @@ def test_a_preferred_election_without_the_preferred_leader(lab: Ground) -> None:
         lab.inject("elect_leader: {topic: elections}", "elect")
 
 
+def test_partitions_move_and_a_move_is_cancelled(lab: Ground) -> None:
+    """They are where they should be, in sync; one to a frozen broker stays under way until it is cancelled."""
+    prepare(lab.brokers, {"moved": Topic(partitions=2, replication_factor=2)})
+    lab.inject("reassign_partitions: {topic: moved, replicas: [broker 2, broker 1]}", "move")
+    assert [one.replicas for one in lab.live.partitions("moved")] == [(2, 1), (2, 1)]
+    with pytest.raises(StepError, match="being reassigned: none"):
+        lab.inject("cancel_reassignment: {topic: moved}", "too late")
+    frozen = lab.inject("pause_broker: {target: broker 0}", "freeze")
+    half = "reassign_partitions: {topic: moved, partitions: [1], replicas: [broker 0, broker 1], until: accepted}"
+    lab.inject(half, "half")
+    assert lab.live.reassigning("moved") == (1,)
+    lab.inject("cancel_reassignment: {topic: moved}", "cancel")
+    lab.end(frozen)
+    assert [set(one.replicas) for one in lab.live.partitions("moved")] == [{2, 1}, {2, 1}]
+
+
 def test_a_host_cut_from_everyone_else(cutting: Ground) -> None:
     """Nobody connects to it, it connects to nobody, SSH works; afterwards all is as it was, rules byte for byte."""
     for host in cutting.inventory.hosts:

@@ -1,0 +1,23 @@
+"""What the controller is asked to do, by kind of deed."""
+
+from __future__ import annotations
+
+import structlog
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.elect import elect
+from chaosk.cluster.reassign import reassign
+from chaosk.steps._contract import Elect, Operation, Reassign
+
+log = structlog.get_logger()
+
+
+def operate(brokers: Brokers, operation: Operation) -> None:
+    """Have it done, and log what came of it; raises StepError if it was refused, ClusterError if nobody answers."""
+    match operation:
+        case Elect():
+            for one in elect(brokers, operation):
+                log.info("election", topic=one.topic, partition=one.partition, elected=one.elected)
+        case Reassign():
+            accepted = reassign(brokers, operation)
+            log.info("reassignment", topic=operation.topic, partitions=accepted, replicas=operation.replicas)

@@ -30,7 +30,7 @@ from chaosk.errors import UsageError
 
 FOLDERS = ("undo", "live", "events", "cluster", "evidence")
 """What a run directory has folders for."""
-LARGEST = 64 * 1024 * 1024
+LARGEST = 32 * 1024 * 1024
 """Bytes of the largest document that is read whole: a verdict has some hundred kB."""
 
 

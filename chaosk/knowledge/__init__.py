@@ -7,6 +7,9 @@
     history      many runs as rows over time, grouped by scenario and cluster
     trend        a figure over time in one line of text
     historic     a history for terminals and for programs
+    comparison   runs side by side; differences: of their plans; series: over time, from their events
+    overlay      the series drawn over each other
+    compared     a comparison for terminals, as a page and for programs
 
 A run directory may come from elsewhere: no link in it is followed, and what is read of it is bounded.
 """

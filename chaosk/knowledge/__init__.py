@@ -10,6 +10,9 @@
     comparison   runs side by side; differences: of their plans; series: over time, from their events
     overlay      the series drawn over each other
     compared     a comparison for terminals, as a page and for programs
+    roles        what a target expression aims at; clients: the settings of a scenario's clients
+    fits         which faults can be aimed at which roles
+    coverage     what was tried and what never was; covered: the same for terminals and in Markdown
 
 A run directory may come from elsewhere: no link in it is followed, and what is read of it is bounded.
 """

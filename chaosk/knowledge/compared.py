@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
@@ -55,7 +56,7 @@ def markdown(told: Comparison) -> str:
 
 def as_json(told: Comparison) -> str:
     """All of it, with the lines as numbers."""
-    return told.model_dump_json(indent=1) + "\n"
+    return json.dumps(told.model_dump(mode="json"), indent=1) + "\n"  # as ASCII: a plan may hold half a character
 
 
 def on_terminal(told: Comparison) -> Iterator[RenderableType]:
@@ -82,7 +83,7 @@ def on_terminal(told: Comparison) -> Iterator[RenderableType]:
             table.add_row(*_texts((metric_name(row.metric), row.subject, *_cells(row.values))))
         yield Text("\nFigures of the whole run", style="bold")
         yield table
-    yield from (Text(printable(f"\n{note}"), style="magenta") for note in _notes(told))
+    yield from (Text(f"\n{printable(note)}", style="magenta") for note in _notes(told))
 
 
 def _table(*columns: str) -> Table:

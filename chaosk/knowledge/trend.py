@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chaosk.knowledge.history import Figure
-from chaosk.report.words import figure
+from chaosk.report.words import figure, printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 NOTHING, NO_END = "·", "↑"
@@ -36,4 +36,4 @@ def span(figures: Sequence[Figure | None]) -> str:
     if not known:
         return ""
     low, high = (figure(each.value, each.unit, censored=each.censored) for each in (known[0], known[-1]))
-    return low if low == high else f"{low} to {high}"
+    return printable(low if low == high else f"{low} to {high}")

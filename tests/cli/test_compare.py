@@ -173,3 +173,12 @@ def test_bad_input_is_one_clear_error(
     places = {"ONE": runs[0].root, "TWO": runs[1].root, "UNJUDGED": unjudged.root}
     assert main(["compare", *(str(places.get(word, word)) for word in words)]) == ExitCode.USAGE
     assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_half_a_character_in_a_plan(tmp_path: Path) -> None:
+    """JSON can hold one, UTF-8 cannot: each page shows its number."""
+    for name, text in (("a", "\ud800"), ("b", "x")):
+        run_of(tmp_path / "runs" / name, kafka=text, plan={"inventory": inventory(name=text)})
+    for page in ("page.html", "page.md", "page.json"):
+        assert said(tmp_path / "runs", "--output", tmp_path / page).exit_code == 0
+        assert "ud800" in (tmp_path / page).read_text("utf-8")

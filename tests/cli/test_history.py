@@ -90,12 +90,15 @@ def test_runs_are_chosen(reports: Path) -> None:
 
 def test_a_hostile_name_harms_neither_terminal_nor_spreadsheet(tmp_path: Path) -> None:
     """No control character gets out, and no cell is a formula."""
-    run_of(tmp_path / "run", scenario=HOSTILE, kafka=HOSTILE, plan={"inventory": {"name": HOSTILE}})
+    figure = measured(1.0).model_copy(update={"unit": HOSTILE})
+    for day in (0, 1):
+        plan = {"inventory": {"name": HOSTILE}}
+        run_of(tmp_path / f"{day}", day=day, measures=(figure,), scenario=HOSTILE, kafka=HOSTILE, plan=plan)
     for form in ((), ("--csv",), ("--json",)):
         told = said(tmp_path, *form).stdout
         assert "\x1b" not in told
         assert "\u202e" not in told
-    (row,) = csv.DictReader(io.StringIO(said(tmp_path, "--csv").stdout))
+    row, _ = csv.DictReader(io.StringIO(said(tmp_path, "--csv").stdout))
     assert {row["scenario"][0], row["cluster"][0], row["kafka"][0]} == {"'"}
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sample_run
 from sample_history import run_of
+from sample_inventory import INVENTORY
 from sample_run import Shape
 
+from chaosk.document import load_scenario
 from chaosk.errors import UsageError
 from chaosk.knowledge import coverage as module
 from chaosk.knowledge.coverage import Cell, coverage, of_run, of_scenario
 from chaosk.knowledge.stored import stored
+from chaosk.plan import make
 from chaosk.scenario import Scenario, from_plain
 from chaosk.verdict import Outcome
 
+SHIPPED = Path(__file__).parents[2] / "scenarios"
 KILL = {"name": "kill", "at": "1s", "kill_broker": {"target": "leader(orders, 0)"}, "for": "5s"}
 
 
@@ -115,3 +120,16 @@ def test_a_plan_with_too_many_probes_is_not_read(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(module, "_MOST_PROBES", 1)
     with pytest.raises(UsageError, match="does not understand"):
         run(tmp_path)
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_plan_as_it_is_written_is_understood(tmp_path: Path, path: Path) -> None:
+    """A run has tried what its scenario tries, once all of it took: nothing is lost on the way through plan.json."""
+    told = load_scenario(path)
+    fault = sample_run.fault(Shape())
+    faults = [fault.model_copy(update={"name": entry.name, "step": entry.kind}) for entry in told.timeline]
+    made = run_of(tmp_path, faults=tuple(faults))
+    made.plan.write_text(make(told, INVENTORY, "run", 1).to_json(), "utf-8")
+    one = stored(made)
+    assert of_run(one) == replace(of_scenario(told), verdict="pass")
+    assert (one.cluster.mode, one.cluster.shape) == ("zookeeper", "3 brokers, 3 ZooKeeper nodes")

@@ -17,7 +17,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +30,8 @@ from chaosk.errors import UsageError
 
 FOLDERS = ("undo", "live", "events", "cluster", "evidence")
 """What a run directory has folders for."""
+LARGEST = 32 * 1024 * 1024
+"""Bytes of the largest document that is read whole: a verdict has some hundred kB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +132,26 @@ def existing(root: Path) -> RunDir:
     for name in FOLDERS:
         private.refuse_link(root / name)
     return RunDir(root)
+
+
+def document(path: Path) -> bytes:
+    """The bytes of a document in a run directory, which may come from elsewhere; raises OSError.
+
+    Only a plain file is read, no link in its place is followed, and one that is larger than any of ours is refused.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(error.errno, "Is a symbolic link, which is not followed", str(path)) from error
+        raise
+    try:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"Is no plain file of at most {LARGEST >> 20} MiB", str(path))
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read(LARGEST)
+    finally:
+        os.close(descriptor)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from payloads import SHELL
 
+from chaosk import rundir
 from chaosk.errors import UsageError
-from chaosk.rundir import FOLDERS, create, existing, slug
+from chaosk.rundir import FOLDERS, create, document, existing, slug
 
 NOW = datetime(2026, 9, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -98,3 +99,18 @@ def test_what_is_no_run_directory_is_said(tmp_path: Path) -> None:
     """By what it lacks."""
     with pytest.raises(UsageError, match=r"it has no plan\.json"):
         existing(tmp_path)
+
+
+def test_a_document_is_a_plain_file_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No link, no folder, no pipe that nobody writes to, and nothing too large is read as one."""
+    (tmp_path / "plain").write_bytes(b"{}")
+    assert document(tmp_path / "plain") == b"{}"
+    (tmp_path / "link").symlink_to(tmp_path / "plain")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name, says in (("link", "symbolic link"), ("folder", "directory"), ("pipe", "no plain file")):
+        with pytest.raises(OSError, match=says):
+            document(tmp_path / name)
+    monkeypatch.setattr(rundir, "LARGEST", 1)
+    with pytest.raises(OSError, match="no plain file"):
+        document(tmp_path / "plain")

@@ -42,9 +42,13 @@ def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: 
 
 def shape(inventory: Inventory) -> str:
     """A cluster's shape in words: figures of another shape are no baseline."""
-    brokers, controllers = len(inventory.brokers), len(inventory.controllers)
+    return counted(len(inventory.brokers), len(inventory.zookeepers), len(inventory.controllers))
+
+
+def counted(brokers: int, zookeepers: int, controllers: int) -> str:
+    """A cluster of so many as its shape in words."""
     keepers = (
-        _many(len(inventory.zookeepers), "ZooKeeper node") if inventory.zookeepers
+        _many(zookeepers, "ZooKeeper node") if zookeepers
         else _many(controllers, "controller") if controllers else "KRaft in the brokers"
     )  # fmt: skip
     return f"{_many(brokers, 'broker')}, {keepers}"

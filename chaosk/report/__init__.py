@@ -7,7 +7,7 @@
     gaps, stalls, happenings, explain                 why nothing got through, and what happened meanwhile
     headline, measures, states, settings, evidence    what is said, in words and tables
     content      all of it, computed once
-    figure, panels, palette -> html      markdown      junit      terminal      files
+    figure, svg, panels, palette -> html      markdown      junit      terminal      files
 
 Nothing here judges: whatever a report says of right or wrong is the verdict's.
 """

@@ -30,9 +30,23 @@ class Tone(StrEnum):
     PAPER = "#0f0f0f"
 
 
-_STAND_INS = re.compile("|".join(re.escape(tone.value) for tone in Tone))
+LINES = 8
+"""Colours of lines that mean the same, each of another run."""
+_LINE = "#1010"
+_STAND_INS = re.compile("|".join(re.escape(tone.value) for tone in Tone) + f"|{_LINE}0[0-{LINES - 1}]")
+
+
+def line(number: int) -> str:
+    """The stand-in of one of several such lines, counted from 0; ``var(--run-1)`` is the first one's variable."""
+    return f"{_LINE}{number % LINES:02x}"
 
 
 def themed(svg: str) -> str:
     """The drawing with every stand-in replaced by the style variable of its meaning, like ``var(--fail)``."""
-    return _STAND_INS.sub(lambda found: f"var(--{Tone(found[0]).name.lower()})", svg)
+    return _STAND_INS.sub(lambda found: f"var(--{_variable(found[0])})", svg)
+
+
+def _variable(stand_in: str) -> str:
+    if stand_in.startswith(_LINE):
+        return f"run-{int(stand_in[-1]) + 1}"
+    return Tone(stand_in).name.lower()

@@ -116,29 +116,29 @@ def rates(axes: Axes, by_outcome: dict[str, Floats], axis: Axis) -> None:
         drawn = (
             {"color": tone, "alpha": 0.85} if not hatch else {"facecolor": "none", "edgecolor": tone, "hatch": hatch}
         )
-        axes.fill_between(axis.edges, _stepped(base), _stepped(top), step="post", linewidth=0, **drawn)
+        axes.fill_between(axis.edges, stepped(base), stepped(top), step="post", linewidth=0, **drawn)
         if hatch:
-            axes.step(axis.edges, _stepped(np.where(top > base, top, np.nan)), where="post", color=tone, linewidth=1.2)
+            axes.step(axis.edges, stepped(np.where(top > base, top, np.nan)), where="post", color=tone, linewidth=1.2)
         base = top
-    ceiling = _ceiling(base)
-    axes.set_ylim(0, ceiling)
-    if base.max(initial=0.0) > ceiling:
+    height = ceiling(base)
+    axes.set_ylim(0, height)
+    if base.max(initial=0.0) > height:
         peak = int(base.argmax())
         write(
-            axes, axis.edges[peak + 1], ceiling * 0.9, f" up to {number(round(float(base[peak])))}/s", color=Tone.MUTED
+            axes, axis.edges[peak + 1], height * 0.9, f" up to {number(round(float(base[peak])))}/s", color=Tone.MUTED
         )
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
 
 
-def _ceiling(rate: Floats) -> float:
+def ceiling(rate: Floats) -> float:
     """A height that shows the usual rate well: a burst after a stall may run out of the panel."""
     busy = rate[rate > 0]
     usual = float(np.percentile(busy, 90)) if len(busy) else 1.0
     return max(min(float(rate.max(initial=0.0)), 3 * usual), 1.0) * 1.12
 
 
-def _stepped(values: Floats) -> Floats:
+def stepped(values: Floats) -> Floats:
     """One value more, for the right edge of the last bucket."""
     return np.append(values, values[-1:])
 
@@ -151,7 +151,7 @@ def latencies(axes: Axes, latency: Latency, axis: Axis) -> None:
         (latency.p50, Tone.P50, 0.9, "-"),
     )
     for values, tone, width, style in looks:
-        axes.step(axis.edges, _stepped(values), where="post", color=tone, linewidth=width, linestyle=style)
+        axes.step(axis.edges, stepped(values), where="post", color=tone, linewidth=width, linestyle=style)
     axes.set_yscale("log")
     known = np.concatenate([latency.top, latency.p50])
     known = known[np.isfinite(known) & (known > 0)]

@@ -38,7 +38,12 @@ def groups(source: Source) -> tuple[Group, ...]:
 
 def flat(value: object) -> Pairs:
     """A document as pairs of a dotted path and a value, in the document's order."""
-    return tuple(_leaves("", value))
+    return tuple(leaves(value))
+
+
+def leaves(value: object) -> Iterator[tuple[str, str]]:
+    """The same, one after the other."""
+    return _leaves("", value)
 
 
 def _leaves(path: str, value: object) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from chaosk.errors import UsageError
 from chaosk.report.tables import UnreadableTable
-from chaosk.rundir import RunDir
+from chaosk.rundir import RunDir, document
 from chaosk.verdict import Verdict
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class Source:
 def read_verdict(run: RunDir) -> Verdict:
     """The verdict of a run; raises UsageError where there is none yet, or none that can be understood."""
     try:
-        return Verdict.model_validate_json(run.verdict.read_bytes())
+        return Verdict.model_validate_json(document(run.verdict))
     except FileNotFoundError as error:
         raise UsageError(f"{run.root}: no verdict yet; judge the run with `chaosk analyze {run.root}`") from error
     except (OSError, ValidationError) as error:
@@ -70,20 +70,21 @@ def read_verdict(run: RunDir) -> Verdict:
 def read(run: RunDir) -> Source:
     """All that a report is made of, except for the events."""
     notes: list[str] = []
-    states = {name: _json(run.cluster / f"{name}.json", notes) for name in STATES}
+    states = {name: mapping(run.cluster / f"{name}.json", notes) for name in STATES}
     return Source(
         run=run,
         verdict=read_verdict(run),
-        plan=_json(run.plan, notes),
-        record=_json(run.run, notes),
+        plan=mapping(run.plan, notes),
+        record=mapping(run.run, notes),
         states={name: state for name, state in states.items() if state},
         notes=notes,
     )
 
 
-def _json(path: Path, notes: list[str]) -> Mapping[str, Any]:
+def mapping(path: Path, notes: list[str]) -> Mapping[str, Any]:
+    """A document of a run directory; empty where there is none, and, with a note, where it cannot be read."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(document(path))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

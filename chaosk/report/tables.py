@@ -70,6 +70,8 @@ def _numbers(column: pa.Array[Any]) -> Longs:
 def frames(run: RunDir, table: str, *columns: str) -> Iterator[Frame]:
     """The rows of a table in batches; none where the run has no such table. Raises UnreadableTable."""
     path = run.events / f"{table}.parquet"
+    if path.is_symlink():
+        raise UnreadableTable(f"events/{table}.parquet cannot be read: it is a symbolic link, which is not followed")
     if not path.is_file():
         return
     texts = [column.name for column in TABLES[table].columns if column.kind == "string" and column.name in columns]

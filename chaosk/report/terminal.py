@@ -15,7 +15,7 @@ from chaosk.report.words import number, printable
 from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome, Severity, Verdict
 
-_STYLES = {
+STYLES = {
     Outcome.PASS: "bold green",
     Outcome.DEGRADED: "bold yellow",
     Outcome.INCONCLUSIVE: "bold magenta",
@@ -32,7 +32,7 @@ def summary(verdict: Verdict, run: RunDir) -> RenderableType:
 
 def _parts(verdict: Verdict, run: RunDir) -> Iterator[RenderableType]:
     yield Text("")
-    yield _line(f"{sign(verdict)} {headline(verdict)}", _STYLES[verdict.verdict])
+    yield _line(f"{sign(verdict)} {headline(verdict)}", STYLES[verdict.verdict])
     yield _line(f"  {verdict.scenario}: {verdict.hypothesis}", "dim")
     if said := gist(verdict):
         yield _line(f"  {said}")

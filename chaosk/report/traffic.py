@@ -108,6 +108,14 @@ def _count_sends(tally: _Tally, frame: Frame) -> None:
             tally.wait(due[rows], known[rows])
 
 
+def together(batches: Iterable[Frame], axis: Axis) -> Traffic | None:
+    """Traffic of all producers as if they were one, from the same columns but probe; None if nothing was sent."""
+    tally = _Tally(axis)
+    for frame in batches:
+        _count_sends(tally, frame)
+    return tally.traffic("", "produce") if tally.totals else None
+
+
 Due = dict[tuple[str, int], Longs]
 """By producer and incarnation, when the record of each sequence number was due."""
 

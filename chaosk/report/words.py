@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from math import floor
+from math import floor, isfinite
 
 SIGNS = {"violation": "✕", "inconclusive": "?", "degraded": "▲", "pass": "✓"}
 """A shape for each outcome: none is told by colour alone."""
@@ -59,7 +59,7 @@ def share(value: float) -> str:
 
 def figure(value: float | None, unit: str, *, censored: bool = False) -> str:
     """A measured figure with its unit; what was not measured says so, what had not ended is a lower bound."""
-    if value is None:
+    if value is None or not isfinite(value):
         return "not measured"
     if unit == "s":
         said = seconds(value)

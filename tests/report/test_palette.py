@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from chaosk.report.palette import Tone, themed
+from chaosk.report.palette import LINES, Tone, line, themed
 
 STYLE = (files("chaosk.report") / "templates" / "style.css").read_text(encoding="utf-8")
 
@@ -21,6 +21,16 @@ def test_every_tone_has_its_own_stand_in() -> None:
 def test_only_stand_ins_are_replaced() -> None:
     """Other colours, and text that looks like nothing of ours, stay."""
     assert themed(f'fill: {Tone.OK}; stroke: #123456; id="p010101"') == 'fill: var(--ok); stroke: #123456; id="p010101"'
+
+
+def test_lines_of_several_runs_have_variables_of_their_own() -> None:
+    """As many as there are, then from the first again; none of them is the stand-in of a meaning."""
+    assert [themed(line(number)) for number in (0, LINES - 1, LINES)] == [
+        "var(--run-1)",
+        "var(--run-8)",
+        "var(--run-1)",
+    ]
+    assert not {line(number) for number in range(LINES)} & {tone.value for tone in Tone}
 
 
 def colours(dark: bool) -> dict[str, str]:  # noqa: FBT001 - one of two

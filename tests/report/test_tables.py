@@ -110,3 +110,13 @@ def test_where_keeps_the_rows_of_a_mask(frame: Make) -> None:
     rows = frame("sends", [{"seq": 1, "probe": "a"}, {"seq": 2, "probe": "b"}])
     kept = rows.where(np.array([False, True]))
     assert (kept.ints("seq").tolist(), kept.names("probe")[0][kept.names("probe")[1][0]]) == ([2], "b")
+
+
+def test_a_link_in_place_of_a_table_is_not_followed(tmp_path: Path) -> None:
+    """A run directory from elsewhere does not choose which files of this machine are read."""
+    theirs, mine = RunDir(tmp_path / "theirs"), RunDir(tmp_path / "mine")
+    write_table(theirs, "clocks", {"monotonic": [1], "wall": [1]})
+    mine.events.mkdir(parents=True)
+    (mine.events / "clocks.parquet").symlink_to(theirs.events / "clocks.parquet")
+    with pytest.raises(UnreadableTable, match="is a symbolic link"):
+        list(frames(mine, "clocks", "monotonic"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from math import inf, nan
 
 import pytest
 from hypothesis import given
@@ -121,3 +122,9 @@ def test_many_items_are_shortened() -> None:
 def test_metrics_have_names_for_people() -> None:
     """Underscores are spaces; some names are said better."""
     assert (metric_name("latency_p99"), metric_name("end_to_end_p99")) == ("latency p99", "end-to-end p99")
+
+
+@pytest.mark.parametrize("value", [inf, -inf, nan])
+def test_what_is_no_number_was_not_measured(value: float) -> None:
+    """A verdict from elsewhere may hold such; it ends no report."""
+    assert figure(value, "s") == "not measured"

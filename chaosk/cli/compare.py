@@ -1,0 +1,94 @@
+"""``chaosk compare``: runs side by side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chaosk.errors import UsageError
+
+if TYPE_CHECKING:
+    from chaosk.knowledge.comparison import Comparison
+    from chaosk.knowledge.stored import Stored
+
+_FORMS = (".html", ".md", ".json")
+_WIDE = 200
+"""Columns of a table that goes into a file or a pipe."""
+
+
+@click.command("compare")
+@click.argument("folders", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.option("--output", type=click.Path(path_type=Path), help="Write a page too: FILE.html, FILE.md or FILE.json.")
+def command(folders: tuple[Path, ...], output: Path | None) -> None:
+    """Put RUNs side by side: run directories, or folders of them like a gate's, which stand for all their runs.
+
+    Verdicts, what differs between the plans, and every figure; the HTML page and the JSON have throughput and latency
+    over time as well.
+    """
+    if output is not None and output.suffix not in _FORMS:
+        raise UsageError(f"--output {output}: its name says the form; let it end with {', '.join(_FORMS)}")
+    from chaosk.knowledge.comparison import compare  # noqa: PLC0415 - pyarrow takes a second to load
+
+    runs = _runs(folders)
+    told = compare(runs)
+    if output is not None:
+        told = _write(told, runs, output)
+    _print(told)
+    if output is not None:
+        click.echo(f"page: {output}")
+
+
+def _runs(folders: Sequence[Path]) -> list[Stored]:
+    """The judged runs in folders, in the order in which they are named; what is passed over is told on stderr.
+
+    Raises UsageError where a run that was named itself is none that can be compared.
+    """
+    from chaosk.knowledge.folders import find  # noqa: PLC0415 - as above
+    from chaosk.knowledge.stored import judged  # noqa: PLC0415
+    from chaosk.report.words import printable  # noqa: PLC0415
+
+    found = find(folders)
+    runs = list(judged(found))
+    named = {folder.resolve() for folder in folders}
+    for each in found.passed:
+        if each.folder in named:
+            raise UsageError(f"{each.folder}: {each.why}")
+        click.echo(printable(f"passed over {each.folder}: {each.why}"), err=True)
+    return runs
+
+
+def _write(told: Comparison, runs: Sequence[Stored], output: Path) -> Comparison:
+    """Write the page; the comparison with what was read for it."""
+    from chaosk.knowledge import compared  # noqa: PLC0415 - matplotlib takes a second to load
+    from chaosk.knowledge.comparison import with_lines  # noqa: PLC0415
+    from chaosk.knowledge.overlay import overlay  # noqa: PLC0415
+    from chaosk.knowledge.series import series  # noqa: PLC0415
+    from chaosk.report.files import replace  # noqa: PLC0415
+
+    if output.suffix == ".md":
+        replace(output, compared.markdown(told))
+        return told
+    notes: list[str] = []
+    lines = series(runs, notes)
+    told = with_lines(told, lines, notes)
+    if output.suffix == ".json":
+        replace(output, compared.as_json(told))
+        return told
+    places = zip(range(len(runs)), told.runs, lines, runs, strict=True)
+    drawn = [(place, column.letter, one, run.verdict.faults) for place, column, one, run in places if one is not None]
+    replace(output, compared.html(told, overlay(drawn)))
+    return told
+
+
+def _print(told: Comparison) -> None:
+    from rich.console import Console  # noqa: PLC0415 - as above
+
+    from chaosk.knowledge.compared import on_terminal  # noqa: PLC0415
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    for part in on_terminal(told):
+        console.print(part)

@@ -1,0 +1,83 @@
+"""``chaosk coverage``: what scenarios and runs have tried, and what never was."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chaosk.errors import UsageError
+
+if TYPE_CHECKING:
+    from chaosk.knowledge.coverage import Coverage, Try
+
+_SCENARIOS = Path("scenarios")
+_WIDE = 240
+"""Columns of a table that goes into a file or a pipe."""
+
+
+@click.command("coverage")
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|FOLDER]...", type=click.Path(path_type=Path))
+@click.option("--runs", type=click.Path(path_type=Path), help="Count the runs below this folder as well.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(paths: tuple[Path, ...], *, runs: Path | None, as_markdown: bool, as_json: bool) -> None:
+    """Print which faults the scenarios in PATHs (scenarios) aim at which roles, and which clients live through them.
+
+    With --runs also how many runs have tried it, and with which verdicts. Ends with what was never tried.
+    """
+    if as_markdown and as_json:
+        raise UsageError("--markdown and --json: one of them; leave the other out")
+    from chaosk.knowledge import covered  # noqa: PLC0415 - pyarrow takes a second to load
+    from chaosk.knowledge.coverage import as_json as json_of  # noqa: PLC0415
+    from chaosk.knowledge.coverage import coverage  # noqa: PLC0415
+
+    told = coverage(_scenarios(paths, runs), [] if runs is None else _runs(runs))
+    if as_json:
+        click.echo(json_of(told))
+    elif as_markdown:
+        click.echo(covered.markdown(told), nl=False)
+    else:
+        _print(told)
+
+
+def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[Try]:
+    """What the scenarios try; those of ``scenarios/``, if it is there, where none are named."""
+    from chaosk.knowledge.coverage import of_scenario  # noqa: PLC0415 - as above
+    from chaosk.release.choice import choose  # noqa: PLC0415
+
+    named = paths or ((_SCENARIOS,) if _SCENARIOS.is_dir() else ())
+    if not named and runs is None:
+        raise UsageError("name scenarios, or a folder of them, like: chaosk coverage scenarios/")
+    return [of_scenario(one.scenario) for one in choose(named, {}, (), (1, 1))] if named else []
+
+
+def _runs(folder: Path) -> list[Try]:
+    """What the runs have tried; what is passed over is told on stderr."""
+    from chaosk.knowledge.coverage import of_run  # noqa: PLC0415 - as above
+    from chaosk.knowledge.folders import find, passed  # noqa: PLC0415
+    from chaosk.knowledge.stored import judged  # noqa: PLC0415
+    from chaosk.report.words import printable  # noqa: PLC0415
+
+    found, tries = find([folder]), []
+    for one in judged(found):
+        try:
+            tries.append(of_run(one))
+        except UsageError as error:
+            found.passed.append(passed(one.run.root, error))
+    for each in found.passed:
+        click.echo(printable(f"passed over {each.folder}: {each.why}"), err=True)
+    return tries
+
+
+def _print(told: Coverage) -> None:
+    from rich.console import Console  # noqa: PLC0415 - as above
+
+    from chaosk.knowledge.covered import on_terminal  # noqa: PLC0415
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    for part in on_terminal(told):
+        console.print(part)

@@ -1,0 +1,111 @@
+"""``chaosk history``: all runs below a folder over time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chaosk.errors import UsageError
+
+if TYPE_CHECKING:
+    from chaosk.knowledge.folders import Passed
+    from chaosk.knowledge.history import Row
+
+_WIDE = 200
+"""Columns of a table that goes into a file or a pipe."""
+
+
+class _Moment(click.ParamType[datetime]):
+    name = "date"
+
+    def convert(self, value: Any, *rest: Any) -> datetime:  # noqa: ANN401 - click's
+        try:
+            found = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no date; write one like 2026-11-24, or 2026-11-24T01:02:03Z", *rest)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+@click.command("history")
+@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
+@click.option("--scenario", "word", metavar="WORD", help="Only scenarios whose name has this in it.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="What to tell (unavailability, recovery).")
+@click.option("--since", type=_Moment(), help="Only runs that began on that day or later, UTC, like 2026-11-24.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+def command(
+    folders: tuple[Path, ...],
+    *,
+    word: str | None,
+    metrics: tuple[str, ...],
+    since: datetime | None,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Print every run below FOLDERs (reports), oldest first, by scenario and cluster version.
+
+    Reads run directories alone, those of gates too; what is no judged run is named and passed over.
+    """
+    if as_json and as_csv:
+        raise UsageError("--json and --csv: one of them; leave the other out")
+    from chaosk.knowledge import historic  # noqa: PLC0415 - pyarrow takes a second to load
+
+    asked = _metrics(metrics)
+    rows, passed = _rows(folders or (Path("reports"),), asked, word, since)
+    if as_json:
+        click.echo(historic.as_json(rows, passed))
+        return
+    if as_csv:
+        click.echo(historic.as_csv(rows, asked), nl=False)
+    else:
+        _table(rows, asked)
+    for each in passed:
+        click.echo(_line(each), err=True)
+
+
+def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
+    from chaosk.knowledge.history import DEFAULT  # noqa: PLC0415 - as above
+    from chaosk.metrics import METRICS  # noqa: PLC0415
+    from chaosk.nearest import instead  # noqa: PLC0415 - for a mistake only
+
+    for name in asked:
+        if name not in METRICS:
+            raise UsageError(f"--metric {name}: there is no such metric; {instead(name, METRICS)}")
+    return tuple(dict.fromkeys(asked)) or DEFAULT
+
+
+def _rows(
+    folders: Sequence[Path], metrics: Sequence[str], word: str | None, since: datetime | None
+) -> tuple[list[Row], list[Passed]]:
+    """The rows that are asked for, and what was passed over; raises UsageError where there are none."""
+    from chaosk.knowledge.folders import find  # noqa: PLC0415 - as above
+    from chaosk.knowledge.history import chosen, row  # noqa: PLC0415
+    from chaosk.knowledge.stored import judged  # noqa: PLC0415
+
+    found = find(folders)
+    every = [row(one, metrics) for one in judged(found)]
+    rows = chosen(every, word, since)
+    if every and not rows:
+        raise UsageError(f"none of {len(every)} runs is of such a scenario and time; ask for more of them")
+    return rows, found.passed
+
+
+def _table(rows: Sequence[Row], metrics: Sequence[str]) -> None:
+    from rich.console import Console  # noqa: PLC0415 - as above
+
+    from chaosk.knowledge.historic import on_terminal  # noqa: PLC0415
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    for part in on_terminal(rows, metrics, Path.cwd()):
+        console.print(part, soft_wrap=not hasattr(part, "columns"))
+
+
+def _line(each: Passed) -> str:
+    from chaosk.report.words import printable  # noqa: PLC0415 - as above
+
+    return printable(f"passed over {each.folder}: {each.why}")

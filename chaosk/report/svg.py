@@ -1,0 +1,132 @@
+"""Panels above each other that share the seconds, drawn by matplotlib as one plain SVG."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullLocator
+
+from chaosk.report import panels
+from chaosk.report.axis import Axis
+from chaosk.report.palette import Tone, themed
+
+WIDTH, LEFT, RIGHT, BOTTOM, GAP, TITLE = 10.6, 1.5, 0.42, 0.45, 0.1, 0.2
+"""Inches."""
+_SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",  # text stays text: small, searchable, in the page's own font
+    "svg.hashsalt": "chaosk",  # the same run draws the same bytes
+    "font.size": panels.SMALL,
+    "hatch.linewidth": 0.7,
+    "path.simplify": True,
+    "text.parse_math": False,  # a dollar sign in a name is no formula
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One of them: its title, its height in inches, what draws it, and whether it has axes of its own to be read."""
+
+    title: str
+    height: float
+    draw: Callable[[Axes], None]
+    framed: bool = False
+
+
+def drawing(wanted: Sequence[Panel], axis: Axis, behind: Callable[[Axes], None], says: str) -> str:
+    """The panels as an SVG element whose colours are style variables; empty where there are none.
+
+    ``behind`` draws what lies behind all of them; ``says`` is ours and tells what it is to whoever cannot see it.
+    """
+    if not wanted:
+        return ""
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+        # names may hold characters the measuring font lacks; the reader's browser has them
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        figure = _laid_out(wanted, axis, behind)
+        out = io.StringIO()
+        figure.savefig(
+            out, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        )
+    return themed(_element(out.getvalue(), says))
+
+
+def _laid_out(wanted: Sequence[Panel], axis: Axis, behind: Callable[[Axes], None]) -> Figure:
+    height = BOTTOM + sum(panel.height + GAP + (TITLE if panel.title else 0) for panel in wanted)
+    figure = Figure(figsize=(WIDTH, height))
+    FigureCanvasSVG(figure)
+    _backdrop(figure, axis, behind, height)
+    top = height
+    for panel in wanted:
+        top -= panel.height + GAP + (TITLE if panel.title else 0)
+        place = (LEFT / WIDTH, top / height, (WIDTH - LEFT - RIGHT) / WIDTH, panel.height / height)
+        axes = figure.add_axes(place)
+        _prepare(axes, panel, axis)
+    return figure
+
+
+def _backdrop(figure: Figure, axis: Axis, behind: Callable[[Axes], None], height: float) -> None:
+    """Behind all panels: the seconds as thin lines, and what else lies there."""
+    place = (LEFT / WIDTH, BOTTOM / height, (WIDTH - LEFT - RIGHT) / WIDTH, 1 - (BOTTOM + TITLE) / height)
+    axes = figure.add_axes(place)
+    behind(axes)
+    axes.set_xlim(*axis.limits)
+    axes.xaxis.set_major_locator(_ticks())
+    axes.grid(axis="x", color=Tone.GRID, linewidth=0.5)
+    axes.yaxis.set_major_locator(NullLocator())
+    axes.tick_params(colors=Tone.MUTED, length=3, labelsize=panels.SMALL)
+    axes.set_xlabel("seconds since the start of the timeline", color=Tone.MUTED, fontsize=8)
+    _frame(axes, "bottom")
+
+
+def _ticks() -> MaxNLocator:
+    return MaxNLocator(12, steps=[1, 2, 5, 10])
+
+
+def _frame(axes: Axes, *sides: str) -> None:
+    for side, spine in axes.spines.items():
+        spine.set_visible(side in sides)
+        spine.set_edgecolor(Tone.MUTED)
+
+
+def _prepare(axes: Axes, panel: Panel, axis: Axis) -> None:
+    axes.patch.set_visible(False)
+    axes.set_axisbelow(True)
+    axes.xaxis.set_major_locator(NullLocator())
+    panel.draw(axes)
+    axes.set_xlim(*axis.limits)
+    _frame(axes, *(("left", "bottom") if panel.framed else ()))
+    axes.tick_params(colors=Tone.MUTED, length=2.5, labelsize=panels.SMALL)
+    if panel.framed:
+        axes.grid(axis="y", color=Tone.GRID, linewidth=0.5)
+    else:
+        axes.yaxis.set_major_locator(NullLocator())
+    if panel.title:
+        title = panels.label(panel.title, 150)
+        axes.set_title(title, loc="left", fontsize=8.5, color=Tone.INK, pad=3)
+
+
+def _element(svg: str, says: str) -> str:
+    """The bare ``svg`` element, scaled to the page, its style rule kept to itself."""
+    element = svg[svg.index("<svg") :]
+    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
+    element = re.sub(
+        r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", element
+    )  # a hundredth of a point is enough
+    element = re.sub(r"\s*\n\s*", " ", element)
+    element = re.sub(r'<style type="text/css">\*', "<style>.timeline *", element)
+    opening = f'<svg class="timeline" role="img" aria-label="{says}" '
+    return re.sub(
+        r'<svg [^>]*?(viewBox="[^"]*")[^>]*>',
+        rf'{opening}\1 xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">',
+        element,
+        count=1,
+    )

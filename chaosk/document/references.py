@@ -16,6 +16,7 @@ from chaosk.model import Model
 from chaosk.nearest import instead
 from chaosk.registry import name_of
 from chaosk.scenario import After, Entry
+from chaosk.steps.start_probe import StartProbe
 from chaosk.targets._contract import Target
 
 Complain = Callable[[tuple[str, ...], str], Found]
@@ -36,6 +37,9 @@ def _every(draft: Draft) -> Iterator[Found]:
         if probe is not None:
             path: Path = ("probes", name, *_single_key(draft, name))
             yield from _referring(draft, path, probe, frozenset(draft.topics))
+            if probe.started_by == "step" and not _started(draft, name):
+                what = f"nothing starts it; write `start_probe: {{probe: {name}}}` in the timeline, or remove this"
+                yield draft.at((*path, "started_by"), what)
     for place, entry in enumerate(draft.entries):
         if entry is not None:
             yield from _entry(draft, place, entry)
@@ -48,6 +52,11 @@ def _every(draft: Draft) -> Iterator[Found]:
 def _single_key(draft: Draft, name: str) -> tuple[str, ...]:
     probe = draft.probes[name]
     return () if probe is None else (type(probe).__module__.rpartition(".")[2],)
+
+
+def _started(draft: Draft, probe: str) -> bool:
+    """Whether an entry starts a probe, or may be meant to."""
+    return any(one is None or (isinstance(one.step, StartProbe) and one.step.probe == probe) for one in draft.entries)
 
 
 def _names(draft: Draft) -> Iterator[Found]:

@@ -235,6 +235,12 @@ _ROUNDS = (
     _case("name taken", _AFTER, "name: @run", f"{_NEXT}.name", "the name of a window"),
     _case("name too long", _AFTER, f"name: @{'x' * 61}", f"{_NEXT}.name", "at most 60 characters"),
 )  # fmt: skip
+_LATE = (
+    _case("never started", "commit: sync", "commit: sync, started_by: @step", "probes.reader.consume.started_by",
+          "nothing starts it; write `start_probe: {probe: reader}`"),
+    _case("never started", "acks: all}}", "acks: all}, started_by: @later}", "probes.writer.produce.started_by",
+          "'later' is not one of the choices"),
+)  # fmt: skip
 _EXCLUDED = (
     _case("excluded", "at: 10s", "at: 10s\n    @timeout: 5s", "timeline[0].timeout", "limits `when`"),
     _case("excluded", "    timeout: 60s", "    timeout: 60s\n    @for: 5s", "timeline[1].for",
@@ -279,5 +285,5 @@ _SECRETS = (
 
 CORPUS = (
     *_SYNTAX, *_EMPTY, *_ENCODING, *_SIZE, *_YAML, *_YAML_1_1, *_UNKNOWN, *_TYPES, *_RANGE, *_DURATIONS, *_MISSING,
-    *_REFERENCES, *_ROUNDS, *_EXCLUDED, *_EXPRESSIONS, *_VARIABLES, *_SECRETS,
+    *_REFERENCES, *_ROUNDS, *_LATE, *_EXCLUDED, *_EXPRESSIONS, *_VARIABLES, *_SECRETS,
 )  # fmt: skip

@@ -107,18 +107,20 @@ def test_paragraphs_flow_and_tables_do_not() -> None:
 def test_examples_in_the_guide_are_right(tmp_path: Path) -> None:
     """The scenario at the top of docs/scenario.md loads, and so does each later block added to it, or in its place."""
     text = (ROOT / "docs/scenario.md").read_text(encoding="utf-8")
-    whole, *added, expected = (part.split("```")[0] for part in text.split("```yaml\n")[1:])
+    whole, *added = (part.split("```")[0] for part in text.split("```yaml\n")[1:])
     scenario = load_scenario(written(tmp_path, whole))
     assert [entry.name for entry in scenario.timeline] == ["kill", "elect"]
-    for block in added:
-        load_scenario(written(tmp_path, whole + block))
-    other = whole[: whole.index("expect:")] + expected
-    assert set(load_scenario(written(tmp_path, other)).expect.bounds) <= METRICS.keys()
+    top = yaml.safe_load(whole)
+    for block in map(yaml.safe_load, added):
+        of_timeline = ("expect", "variables") if "timeline" in block else ()
+        document = {key: value for key, value in top.items() if key not in of_timeline} | block
+        assert set(load_scenario(written(tmp_path, yaml.safe_dump(document))).expect.bounds) <= METRICS.keys()
 
 
 def test_the_guide_names_every_key() -> None:
     """Each key of a scenario and of a timeline entry is in the guide's tables."""
     text = (ROOT / "docs/scenario.md").read_text(encoding="utf-8")
     schema = yaml.safe_load((ROOT / "schemas/scenario.schema.json").read_text(encoding="utf-8"))
-    for key in (*schema["properties"], *(schema["$defs"]["Entry"]["properties"].keys() - steps().keys())):
+    blocks = schema["$defs"]["Repeat"]["properties"]
+    for key in (*schema["properties"], *(schema["$defs"]["Entry"]["properties"].keys() - steps().keys()), *blocks):
         assert f"`{key}`" in text, key

@@ -71,7 +71,8 @@ def _head(scenario: Scenario) -> Iterator[Text]:
         config = "".join(f", {key}={value}" for key, value in topic.config.items())
         yield _fact("topic", f"{name}: partitions={topic.partitions}, replicas={topic.replication_factor}{config}")
     for name, probe in scenario.probes.items():
-        yield _fact("probe", f"{name}: {registry.name_of(type(probe))} {', '.join(probe.topics())}")
+        later = ", started by a step" if probe.started_by == "step" else ""
+        yield _fact("probe", f"{name}: {registry.name_of(type(probe))} {', '.join(probe.topics())}{later}")
     for limit, reason in scenario.allow.reasons().items():
         yield _fact("allows", f"{limit}: {reason}")
     yield _fact("baseline", f"{spell_duration(scenario.baseline)}\n")

@@ -47,11 +47,15 @@ class ProbeState(Model):
     """Whether it runs and is not yet to do anything."""
     frozen: bool = False
     """Whether its process was stopped by a signal."""
+    begun: bool = True
+    """Whether it has been started at all."""
     last_error: str | None = None
     exit_status: int | None = None
 
     def process(self) -> str:
         """How its process is, in words."""
+        if not self.begun:
+            return "has not been started"
         if not self.running:
             return f"has ended with {self.exit_status}"
         return "is frozen" if self.frozen else "runs"

@@ -21,4 +21,4 @@ class ProbeEnded(Condition):
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
         """What the probe said last; raises ChaoskError if there is no such probe."""
         state = live.probe(self.probe)
-        return Answer(holds=not state.running, seen=f"probe {self.probe} {state.process()}")
+        return Answer(holds=state.begun and not state.running, seen=f"probe {self.probe} {state.process()}")

@@ -16,6 +16,7 @@ from chaosk.model import Model
 from chaosk.nearest import instead
 from chaosk.registry import name_of
 from chaosk.scenario import After, Entry
+from chaosk.steps.start_probe import StartProbe
 from chaosk.targets._contract import Target
 
 Complain = Callable[[tuple[str, ...], str], Found]
@@ -36,6 +37,9 @@ def _every(draft: Draft) -> Iterator[Found]:
         if probe is not None:
             path: Path = ("probes", name, *_single_key(draft, name))
             yield from _referring(draft, path, probe, frozenset(draft.topics))
+            if probe.started_by == "step" and not _started(draft, name):
+                what = f"nothing starts it; write `start_probe: {{probe: {name}}}` in the timeline, or remove this"
+                yield draft.at((*path, "started_by"), what)
     for place, entry in enumerate(draft.entries):
         if entry is not None:
             yield from _entry(draft, place, entry)
@@ -48,6 +52,11 @@ def _every(draft: Draft) -> Iterator[Found]:
 def _single_key(draft: Draft, name: str) -> tuple[str, ...]:
     probe = draft.probes[name]
     return () if probe is None else (type(probe).__module__.rpartition(".")[2],)
+
+
+def _started(draft: Draft, probe: str) -> bool:
+    """Whether an entry starts a probe, or may be meant to."""
+    return any(one is None or (isinstance(one.step, StartProbe) and one.step.probe == probe) for one in draft.entries)
 
 
 def _names(draft: Draft) -> Iterator[Found]:
@@ -102,28 +111,27 @@ def _triggers(draft: Draft, path: Path, place: int, entry: Entry) -> Iterator[Fo
         yield draft.at_key((*path, "after"), "`at` and `after` in one entry; keep one of them")
     if entry.when is None and draft.written((*path, "timeout")):
         yield draft.at_key((*path, "timeout"), "`timeout` limits `when`, which is not here; remove it, or add `when`")
-    if entry.after is None:
-        return
-    yield from _after(draft, (*path, "after", "entry"), place, entry.after)
+    if entry.after is not None:
+        yield from _after(draft, (*path, "after", "entry"), place, entry.after)
 
 
 def _after(draft: Draft, path: Path, place: int, after: After) -> Iterator[Found]:
     one = draft.turns[place]
-    number, other = next(((n, turn) for n, turn in enumerate(draft.turns) if turn.name == after.entry), (place, None))
-    if other is None or number >= place:
-        if other is None and draft.named(after.entry):
-            return
-        above = [turn.written for turn in draft.turns[:place] if one.round is None or one.shares_round(turn)]
-        advice = "an entry can only wait for one above it" if other is not None else instead(after.entry, above)
-        name = after.entry if other is None else other.written
-        yield draft.at(path, f"there is no entry {name!r} above this one; {advice}")
+    if after.entry not in draft.names:
+        if not draft.named(after.entry):
+            above = [turn.written for turn in draft.turns[:place] if one.round is None or one.shares_round(turn)]
+            what = f"there is no entry {after.entry!r} above this one; {instead(after.entry, above)}"
+            yield draft.at(path, what)
         return
-    if one.round is not None and not one.shares_round(other):
+    number = draft.names.index(after.entry)
+    other, entry = draft.turns[number], draft.entries[number]
+    if number >= place:
+        what = f"there is no entry {other.written!r} above this one; an entry can only wait for one above it"
+        yield draft.at(path, what)
+    elif one.round is not None and not one.shares_round(other):
         what = f"{other.written} is not in this round, so it would be the same moment in each; leave `after` out"
         yield draft.at(path, what)
-        return
-    entry = draft.entries[number]
-    if after.is_ == "healed" and entry is not None and entry.lasts is None:
+    elif after.is_ == "healed" and entry is not None and entry.lasts is None:
         what = f"{other.written} is not healed before the timeline ends; give it a `for`, or use is: applied"
         yield draft.at(path, what)
 

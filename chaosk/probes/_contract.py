@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from chaosk.cluster.live import ProbeState
 from chaosk.model import Model
@@ -60,6 +60,9 @@ class Probe(Model, ABC):
     example: ClassVar[str]
     writes: ClassVar[bool] = False
     """Whether it writes records: such probes end first, so that the others can read all there is."""
+
+    started_by: Literal["run", "step"] = "run"
+    """``run``: before the baseline. ``step``: not before a ``start_probe``, and then at once, whatever there is."""
 
     @abstractmethod
     def topics(self) -> tuple[str, ...]:

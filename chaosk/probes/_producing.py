@@ -75,8 +75,8 @@ class Producing:
 
     def run(self) -> None:
         """Warm up, send by the schedule until told to end, wait for outcomes, write the end marker."""
-        if self._place.incarnation == 0:  # later ones are applications that restart: they do not wait for better times
-            self._warm_up()
+        if self._place.incarnation == 0 and self._probe.started_by == "run":
+            self._warm_up()  # others are applications that start in the middle: they do not wait for better times
         self._start = _now() + self._lead()
         self._began()
         schedule = self._probe.schedule()

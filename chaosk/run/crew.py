@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from chaosk.cluster.live import ProbeState
 from chaosk.errors import StepError
@@ -15,12 +16,16 @@ FLUSH_WITHIN = 45.0
 """Seconds that a probe may take to end cleanly: a producer waits for what is in flight."""
 
 
+_NOBODY: Mapping[str, str] = MappingProxyType({})
+
+
 class Crew:
     """The probes by name. An incarnation is one process; starting a probe that ended starts the next one."""
 
-    def __init__(self, launch: Callable[[str, int], ProbeProcess]) -> None:
-        """``launch(probe, incarnation)`` starts a process."""
+    def __init__(self, launch: Callable[[str, int], ProbeProcess], waiting: Mapping[str, str] = _NOBODY) -> None:
+        """``launch(probe, incarnation)`` starts a process; ``waiting``: the kinds of those that a step is to start."""
         self._launch = launch
+        self._waiting = waiting
         self._running: dict[str, ProbeProcess] = {}
         self._incarnations: dict[str, int] = {}
         self._ends: list[ProbeEnd] = []
@@ -81,7 +86,9 @@ class Crew:
                     self._note(probe, "abort")
 
     def state(self, probe: str) -> ProbeState:
-        """What a probe said last; raises StepError if it never ran."""
+        """What a probe said last, or that a step is still to start it; raises StepError if there is no such probe."""
+        if probe in self._waiting and probe not in self._running:
+            return ProbeState(probe=probe, kind=self._waiting[probe], running=False, begun=False)
         return self._of(probe).state()
 
     def states(self) -> tuple[ProbeState, ...]:
@@ -104,7 +111,8 @@ class Crew:
     def _of(self, probe: str) -> ProbeProcess:
         process = self._running.get(probe)
         if process is None:
-            raise StepError(f"{probe}: there is no such probe")
+            why = "it has not been started" if probe in self._waiting else "there is no such probe"
+            raise StepError(f"{probe}: {why}")
         return process
 
     def _note(self, probe: str, by: str) -> None:

@@ -31,6 +31,7 @@ from chaosk.errors import ChaoskError, StepError
 from chaosk.healing import find
 from chaosk.ownmachine import kept, places
 from chaosk.plan import Plan
+from chaosk.registry import name_of
 from chaosk.run.clocked import Clocked
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display
@@ -72,7 +73,8 @@ class Field:
         self._host_watch: HostWatch | None = None
         self._rundir: RunDir | None = None
         self._watcher: WatcherProcess | None = None
-        self.crew = Crew(self._launch)
+        waiting = {name: name_of(type(one)) for name, one in plan.scenario.probes.items() if one.started_by == "step"}
+        self.crew = Crew(self._launch, waiting)
         self.live = ClusterLive(
             inventory, self._brokers, self.crew.state, unknown_names=self._naming.unknown,
             addresses=self._naming.addresses,

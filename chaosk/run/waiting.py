@@ -28,9 +28,13 @@ Look = Callable[[], None]
 
 
 def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading.Event) -> None:
-    """Start every probe and wait until all but standbys make progress; raises StepError if one does not, or dies."""
-    for probe in probes:
-        crew.start(probe)
+    """Start every probe that no step is to start, and wait until all but standbys make progress.
+
+    Raises StepError if one does not, or dies.
+    """
+    for name, probe in probes.items():
+        if probe.started_by == "run":
+            crew.start(name)
 
     def ready() -> bool:
         look()

@@ -10,7 +10,11 @@ from chaosk.steps._probe_steps import READY, ProbeStep
 
 
 class StartProbe(ProbeStep):
-    """Start a probe that a stop or a kill ended, as a new incarnation of it: that fault is then over."""
+    """Start a probe that a stop or a kill ended, as a new incarnation of it: that fault is then over.
+
+    Or start one that is ``started_by: step`` for the first time. It took once the process runs; whether any broker
+    answers it does not matter.
+    """
 
     lasting: ClassVar[bool] = False
     ends: ClassVar[tuple[str, ...]] = ("stop_probe", "kill_probe")
@@ -20,8 +24,9 @@ start_probe: {probe: reader}
 """
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """It has ended."""
-        yield from self.ended()
+        """It has ended, or has not been started yet."""
+        query = f"not(any(probe_runs({self.probe}), probe_frozen({self.probe})))"
+        yield Fact(says=f"probe {self.probe} does not run", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
         """Start it."""

@@ -323,6 +323,30 @@ def test_a_probe_that_an_entry_ended_is_not_missed_afterwards(met: Any) -> None:
     assert met(history) == {}
 
 
+def late_reader(started: float) -> History:
+    """A run in which the reader's only process was started then, and did nothing before."""
+    history = History(records=100)
+    history.change("incarnations", {"probe": "reader"}, started=ns(started))
+    for table, column in (("reads", "at"), ("polls", "invoked"), ("commits", "invoked")):
+        history.rows[table] = [row for row in history.rows[table] if row[column] >= ns(started)]
+    return history
+
+
+@pytest.mark.parametrize("started", [2.0, 7.0])
+def test_a_probe_is_not_missed_before_it_was_started(met: Any, started: float) -> None:
+    """Near miss: a step starts it in the middle of the fault or after it, so the baseline has nothing of it."""
+    assert met(late_reader(started)) == {}
+
+
+def test_a_probe_that_was_started_late_and_got_nothing_is_missed(met: Any) -> None:
+    """Once the cluster is whole again it has to succeed, as everybody does."""
+    history = late_reader(2.0)
+    history.rows["reads"].clear()
+    found = met(history)
+    assert set(found) == {"no_progress"}
+    assert "reader: not one record delivered in the window after_heal" in found["no_progress"].what
+
+
 BREACH = {
     "condition": "under_min_isr", "what": "payments-0 has 1 of 3, needs 2", "at": ns(3), "decided": ns(3.25),
     "healed": ns(4.75),

@@ -34,6 +34,17 @@ def test_timeline_is_told_in_order(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "With --inventory" in shown
 
 
+def test_rounds_and_a_late_probe_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each round one by one, and who is not there from the beginning."""
+    late = spoil(SCENARIO, "commit: sync", "commit: sync, started_by: step")
+    document = spoil(late, "wait: {duration: 1s}", "start_probe: {probe: reader}")
+    assert main(["plan", str(written(tmp_path, document))]) == ExitCode.PASS
+    shown = capsys.readouterr().out
+    assert "reader: consume orders, started by a step\n" in shown
+    assert shown.index("again-1  when cut is done") < shown.index("start_probe-4.2-1  when again-1 is healed")
+    assert shown.index("start_probe-4.2-1  when") < shown.index("again-2  when start_probe-4.2-1 is done")
+
+
 def test_commands_are_shown_for_an_inventory(tmp_path: Path, capsys: pytest.CaptureFixture[str], cluster: str) -> None:
     """What would run on which host, and what would undo it; an example where only the cluster knows the target."""
     assert main(["plan", str(written(tmp_path, SCENARIO)), "--inventory", cluster]) == ExitCode.PASS

@@ -85,6 +85,19 @@ def test_a_probe_may_not_use_kafkas_own_topics(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("start", ["start_probe: {probe: reader}", "start_probe: {probe: 5}"])
+def test_a_probe_that_a_step_starts(tmp_path: Path, start: str) -> None:
+    """Some entry starts it; one that is wrong itself may be meant to, and is the only mistake."""
+    document = spoil(SCENARIO, "commit: sync", "commit: sync, started_by: step")
+    path = written(tmp_path, spoil(document, "settle: 20s", f"  - {start}\nsettle: 20s"))
+    if "5" not in start:
+        assert load_scenario(path).probes["reader"].started_by == "step"
+        return
+    with pytest.raises(DocumentError) as caught:
+        load_scenario(path)
+    assert [problem.path for problem in caught.value.problems] == ["timeline[4].start_probe.probe"]
+
+
 def test_one_topic_renamed_is_one_problem_for_each_use(tmp_path: Path) -> None:
     """Every place that names a topic is checked, whatever its class: probes, steps, targets, conditions."""
     with pytest.raises(DocumentError) as caught:

@@ -206,6 +206,21 @@ def test_nobody_there_leaves_it_open(work: Work) -> None:
     assert working.states[-1].last_error is not None
 
 
+@pytest.mark.parametrize(("started_by", "warms_up"), [("run", True), ("step", False)])
+def test_one_that_a_step_starts_does_not_wait_for_better_times(
+    work: Work, monkeypatch: pytest.MonkeyPatch, started_by: str, *, warms_up: bool
+) -> None:
+    """Its first process is an application that starts at the worst moment: records are due from the beginning."""
+    warmed: list[object] = []
+    monkeypatch.setattr("chaosk.probes._warm_up.producer", lambda *given: warmed.append(given))
+    config = {"message.timeout.ms": 300, "retries": 0, "acks": 1}
+    probe = produce(topic="nobody", rate="200/s", config=config, started_by=started_by)
+    working = work(probe, **{"bootstrap.servers": "127.0.0.1:1"})
+    working.until(lambda state: state.info > 0)
+    working.end()
+    assert bool(warmed) is warms_up
+
+
 @pytest.mark.parametrize(("retries", "acks", "outcome"), [(0, 1, "fail"), (0, -1, "info"), (3, 1, "info")])
 def test_what_is_given_up_is_definite_only_if_it_was_never_sent(
     work: Work, monkeypatch: pytest.MonkeyPatch, retries: int, acks: int, outcome: str

@@ -154,3 +154,25 @@ def test_an_unknown_probe_is_an_error(crew: Crew) -> None:
     """The message names it."""
     with pytest.raises(StepError, match="auditor: there is no such probe"):
         crew.state("auditor")
+
+
+def test_a_probe_that_a_step_is_to_start_waits_until_then(yard: Yard) -> None:
+    """It is known and does not run; nobody misses it among those that work, and its first process is number 0."""
+    crew = Crew(yard.launch, {"late": "consume"})
+    assert crew.state("late") == ProbeState(probe="late", kind="consume", running=False, begun=False)
+    assert (crew.states(), crew.dead(), crew.ends()) == ((), (), ())
+    with pytest.raises(StepError, match="late: it has not been started"):
+        crew.signal(Signal(probe="late", action="pause"))
+    crew.signal(Signal(probe="late", action="start"))
+    assert list(yard.processes) == [("late", 0)]
+    assert crew.state("late").running
+    crew.signal(Signal(probe="late", action="kill"))
+    assert crew.state("late") == ProbeState(probe="late", kind="produce", running=False, exit_status=-9)
+
+
+def test_a_probe_that_was_never_started_is_nobody_at_the_end(yard: Yard) -> None:
+    """The timeline was broken off before its turn: there is nothing to end."""
+    crew = Crew(yard.launch, {"late": "consume"})
+    crew.end_all(("late",))
+    crew.abandon()
+    assert crew.ends() == ()

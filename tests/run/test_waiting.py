@@ -93,6 +93,18 @@ def test_a_standby_need_not_have_made_progress() -> None:
     assert team.ok["reader"] > 0
 
 
+def test_a_probe_that_a_step_is_to_start_is_left_alone() -> None:
+    """The others are waited for as ever, and nobody at all is enough where all of them start later."""
+    late = {**PROBES, "late": PROBES["reader"].model_copy(update={"started_by": "step"})}
+    team = Team()
+    waiting.warm_up(crew(team), late, team.look, NEVER)
+    assert team.started == ["writer", "reader"]
+    nobody = Team()
+    nobody.ok.clear()
+    waiting.warm_up(crew(nobody), {"late": late["late"]}, lambda: None, NEVER)
+    assert nobody.started == []
+
+
 @pytest.mark.parametrize(
     ("team", "told"),
     [

@@ -39,7 +39,7 @@ def test_a_probe_is_frozen_and_wakes(inventory: Inventory) -> None:
 def test_a_start_ends_the_fault(inventory: Inventory) -> None:
     """What was ended is started, and nothing is left to undo."""
     start, here = step("start_probe: {probe: reader}"), site(inventory)
-    assert told(start.before(here)) == ["probe_ended(reader)"]
+    assert told(start.before(here)) == ["not(any(probe_runs(reader), probe_frozen(reader)))"]
     assert list(start.inject(here)) == [Signal(probe="reader", action="start")]
     assert told(start.verify(here)) == ["probe_runs(reader)"]
     assert list(start.undo(here)) == []
@@ -56,14 +56,15 @@ def test_the_target_is_the_probe(kind: str) -> None:
 class Probes:
     """What probes said last."""
 
-    def __init__(self, *, running: bool, frozen: bool) -> None:
+    def __init__(self, *, running: bool, frozen: bool = False, begun: bool = True) -> None:
         """All of them the same."""
-        self.running, self.frozen = running, frozen
+        self.running, self.frozen, self.begun = running, frozen, begun
 
     def probe(self, name: str) -> ProbeState:
         """Its state."""
-        status = None if self.running else -9
-        return ProbeState(probe=name, kind="consume", running=self.running, frozen=self.frozen, exit_status=status)
+        status = None if self.running or not self.begun else -9
+        state = ProbeState(probe=name, kind="consume", running=self.running, exit_status=status)
+        return state.model_copy(update={"frozen": self.frozen, "begun": self.begun})
 
 
 @pytest.mark.parametrize(
@@ -85,3 +86,25 @@ def test_the_conditions_on_probes(
     for name in ("probe_runs", "probe_frozen", "probe_ended"):
         answer = parse_condition(f"{name}(reader)").ask(Probes(running=running, frozen=frozen), inventory)  # type: ignore[arg-type] # of all that is live, probes
         assert (answer.holds, answer.seen) == (name == holds, seen)
+
+
+def test_what_has_not_been_started_has_not_ended(inventory: Inventory) -> None:
+    """Nobody who waits for a probe's end goes on before it has begun."""
+    for name in ("probe_runs", "probe_frozen", "probe_ended"):
+        answer = parse_condition(f"{name}(reader)").ask(Probes(running=False, begun=False), inventory)  # type: ignore[arg-type] # of all that is live, probes
+        assert (answer.holds, answer.seen) == (False, "probe reader has not been started")
+
+
+@pytest.mark.parametrize(
+    ("probes", "may"),
+    [
+        (Probes(running=False, begun=False), True),
+        (Probes(running=False), True),
+        (Probes(running=True), False),
+        (Probes(running=True, frozen=True), False),
+    ],
+)
+def test_only_what_does_not_run_can_be_started(inventory: Inventory, probes: Probes, may: bool) -> None:  # noqa: FBT001 - whether
+    """For the first time or again; what is frozen is there all the same."""
+    (query,) = told(step("start_probe: {probe: reader}").before(site(inventory)))
+    assert parse_condition(str(query)).ask(probes, inventory).holds is may  # type: ignore[arg-type] # of all that is live, probes

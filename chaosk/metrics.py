@@ -16,7 +16,8 @@ Subject = Literal["probe", "topic", "fault", "group"]
 Bare = Literal["min", "max", "exact"]
 
 WINDOWS = ("run", "baseline", "after_heal")
-"""The windows that every run has; each timeline entry's name is one more: from applied until healed."""
+"""The windows that every run has; each timeline entry's name is one more: from applied until healed, or where it leaves
+nothing to undo (a wait, a restart), all that it took."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,8 @@ _ALL = (
            "records that stand in the log before one that was sent earlier by the same process"),
     Metric("redelivered_records", "records", "group", "exact", "sum",
            "records that a group was given more than once"),
+    Metric("uncommitted_records", "records", "group", "exact", "sum",
+           "records that a group had been given and had not committed when the window ended"),
     Metric("unseen_records", "records", "group", "exact", "sum",
            "acknowledged records that a group never got"),
     Metric("skipped_records", "records", "group", "exact", "sum",

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_serializer, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from chaosk.expectederrors import ExpectedErrors
 from chaosk.metrics import METRICS, Metric
 from chaosk.model import Model
 from chaosk.nearest import instead
@@ -118,8 +119,20 @@ class Expect(Model):
 
     verdict: Annotated[Outcome, BeforeValidator(parse_verdict), WithJsonSchema({"enum": sorted(_WORDS)})] | None = None
     """What the scenario predicts will be found: ``pass``, ``degraded``, ``violation`` (or ``fail``)."""
+    errors: dict[str, ExpectedErrors] = Field(default_factory=dict)
+    """By probe the errors that its clients meet: those that they must and may, and no other."""
     bounds: dict[str, Subjects] = Field(default_factory=dict)
     """By metric, by subject (empty for the whole run), the bounds."""
+
+    @property
+    def objectives(self) -> dict[str, Subjects]:
+        """The bounds, and what ``errors`` comes to: none that is unexpected, none that is missing."""
+        none = (Bound(max=0.0),)
+        found = dict(self.bounds)
+        for metric in ("unexpected_errors", "missing_errors") if self.errors else ():
+            own = found.get(metric, {})
+            found[metric] = {**own, **{probe: (*own.get(probe, ()), *none) for probe in self.errors}}
+        return found
 
     @model_validator(mode="before")
     @classmethod
@@ -132,7 +145,8 @@ class Expect(Model):
     @model_serializer(when_used="json")
     def _to_document(self) -> dict[str, Any]:
         verdict = {} if self.verdict is None else {"verdict": self.verdict.value}
-        return verdict | {name: _spell(METRICS[name], subjects) for name, subjects in self.bounds.items()}
+        errors = {"errors": {probe: each.model_dump() for probe, each in self.errors.items()}} if self.errors else {}
+        return verdict | errors | {name: _spell(METRICS[name], subjects) for name, subjects in self.bounds.items()}
 
 
 def _spell(metric: Metric, subjects: Subjects) -> Any:  # noqa: ANN401 - any of the spellings

@@ -139,7 +139,7 @@ def _wants_some(expect: Expect, metric: str) -> bool:
 
 def judge_bounds(expect: Expect, measures: Sequence[Measure]) -> Iterable[Objective]:
     """Every bound of the scenario beside what was measured, in the order of metric, subject and writing."""
-    for metric, subjects in sorted(expect.bounds.items()):
+    for metric, subjects in sorted(expect.objectives.items()):
         for subject, bounds in sorted(subjects.items()):
             for bound in bounds:
                 yield _judge_bound(metric, subject, bound, measures)

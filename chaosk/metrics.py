@@ -16,7 +16,8 @@ Subject = Literal["probe", "topic", "fault", "group"]
 Bare = Literal["min", "max", "exact"]
 
 WINDOWS = ("run", "baseline", "after_heal")
-"""The windows that every run has; each timeline entry's name is one more: from applied until healed."""
+"""The windows that every run has; each timeline entry's name is one more: from applied until healed, or where it leaves
+nothing to undo (a wait, a restart), all that it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,18 @@ _ALL = (
            "from a fault's verified effect until all probes do as well as in the baseline"),
     Metric("election", "s", "topic", "max", "max",
            "longest change of a partition's leader: from when the old one last led until any broker named the new one"),
+    Metric("leader_changes", "count", "topic", "exact", "sum",
+           "how often a partition got another leader than the one before"),
+    Metric("displaced_leaders", "count", "topic", "exact", "sum",
+           "partitions that were not led by their preferred leader when the window ended"),
+    Metric("leaderless_time", "s", "topic", "max", "max",
+           "longest time in which no broker named a leader of a partition"),
+    Metric("leadership_return", "s", "fault", "max", "max",
+           "from a fault's verified undo until all partitions were led by their preferred leaders"),
+    Metric("under_replicated_time", "s", "topic", "max", "max",
+           "time in which some partition had fewer replicas in sync than replicas"),
+    Metric("under_min_isr_time", "s", "topic", "max", "max",
+           "time in which some partition had fewer replicas in sync than its topic's min.insync.replicas"),
     Metric("rebalance_time", "s", "group", "max", "max",
            "longest rebalance: from the first revocation until all members have their partitions"),
     Metric("assignment_time", "s", "group", "max", "max",
@@ -140,6 +153,12 @@ _ALL = (
            "records that were definitely not written (producer)"),
     Metric("uncertain_records", "records", "probe", "exact", "sum",
            "records that may or may not have been written, like after a time-out (producer)"),
+    Metric("client_errors", "count", "probe", "exact", "sum",
+           "errors that a probe's clients met, in calls and outside of any"),
+    Metric("unexpected_errors", "count", "probe", "exact", "sum",
+           "errors that a probe's clients met and `errors` does not name"),
+    Metric("missing_errors", "count", "probe", "exact", "sum",
+           "names of errors that `errors` says a probe's clients must meet, and that none of them met"),
     Metric("lost_records", "records", "topic", "exact", "sum",
            "records that were acknowledged and are gone"),
     Metric("lost_span", "s", "topic", "max", "max",
@@ -150,6 +169,8 @@ _ALL = (
            "records that stand in the log before one that was sent earlier by the same process"),
     Metric("redelivered_records", "records", "group", "exact", "sum",
            "records that a group was given more than once"),
+    Metric("uncommitted_records", "records", "group", "exact", "sum",
+           "records that a group had been given and had not committed when the window ended"),
     Metric("unseen_records", "records", "group", "exact", "sum",
            "acknowledged records that a group never got"),
     Metric("skipped_records", "records", "group", "exact", "sum",

@@ -54,6 +54,7 @@ _KNOWN_PATTERNS = {
     r"^/[^\x00-\x1f]*$": "an absolute path, like /etc/kafka/server.properties",
     r"^[A-Za-z0-9@_.:-]{1,200}\.service$": "a systemd unit, like kafka.service",
     r"^[a-z][a-z0-9-]{0,11}$": "a lower-case letter, then letters, digits or -, 12 at most, like lab",
+    r"^_?[A-Z][A-Z0-9_]{0,80}$": "librdkafka's name of an error, like NOT_LEADER_FOR_PARTITION or _TRANSPORT",
     r"^(broker|controller|zookeeper) (0|[1-9][0-9]{0,8})$": "a role, like broker 0 or zookeeper 1",
 }
 

@@ -103,6 +103,7 @@ def scenario() -> dict[str, Any]:
     ]
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way
         document["timeline"].append({**entry, "at": f"{100 * number}s"})
+    document["expect"]["errors"] = {"writer": {"must": ["_TRANSPORT"], "may": ["REQUEST_TIMED_OUT"]}}
     document["timeline"][1]["elect_leader"]["partitions"] = [0]
     document["probes"]["writer"]["produce"] |= {"keys": "none", "size": "100B", "ramp": {"to": "9/s", "over": "1s"}}
     return document

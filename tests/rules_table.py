@@ -28,7 +28,7 @@ RULES = {
     "C5": "fenced late",
     "D1": "produce unavailability", "D2": "consume unavailability", "D3": "outcomes and availability",
     "D4": "latency and lag", "D5": "recovery", "D6": "election", "D7": "rebalances", "D8": "extent of a loss",
-    "D9": "connections",
+    "D9": "connections", "D10": "replication", "D11": "uncommitted records", "D12": "client errors",
 }  # fmt: skip
 """Every rule by its id in the definitions, in their order."""
 OPEN = {
@@ -66,7 +66,7 @@ def _marked(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
 
 def measures_only(kind: type[Check]) -> bool:
     """Whether a check has no rows to show, or only ones that are never wrong."""
-    return kind.rule in {"D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9"}
+    return kind.rule in {"D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12"}
 
 
 def of_rule(rule: str) -> dict[str, type[Check]]:

@@ -133,3 +133,34 @@ def test_every_metric_is_described(metric: Metric) -> None:
     assert metric.timed == (metric.unit == "s")
     for figure in (0.0, 0.5, 1.0) if metric.unit == "ratio" else (0.0, 12.0, 3600.0):
         assert metric.parse(metric.spell(figure)) == figure
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+def test_errors_are_two_objectives_of_none() -> None:
+    """None that is unexpected, none that is missing, of that probe, beside what is bounded by name."""
+    named = {"must": ["NOT_LEADER_FOR_PARTITION"], "may": ["_TRANSPORT"]}
+    expect = Expect.model_validate({"errors": {"writer": named}, "missing_errors": {"reader": 3}, "recovery": "9s"})
+    none, three = (Bound(max=0.0),), (Bound(min=3.0, max=3.0),)
+    assert expect.objectives == {
+        "recovery": {"": (Bound(max=9.0),)},
+        "unexpected_errors": {"writer": none},
+        "missing_errors": {"reader": three, "writer": none},
+    }
+    assert Expect.model_validate({"recovery": "9s"}).objectives == {"recovery": {"": (Bound(max=9.0),)}}
+
+
+def test_errors_read_back() -> None:
+    """A plan says what the scenario said, and no objective twice."""
+    expect = Expect.model_validate({"errors": {"writer": {"may": ["_TRANSPORT"]}}, "client_errors": 3})
+    assert Expect.model_validate(json.loads(expect.model_dump_json())) == expect
+
+
+@pytest.mark.parametrize(
+    "value", [{}, {"must": []}, {"must": ["lower"]}, {"must": "_TRANSPORT"}, {"must": ["_A B"]}, ["_TRANSPORT"], None]
+)
+def test_errors_that_name_none_are_refused(value: object) -> None:
+    """At least one, in a list, by what can be a name."""
+    with pytest.raises(ValidationError):
+        Expect.model_validate({"errors": {"writer": value}})

@@ -67,9 +67,9 @@ def conclude(case: Case, answers: tuple[Answer, ...], met: tuple[Guard, ...]) ->
         findings=tuple(findings),
         objectives=ruling.objectives,
         measures=tuple(measures),
-        faults=case.faults,
+        faults=case.acted,
         checks={answer.check: answer.state for answer in answers},
-        healed=case.record.healed and all(fault.undone for fault in case.faults),
+        healed=case.record.healed and all(fault.undone for fault in case.acted),
         allowed=case.plan.allow.reasons(),
     )
 

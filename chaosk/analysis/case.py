@@ -5,19 +5,15 @@ It is read by ``chaosk.analysis.reading``; the big event tables are Spark's (``c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from chaosk.allow import Allow
+from chaosk.analysis.planned import Planned
 from chaosk.analysis.tally import Tally
-from chaosk.expect import Expect
 from chaosk.rundir import RunDir
 from chaosk.runrecord import RunRecord
-from chaosk.scenario import GRAMMAR, Topic
+from chaosk.scenario import Topic
 from chaosk.verdict import Fault
 
 PlaceKey = tuple[str, int]
@@ -25,41 +21,6 @@ PlaceKey = tuple[str, int]
 Process = tuple[str, int]
 """Probe and incarnation."""
 _NEVER = 2**63 - 1
-
-
-class Lenient(BaseModel):
-    """Reads what it needs and leaves the rest, so a run with steps of a plugin can be judged where it is missing."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class PlannedEntry(Lenient):
-    """A timeline entry, as far as judging needs it."""
-
-    name: str
-    kind: str
-    step: dict[str, Any] = Field(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_document(cls, value: object) -> object:
-        if not isinstance(value, Mapping) or "kind" in value:
-            return value
-        kinds = [key for key in value if key not in GRAMMAR]
-        return {"name": value.get("name"), "kind": kinds[0], "step": value[kinds[0]] or {}} if kinds else value
-
-
-class Planned(Lenient):
-    """The scenario in ``plan.json``, as far as judging needs it."""
-
-    name: str
-    hypothesis: str
-    covers: tuple[str, ...] = ()
-    topics: dict[str, Topic]
-    probes: dict[str, dict[str, Any]]
-    timeline: Annotated[tuple[PlannedEntry, ...], Field(default=())]
-    expect: Expect = Expect()
-    allow: Allow = Allow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +60,8 @@ class Case:
     rundir: RunDir
     plan: Planned
     record: RunRecord
-    faults: tuple[Fault, ...]
-    """By the time they were injected."""
+    acted: tuple[Fault, ...]
+    """Every timeline entry that acted, by when it began."""
     phases: tuple[Span, ...]
     unfinished: tuple[str, ...]
     """Phases that were cut short."""
@@ -131,8 +92,13 @@ class Case:
     """By topic and partition every broker that was ever seen to have a replica; of runs that it matters for only."""
 
     @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """The entries that did something to somebody: all but waits."""
+        return tuple(entry for entry in self.acted if entry.step != "wait")
+
+    @cached_property
     def windows(self) -> tuple[Span, ...]:
-        """The windows figures are measured over: run, baseline, each entry that took, after_heal."""
+        """The windows figures are measured over: run, baseline, each entry that acted, after_heal."""
         by_name = {span.name: span for span in self.phases}
         first, last = by_name.get("baseline"), by_name.get("settle") or by_name.get("timeline")
         began = first.began if first else self.record.began
@@ -140,7 +106,7 @@ class Case:
         spans = [Span("run", began, ended)]
         if first:
             spans.append(Span("baseline", first.began, first.ended))
-        spans.extend(Span(f.name, f.applied or f.invoked, f.healed or _end_of(f, ended)) for f in self.faults)
+        spans.extend(_window(entry, ended) for entry in self.acted)
         if healed := self.last_heal:
             spans.append(Span("after_heal", healed, max(healed, ended)))
         return tuple(spans)
@@ -237,6 +203,13 @@ class Case:
         return tuple(
             f.name for f in self.faults if f.invoked <= high and low <= (f.healed or _end_of(f, self.record.ended))
         )
+
+
+def _window(entry: Fault, ended: int) -> Span:
+    """An entry's window: from applied until healed, or all that it took if it leaves nothing to undo, like a wait."""
+    passing = entry.undone and entry.healed is None
+    began = entry.invoked if passing else entry.applied or entry.invoked
+    return Span(entry.name, began, entry.healed or _end_of(entry, ended))
 
 
 def _end_of(fault: Fault, ended: int) -> int:

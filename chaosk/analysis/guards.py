@@ -48,7 +48,7 @@ def broken_off(case: Case) -> Iterator[Guard]:
 def entry_failed(case: Case) -> Iterator[Guard]:
     """A timeline entry failed (its target was nothing, its condition timed out) or never had its turn."""
     ends = {end.entry: end for end in case.record.entries}
-    acted = {fault.name for fault in case.faults}
+    acted = {entry.name for entry in case.acted}
     for entry in case.plan.timeline:
         end = ends.get(entry.name)
         if end is not None and end.status != "done":
@@ -194,10 +194,10 @@ def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
 
 def _lasting(case: Case) -> Iterator[Span]:
     """The windows that ask for progress: baseline, each fault that stayed for a time, the time after the last heal."""
-    faults = {fault.name: fault for fault in case.faults}
+    acted = {entry.name: entry for entry in case.acted}
     for window in case.windows:
-        fault = faults.get(window.name)
-        if window.name == "run" or (fault is not None and (not fault.took or fault.healed is None)):
+        entry = acted.get(window.name)
+        if window.name == "run" or (entry is not None and (not entry.took or entry.healed is None)):
             continue
         yield window
 

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
-from chaosk.analysis.case import Case, Lenient, Planned, Process, Span, Worker
+from chaosk.analysis.case import Case, Process, Span, Worker
 from chaosk.analysis.darkness import FORGETTING
+from chaosk.analysis.planned import Lenient, Planned
 from chaosk.analysis.tally import last_tallies
 from chaosk.arrow import SCHEMAS
 from chaosk.errors import AnalysisError
@@ -42,7 +43,7 @@ def read_case(rundir: RunDir) -> Case:
         hosts={number: broker.host for number, broker in document.inventory.brokers.items()},
         replicas=_replicas(rundir) if any(row["step"] in FORGETTING for row in tables["faults"]) else {},
         record=record,
-        faults=tuple(
+        acted=tuple(
             Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
         ),
         phases=tuple(Span(name, began, ended or record.ended) for began, name, ended in phases),

@@ -99,6 +99,6 @@ def _entry(row: preview.Row) -> Iterator[Text]:
 
 
 def _foot(scenario: Scenario) -> Iterator[Text]:
-    bounds = ", ".join(scenario.expect.bounds) or "no bounds"
+    bounds = ", ".join(scenario.expect.objectives) or "no bounds"
     verdict = f"; predicted verdict: {scenario.expect.verdict.value}" if scenario.expect.verdict else ""
     yield Text(f"then {spell_duration(scenario.settle)} of settling; expects {bounds}{verdict}\n", style="dim")

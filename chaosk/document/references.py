@@ -10,6 +10,7 @@ from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.nodes import Path, spell
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
+from chaosk.expectederrors import KNOWN
 from chaosk.expression import ExpressionError, inside, parse_condition, parse_target
 from chaosk.metrics import METRICS, WINDOWS
 from chaosk.model import Model
@@ -200,3 +201,10 @@ def _expect(draft: Draft) -> Iterator[Found]:
                     advice = instead(bound.during, (*WINDOWS, *draft.written_names))
                     where = draft.holds(path, bound.during)
                     yield draft.at(where, f"there is no window {bound.during!r}; {advice}")
+    for probe, expected in draft.expect.errors.items():
+        path = ("expect", "errors", probe)
+        if probe not in draft.probes:
+            advice = instead(probe, draft.probes)
+            yield draft.at_key(path, f"there is no probe {probe!r} to meet errors; {advice}")
+        for name in sorted(expected.known - KNOWN):
+            yield draft.at(draft.holds(path, name), f"librdkafka has no error {name!r}; {instead(name, KNOWN)}")

@@ -75,7 +75,7 @@ def _stop_conditions(owner: type[Model]) -> Any:  # noqa: ANN401 - an annotation
 
 
 def _expect_shape() -> type[Model]:
-    own = {"verdict": _field(Expect.model_fields["verdict"])}
+    own = {name: _field(Expect.model_fields[name]) for name in ("verdict", "errors")}
     bounds = {name: (_bounds(metric), Field(default=None, description=metric.says)) for name, metric in METRICS.items()}
     return _model("Expect", summary(Expect), {**own, **bounds})
 

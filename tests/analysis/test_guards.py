@@ -300,6 +300,17 @@ def test_a_reader_that_waited_for_a_commit_all_the_time_was_at_work(met: Any, co
     assert met(history) == {}
 
 
+def test_a_wait_asks_for_no_progress(met: Any) -> None:
+    """A reader without a single poll from 8 to 9 s: held against it during a fault, not while the run just waits."""
+    times = {"invoked": 8, "applied": 8.1, "heal_invoked": 8.8, "healed": 8.9, "took": True, "undone": True}
+    for step, missed in (("pause_broker", {"no_progress"}), ("wait", set())):
+        history = without_calls(History(records=50), 7.5, 9.5)
+        history.rows["reads"] = [row for row in history.rows["reads"] if not ns(7.5) < row["at"] < ns(9.5)]
+        nothing = {"heal_invoked": None, "healed": None} if step == "wait" else {}
+        history.add("faults", **({"fault": "back", "step": step, "targets": ""} | times | nothing))
+        assert set(met(history)) == missed
+
+
 def test_attempts_during_a_fault_are_progress_enough(met: Any) -> None:
     """Near miss: while the fault is in place all sends fail and polls stay empty; that is what faults do."""
     history = History(records=100)

@@ -33,6 +33,7 @@ RIGHT = {
     "a metric of a group": ("recovery: 30s", "rebalances: {readers: 0}"),
     "a metric of a topic": ("recovery: 30s", "election: {orders: 10s}"),
     "a metric of an entry": ("recovery: 30s", "recovery: {kill: 30s}"),
+    "errors of a probe": ("recovery: 30s", "errors: {writer: {must: [NOT_LEADER_FOR_PARTITION], may: [_TRANSPORT]}}"),
     "as many in-sync replicas as there are": ("min.insync.replicas: 2", "min.insync.replicas: 3"),
     "as many replicas as brokers": ("  brokers: 3", "  brokers: {min: 3, max: 3}"),
     "a word like a variable, escaped": ("hypothesis: Nothing", "hypothesis: $${hold} Nothing"),
@@ -64,6 +65,18 @@ WRONG = {
     ),
     "a fixed partition of a probe": ("rate: 500/s,", "rate: 500/s, partition: 6,", "no partition 6"),
     "a metric of another kind of subject": ("recovery: 30s", "recovery: {writer: 30s}", "no fault 'writer'"),
+    "errors of no probe": ("recovery: 30s", "errors: {wirter: {may: [_STATE]}}", "did you mean 'writer'?"),
+    "an error that librdkafka has not": (
+        "recovery: 30s",
+        "errors: {writer: {must: [_TRANSPORTS]}}",
+        "did you mean '_TRANSPORT'?",
+    ),
+    "an error that can be none": (
+        "recovery: 30s",
+        "errors: {writer: {must: [not leader]}}",
+        "librdkafka's name of an error",
+    ),
+    "errors that name none": ("recovery: 30s", "errors: {writer: {must: []}}", "names no error; write must:"),
     "a probe named like a part of a bound": ("  reader:\n", "  during:\n", "has a meaning in `expect`"),
     "a name with a space": ("name: kill\n", "name: kill it\n", "write a name"),
 }

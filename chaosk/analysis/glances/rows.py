@@ -52,6 +52,15 @@ class Rows:
         with self._lock:
             return _filled(pc.list_value_length(self._table(table)[column]))
 
+    def firsts(self, table: str, column: str) -> Numbers:
+        """The first number of each list of a column; ``EMPTY`` where there is none."""
+        with self._lock:
+            lists = self._table(table)[column].combine_chunks()
+            having, places = np.unique(_filled(pc.list_parent_indices(lists)), return_index=True)
+            found = np.full(len(lists), EMPTY)
+            found[having] = _filled(pc.list_flatten(lists))[places]
+            return found
+
     def columns(self, table: str, *columns: str) -> tuple[Numbers, ...]:
         """Several columns."""
         return tuple(self.column(table, column) for column in columns)

@@ -30,6 +30,17 @@ def test_columns_are_the_tables_columns(tmp_path: Path) -> None:
     assert found.column("seeks", "offset").size == 0
 
 
+def test_lists_have_a_length_and_a_first_number(tmp_path: Path) -> None:
+    """Each its own, though one before it is empty; and a table without rows has none."""
+    history = History()
+    for place, replicas in enumerate([[2, 0], [], [7]]):
+        history.rows["partitions"][place] |= {"replicas": replicas}
+    found = rows(history, tmp_path)
+    assert found.firsts("partitions", "replicas")[:4].tolist() == [2, EMPTY, 7, 0]
+    assert found.lengths("partitions", "replicas")[:4].tolist() == [2, 0, 1, 3]
+    assert found.firsts("brokers", "alive").size == 0
+
+
 def test_a_value_is_the_same_number_wherever_it_is_seen(tmp_path: Path) -> None:
     """Sent, delivered and audited; a record that is not of this run has none."""
     history = History(records=5)

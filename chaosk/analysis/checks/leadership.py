@@ -1,0 +1,97 @@
+"""Who led partitions: how often that changed, where it ended up, and when it was back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from chaosk.analysis.case import Case, Span
+from chaosk.analysis.checks._contract import Check
+from chaosk.analysis.counts import measured
+from chaosk.analysis.described import Described, described
+from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
+from chaosk.analysis.intervals import Interval, common, without
+from chaosk.analysis.recovered import HOLD
+from chaosk.analysis.said import Said
+from chaosk.verdict import Measure
+
+
+class Leadership(Check):
+    """How often partitions got another leader, which are not led by their preferred one, and when all were again.
+
+    D6, from the watcher's samples, so right to one sampling interval on either side. What counts is what brokers say
+    at the newest leader epoch that anyone has named by then. The *preferred* leader is the first assigned replica.
+
+    A *change* is an epoch whose leader is another one than that of the last epoch that had one, when anyone first names
+    it: a partition that loses its leader and gets the same one back has none. *Displaced* is a partition that at the
+    end of the window was led by another replica than the preferred one, or by none. Leadership has *returned* at the
+    first moment from a fault's verified undo on from which for three seconds on end every partition of the scenario's
+    topics was named as led by its preferred leader; if that never happened before the run ended, it is censored.
+    A partition was *leaderless* while some broker named no leader for it and none named one; that counts, whole, in
+    each window that it overlaps, and is censored where it had not ended when the run did. A leader that is dead and
+    still named is a leader here: how long that took is in ``election``.
+
+    A window in which no broker described the topic for five seconds has no figure.
+    """
+
+    rule = "D6"
+    title = "who leads partitions"
+    counted = ("change of leader", "changes of leader")
+    tables = ("partitions",)
+
+    def violations(self, events: Events) -> None:
+        """None: it only measures."""
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+        """``leadership_return`` of each fault, ``leader_changes`` and the other figures of each topic and window."""
+        case, said = events.case, events.once(described)
+        for topic in sorted(case.topics):
+            for window in case.windows:
+                yield from _figures(said, topic, window, case.run.ended)
+        home = _home(case, said) if case.faults else []
+        for fault in case.faults:
+            yield _return(case, said, fault.name, fault.healed, home)
+
+
+def _figures(said: Described, topic: str, window: Span, until: int) -> Iterable[Measure]:
+    known, places = said.watched(topic, window), said.places(topic)
+    changes = [at for place in places for (_, old), (at, new) in pairwise(said.leaders(place)) if new != old]
+    inside = sum(window.began <= at < window.ended for at in changes)
+    yield measured("leader_changes", topic, window.name, float(inside) if known else None)
+    ends = [said.at(place, window.ended) for place in places]
+    displaced = sum(one is not None and not _led_by_preferred(one) for one in ends)
+    yield measured("displaced_leaders", topic, window.name, float(displaced) if known else None)
+    stretches = [one for place in places for one in _leaderless(said, place) if one[0] < until]
+    mine = [(a, b) for a, b in stretches if a <= window.ended and window.began <= b]
+    longest = max((min(b, until) - a for a, b in mine), default=0) / 1e9 if known else None
+    open_end = known and any(b >= until for _, b in mine)
+    yield measured("leaderless_time", topic, window.name, longest, censored=open_end)
+
+
+def _leaderless(said: Described, place: tuple[str, int]) -> list[Interval]:
+    return without(said.when(place, lambda one: one.leader < 0), said.when(place, lambda one: one.leader >= 0))
+
+
+def _led_by_preferred(one: Said) -> bool:
+    return one.leader >= 0 and one.leader == one.preferred
+
+
+def _home(case: Case, said: Described) -> list[Interval]:
+    """When every partition of the scenario's topics was led by its preferred leader."""
+    places = [(topic, number) for topic, shape in case.topics.items() for number in range(shape.partitions)]
+    home = said.when(places[0], _led_by_preferred) if places else []
+    for place in places[1:]:
+        home = common(home, said.when(place, _led_by_preferred))
+    return home
+
+
+def _return(case: Case, said: Described, fault: str, since: int | None, home: list[Interval]) -> Measure:
+    ended = case.run.ended
+    back = [max(a, since) for a, b in home if since is not None and min(b, ended) - max(a, since) >= HOLD]
+    if back and since is not None:
+        return measured("leadership_return", fault, "run", (back[0] - since) / 1e9)
+    after = Span(fault, since or 0, ended)
+    if since is None or not all(said.watched(topic, after) for topic in case.topics):
+        return measured("leadership_return", fault, "run", None)
+    return measured("leadership_return", fault, "run", max(0, ended - since) / 1e9, censored=True)

@@ -1,0 +1,59 @@
+"""For how long partitions had too few replicas in sync."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from chaosk.analysis.case import Span
+from chaosk.analysis.checks._contract import Check
+from chaosk.analysis.counts import measured
+from chaosk.analysis.described import Described, described
+from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
+from chaosk.analysis.intervals import common, length, union
+from chaosk.analysis.said import Said
+from chaosk.verdict import Measure
+
+MIN_ISR = "min.insync.replicas"
+
+
+class Replication(Check):
+    """The time in which some partition of a topic had fewer replicas in sync than it has, or than it may write with.
+
+    D10, from the watcher's samples, so right to one sampling interval on either side. A partition is short of replicas
+    while any broker that knows its newest leader epoch names fewer in sync; partitions that are at the same time count
+    once, and only the time inside a window counts for it. ``under_min_isr_time`` goes by the ``min.insync.replicas`` of
+    the topic's settings; a topic whose settings say nothing of it has no such figure. Time in which no broker answered
+    does not count, and a window in which none described the topic for five seconds has no figure.
+    """
+
+    rule = "D10"
+    title = "time with too few replicas in sync"
+    counted = ("stretch with too few replicas in sync", "stretches with too few replicas in sync")
+    tables = ("partitions",)
+
+    def violations(self, events: Events) -> None:
+        """None: it only measures."""
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+        """``under_replicated_time`` and ``under_min_isr_time`` of each topic and window."""
+        said = events.once(described)
+        for topic, shape in sorted(events.case.topics.items()):
+            for window in events.case.windows:
+                short = _seconds(said, topic, window, lambda one: one.isr < one.replicas)
+                yield measured("under_replicated_time", topic, window.name, short)
+                least = events.case.min_isr(topic) if MIN_ISR in shape.config else None
+                few = None if least is None else _seconds(said, topic, window, _fewer_than(least))
+                yield measured("under_min_isr_time", topic, window.name, few)
+
+
+def _fewer_than(least: int) -> Callable[[Said], bool]:
+    return lambda one: one.isr < least
+
+
+def _seconds(said: Described, topic: str, window: Span, holds: Callable[[Said], bool]) -> float | None:
+    """In how many seconds of a window it held of any partition; None if nobody can say."""
+    if not said.watched(topic, window):
+        return None
+    times = union(one for place in said.places(topic) for one in said.when(place, holds))
+    return length(common(times, [(window.began, window.ended)])) / 1e9

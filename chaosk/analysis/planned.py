@@ -1,0 +1,47 @@
+"""The plan of a run, as far as judging needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from chaosk.allow import Allow
+from chaosk.expect import Expect
+from chaosk.scenario import GRAMMAR, Topic
+
+
+class Lenient(BaseModel):
+    """Reads what it needs and leaves the rest, so a run with steps of a plugin can be judged where it is missing."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class PlannedEntry(Lenient):
+    """A timeline entry, as far as judging needs it."""
+
+    name: str
+    kind: str
+    step: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_document(cls, value: object) -> object:
+        if not isinstance(value, Mapping) or "kind" in value:
+            return value
+        kinds = [key for key in value if key not in GRAMMAR]
+        return {"name": value.get("name"), "kind": kinds[0], "step": value[kinds[0]] or {}} if kinds else value
+
+
+class Planned(Lenient):
+    """The scenario in ``plan.json``, as far as judging needs it."""
+
+    name: str
+    hypothesis: str
+    covers: tuple[str, ...] = ()
+    topics: dict[str, Topic]
+    probes: dict[str, dict[str, Any]]
+    timeline: Annotated[tuple[PlannedEntry, ...], Field(default=())]
+    expect: Expect = Expect()
+    allow: Allow = Allow()

@@ -28,8 +28,7 @@ def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]
     """
     if not isinstance(root, Mapping):
         return root, []
-    block = root.values.get(BLOCK)
-    known = block if isinstance(block, Mapping) else Mapping(root.place, {})
+    known = declared(root)
     found = [*_defaults(known), *_unknown(known, sets, root.place)]
     chosen = {name: _chosen(name, value, sets) for name, value in known.values.items() if isinstance(value, Scalar)}
     values = {name: value for name, value in chosen.items() if len(value.text) <= LONGEST}
@@ -56,14 +55,33 @@ def uses(root: Node, names: Collection[str]) -> list[Path]:
     return [path for path, node in scalars(root) if any(name in names for name in _names(node))]
 
 
+def declared(root: Mapping) -> Mapping:
+    """The variables of a document by name, with their defaults."""
+    block = root.values.get(BLOCK)
+    return block if isinstance(block, Mapping) else Mapping(root.place, {})
+
+
+def unfit(value: Node) -> str | None:
+    """Why a value is none for a variable, if it is none."""
+    if not isinstance(value, Scalar):
+        return "a variable is a single value; write a word or a number"
+    if len(value.text) > LONGEST:
+        return f"is longer than {LONGEST} characters; write a shorter value"
+    return "a variable cannot use another; write its value" if _USE.search(value.text) else None
+
+
+def undeclared(name: str, known: Mapping) -> str | None:
+    """That there is no variable of that name, and what to write, if there is none."""
+    if name in known.values:
+        return None
+    advice = instead(name, known.values) if known.values else f"declare it: variables: {{{name}: its default}}"
+    return f"there is no variable {name!r}; {advice}"
+
+
 def _defaults(known: Mapping) -> Iterator[Found]:
     for path, node in scalars(known, (BLOCK,)):
-        if len(path) != 2:
-            yield node.place, path, "a variable is a single value; write a word or a number"
-        elif len(node.text) > LONGEST:
-            yield node.place, path, f"is longer than {LONGEST} characters; write a shorter value"
-        elif _USE.search(node.text):
-            yield node.place, path, "a variable cannot use another; write its value"
+        if what := unfit(node) if len(path) == 2 else unfit(known):
+            yield node.place, path, what
 
 
 def _unknown(known: Mapping, sets: MappingOf[str, str], place: Place) -> Iterator[Found]:
@@ -77,7 +95,7 @@ def _unknown(known: Mapping, sets: MappingOf[str, str], place: Place) -> Iterato
 
 def _chosen(name: str, default: Scalar, sets: MappingOf[str, str]) -> Scalar:
     if name not in sets:
-        return dataclasses.replace(default, note=f"${{{name}}} is {default.text} by default")
+        return dataclasses.replace(default, note=default.note or f"${{{name}}} is {default.text} by default")
     text = sets[name]
     note = f"--set {name}={text}"
     try:
@@ -92,10 +110,7 @@ def _names(node: Scalar) -> Iterator[str]:
 
 
 def _wrong(node: Scalar, known: Mapping) -> Iterator[str]:
-    for name in _names(node):
-        if name not in known.values:
-            advice = instead(name, known.values) if known.values else f"declare it: variables: {{{name}: its default}}"
-            yield f"there is no variable {name!r}; {advice}"
+    yield from (what for name in _names(node) if (what := undeclared(name, known)))
     if len(list(_names(node))) > MOST_USES:
         yield f"uses more than {MOST_USES} variables; write fewer"
 

@@ -70,6 +70,7 @@ def variants(root: Node) -> tuple[tuple[Variant, ...], list[Found]]:
         return (), []
     key, known = keys[0], declared(root)
     block, place = root.values[key], root.keys[key]
+    found: list[Found]
     found = [(root.keys[other], (other,), f"`{key}` and `{other}` in one file; keep one of them") for other in keys[1:]]
     if not isinstance(block, Mapping):
         return (), found

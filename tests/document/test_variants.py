@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from sample_documents import SCENARIO, spoil, written
 
 from chaosk.document import DocumentError, load_scenario, load_variants
 from chaosk.document.variants import MOST
+from chaosk.expect import Expect
+from chaosk.rundir import slug
 
+ROOT = Path(__file__).parents[2]
 DECLARED = "  hold: 30s\n  count: 6\n"
 LONG = "a" * 201
 
@@ -157,6 +161,27 @@ def test_a_name_too_long_with_that_of_the_variant(tmp_path: Path) -> None:
     document = spoil(with_block("variants: {short: {hold: 5s}, x: {}}"), "name: Kill the leader", f"name: {'k' * 115}")
     (only,) = told(tmp_path, document)
     assert "is too long; write at most 120 characters (with the variant's name behind it) (in variant `short`)" in only
+
+
+@pytest.mark.parametrize("text", ["{b: [1, 2]}, !!evil &a *b", "$(touch canary)", "../../etc", "[bold]x[/]", "a\tb"])
+def test_a_value_stays_a_value(tmp_path: Path, text: str) -> None:
+    """In the name of its variant too, of which folders and ids are made."""
+    document = yaml.safe_load(SCENARIO) | {"tags": ["${x}"], "matrix": {"x": [text, "other"]}}
+    document["variables"]["x"] = "default"
+    every = load_variants(written(tmp_path, yaml.safe_dump(document)))
+    assert every[f"x={text}"].tags == (text,)
+    assert every[f"x={text}"].name == f"Kill the leader (x={text})"
+    assert re.fullmatch(r"kill-the-leader-x[a-z0-9-]*", slug(every[f"x={text}"].name))
+
+
+def test_the_scenario_of_the_pair_differs_in_its_variables_alone() -> None:
+    """Both halves of the experiment that chaosk comes with, and what each predicts."""
+    without, retried = load_variants(ROOT / "scenarios/retries.yaml").values()
+    assert without.model_copy(update={"name": "", "variables": {}, "probes": {}, "expect": Expect()}) == (
+        retried.model_copy(update={"name": "", "variables": {}, "probes": {}, "expect": Expect()})
+    )
+    bounds = [one.expect.bounds["uncertain_records"][""][0] for one in (without, retried)]
+    assert [(one.min, one.max) for one in bounds] == [(100.0, 10_000.0), (0.0, 0.0)]
 
 
 def test_many_variants_of_a_large_file_are_refused_soon(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Every scenario on every kind of cluster that the lab has: a table of verdicts.
 
 ``python bench clusters [CLUSTER...] [--only PATTERN] [--csv FILE] [--table]``: needs root. Brings up one lab after the
-other and runs each file of ``scenarios/`` on it that is for such a cluster, by ``chaosk run``, healing the lab between
-them. Each run becomes a row of the CSV file at once, and what has its row is not run again, so that hours of work can
-be broken off. ``--table`` runs nothing and prints the file as Markdown.
+other and runs each file of ``scenarios/`` on it that is for such a cluster, in each of its variants, by ``chaosk run``,
+healing the lab between them. Each run becomes a row of the CSV file at once, and what has its row is not run again, so
+that hours of work can be broken off. ``--table`` runs nothing and prints the file as Markdown.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
 from chaosk import lab
 from chaosk.cluster.shape import text
-from chaosk.document import load_scenario
+from chaosk.document import load_variants
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Scenario
 
@@ -48,6 +49,23 @@ class Row(NamedTuple):
     summary: str
 
 
+class Case(NamedTuple):
+    """One scenario of a file."""
+
+    name: str
+    """The file's, without ``.yaml``, with that of the variant behind it if the file has any."""
+    path: Path
+    variant: str
+    scenario: Scenario
+
+
+def cases() -> Iterator[Case]:
+    """Every scenario of this repository, the variants of a file next to each other."""
+    for path in sorted(HERE.glob("scenarios/*.yaml")):
+        for variant, scenario in load_variants(path).items():
+            yield Case(f"{path.stem}: {variant}" if variant else path.stem, path, variant, scenario)
+
+
 def fits(scenario: Scenario, layout: LabLayout) -> bool:
     """Whether its steps, and what it says of its cluster, are for such a one."""
     if scenario.cluster.hosts == "vms" and layout.hosts != "vms":
@@ -69,20 +87,21 @@ def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
     return layout.model_copy(update={"brokers": 1, "name": f"{layout.name}-1"})
 
 
-def run(cluster: str, path: Path, folder: Path) -> Row:
+def run(cluster: str, case: Case, folder: Path) -> Row:
     """One scenario on one cluster, which is put up or made whole first."""
-    inventory = lab.up(shaped(CLUSTERS[cluster], load_scenario(path)), say)
+    inventory = lab.up(shaped(CLUSTERS[cluster], case.scenario), say)
     before, began = set(folder.glob("**/verdict.json")), time.monotonic()
-    command = [sys.executable, "-m", "chaosk", "run", str(path), "--inventory", str(inventory), "--output", str(folder)]
+    command = [sys.executable, "-m", "chaosk", "run", str(case.path), "--inventory", str(inventory)]
+    command += ["--output", str(folder), *(["--variant", case.variant] if case.variant else [])]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     seconds = f"{time.monotonic() - began:.0f}"
     found = set(folder.glob("**/verdict.json")) - before
     if not found:
         last = (done.stdout.strip().splitlines() or ["it said nothing"])[-1]
-        return Row(cluster, path.stem, f"exit code {done.returncode}", "no", seconds, last)
+        return Row(cluster, case.name, f"exit code {done.returncode}", "no", seconds, last)
     verdict = json.loads(found.pop().read_text("utf-8"))
     return Row(
-        cluster, path.stem, verdict["found"], "no" if done.returncode else "yes", seconds, verdict["summary"]
+        cluster, case.name, verdict["found"], "no" if done.returncode else "yes", seconds, verdict["summary"]
     )  # fmt: skip
 
 
@@ -115,12 +134,12 @@ def table(known: list[Row]) -> str:
     for row in known:
         runs[row.scenario, row.cluster].append(row)
     lines = [f"| scenario | {' | '.join(CLUSTERS)} |", "|---" * (1 + len(CLUSTERS)) + "|"]
-    for path in sorted(HERE.glob("scenarios/*.yaml")):
-        scenario = load_scenario(path)
+    for case in cases():
         cells = [
-            cell(runs[path.stem, name]) if fits(scenario, layout) else "not for it" for name, layout in CLUSTERS.items()
+            cell(runs[case.name, name]) if fits(case.scenario, layout) else "not for it"
+            for name, layout in CLUSTERS.items()
         ]
-        lines.append(f"| {path.stem} | {' | '.join(cells)} |")
+        lines.append(f"| {case.name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -160,16 +179,15 @@ def everything(cluster: str, pattern: str, file: Path) -> None:
     layout = CLUSTERS[cluster]
     up: LabLayout | None = None
     every = [
-        (shaped(layout, scenario), path) for path in HERE.glob("scenarios/*.yaml")
-        if (cluster, path.stem) not in known and fnmatch(path.stem, pattern)
-        and fits(scenario := load_scenario(path), layout)
+        (shaped(layout, case.scenario), case) for case in cases()
+        if (cluster, case.name) not in known and fnmatch(case.path.stem, pattern) and fits(case.scenario, layout)
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as folder:
-        for wanted, path in sorted(every, key=lambda each: (each[0].model_dump_json(), each[1])):
+        for wanted, case in sorted(every, key=lambda each: (each[0].model_dump_json(), each[1].name)):
             if up is not None and up != wanted:
                 lab.down(up.name, say, force=True)
             up = wanted
-            row = run(cluster, path, Path(folder))
+            row = run(cluster, case, Path(folder))
             append(file, row)
             print(*row, sep="  ", flush=True)
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from chaosk.document.shape import bounds_schema, inventory_shape, lab_shape, scenario_shape
+from chaosk.document.shape import Variants, bounds_schema, inventory_shape, lab_shape, scenario_shape
 from chaosk.metrics import METRICS, Metric
 from chaosk.verdict import Verdict
 
@@ -85,11 +85,11 @@ def _tidied(schema: Schema) -> Schema:
 
 
 def _with_variables(schema: Schema) -> Schema:
-    """Every single value may hold a variable instead, but not the variables' own defaults."""
-    own = schema["properties"].pop("variables")
+    """Every single value may hold a variable instead, but not the variables' own."""
+    own = {name: schema["properties"].pop(name) for name in ("variables", *Variants.model_fields)}
     widened: Schema = _walk(schema, _widened)
-    widened["properties"]["variables"] = own
-    return widened
+    widened["properties"].update(own)
+    return {**widened, "not": {"required": list(Variants.model_fields)}}
 
 
 def _widened(schema: Schema) -> Schema:

@@ -275,9 +275,52 @@ _VARIABLES = (
     _case("variable", "for: ${hold}", "for: @${hodl}", "timeline[0].for", "did you mean 'hold'?"),
     _case("variable", "count: 6", "count: 6\n  @other: 7", "variables.other", "never used"),
     _case("variable", "count: 6", "count: @${hold}", "variables.count", "cannot use another"),
-    _case("variable", "count: 6", "count: [@6]", "variables.count[0]", "a single value"),
+    _case("variable", "count: 6", "count: @[6]", "variables.count", "a single value"),
     _case("variable", "settle: 20s", "settle: @${count}", "settle", "(${count} is 6 by default)"),
 )
+_VARIANTS = (
+    _case("variants", "count: 6", "count: 6\nvariants: @{}", "variants", "too short; write at least 1"),
+    _case("variants", "count: 6", "count: 6\nvariants: @[a]", "variants", "must be a mapping"),
+    _case("variants", "count: 6", "count: 6\nvariants: {a: {hold: @[5s]}, b: {}}", "variants.a.hold", "a single value"),
+    _case("variants", "count: 6", "count: 6\nvariants: {@A b: {}}", "variants.A b", "write a name of lower-case"),
+    _case("matrix", "count: 6", "count: 6\nmatrix: @{}", "matrix", "too short; write at least 1"),
+    _case("matrix", "count: 6", "count: 6\nmatrix: {hold: @[]}", "matrix.hold", "too short; write at least 1"),
+    _case("matrix", "count: 6", "count: 6\nmatrix: {hold: @5s}", "matrix.hold", "must be a list, not '5s'; write [5s]"),
+    _case("matrix", "count: 6", "count: 6\nmatrix: {hold: [@[5s]]}", "matrix.hold[0]", "a single value"),
+    _case("both", "count: 6", "count: 6\nvariants: {a: {}}\n@matrix: {hold: [5s]}", "matrix", "keep one of them"),
+    _case(
+        "in a variant",
+        "count: 6",
+        "count: 6\nvariants: {a: {@hodl: 5s}, b: {}}",
+        "variants.a.hodl",
+        "did you mean 'hold'?",
+    ),
+    _case(
+        "in a variant",
+        "count: 6",
+        "count: 6\nvariants: {a: {hold: '@${count}'}, b: {}}",
+        "variants.a.hold",
+        "cannot use another",
+    ),
+    _case(
+        "in a variant",
+        "count: 6",
+        "count: 6\nvariants: {a: {hold: 5s}, @b: {hold: 5s}}",
+        "variants.b",
+        "does the same as 'a'",
+    ),
+    _case("in a variant", "count: 6", "count: 6\nmatrix: {hold: [5s, @5s]}", "matrix.hold[1]", "is here twice"),
+    _case(
+        "in a variant",
+        "count: 6",
+        f"count: 6\n@matrix: {{count: [{', '.join(map(str, range(1, 52)))}]}}",
+        "matrix",
+        "more than 50 variants",
+    ),
+    _case("in a variant", "topics:\n  orders:\n    partitions: ${count}",
+          "variants: {a: {hold: 5s}, b: {count: 0}}\ntopics:\n  orders:\n    partitions: @${count}",
+          "topics.orders.partitions", "(${count} is 0) (in variant `b`)"),
+)  # fmt: skip
 _SECRETS = (
     _case("secret", "config: {acks: all}", "config: {acks: all, sasl.password: @hunter2}",
           "probes.writer.produce.config.sasl.password", "a secret must not be in a file"),
@@ -285,5 +328,5 @@ _SECRETS = (
 
 CORPUS = (
     *_SYNTAX, *_EMPTY, *_ENCODING, *_SIZE, *_YAML, *_YAML_1_1, *_UNKNOWN, *_TYPES, *_RANGE, *_DURATIONS, *_MISSING,
-    *_REFERENCES, *_ROUNDS, *_LATE, *_EXCLUDED, *_EXPRESSIONS, *_VARIABLES, *_SECRETS,
+    *_REFERENCES, *_ROUNDS, *_LATE, *_EXCLUDED, *_EXPRESSIONS, *_VARIABLES, *_VARIANTS, *_SECRETS,
 )  # fmt: skip

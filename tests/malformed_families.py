@@ -78,6 +78,13 @@ NAMES = _slots(
     ("address: kafka1.example.com", "address: @"), ("  0:\n", "  @:\n"),
     ("name: staging\n", "name: staging\nnetwork_namespace: @\n"),
 )  # fmt: skip
+VARIED = _slots(
+    "scenario", ("count: 6\n", "count: 6\nvariants: {a: {hold: @}, b: {}}\n"),
+    ("count: 6\n", "count: 6\nmatrix: {hold: [5s, @]}\n"),
+)  # fmt: skip
+BLOCKS = _slots("scenario", ("count: 6\n", "count: 6\nvariants: @\n"), ("count: 6\n", "count: 6\nmatrix: @\n"))
+MANY = ", ".join(map(str, range(1, 52)))
+"""Numbers of a matrix with one variant too many."""
 ANY = (*DURATIONS[:3], *NUMBERS, *NAMES[:5], *NAMES[11:16])
 
 VALUES: tuple[tuple[str, tuple[Slot, ...], tuple[str, ...]], ...] = (
@@ -97,6 +104,10 @@ VALUES: tuple[tuple[str, tuple[Slot, ...], tuple[str, ...]], ...] = (
     ("other tag", ANY, ("!!binary aGk=", "!Ref x", "!!timestamp 2020-01-01", "!<tag:yaml.org,2002:int> 1", "! 1")),
     ("anchor", ANY, ("&a x", "*a", "&a [*a]")),
     ("control character", ANY, ('"a\\x00"', '"a\\x1b[31m"', '"\\u202ea"', '"a\\u200bb"', '"\\uFEFFa"')),
+    ("variant", VARIED, ("'${count}'", "[9s]", "{a: 5s}", "null", "05", "!!str 5s", "*a", '"\\u200b"', "a" * 201)),
+    ("variants", BLOCKS, ("{}", "[]", "5", "word", "", "[5s]", "{a: 5s}", "{hold: [], count: 5}", "{a: {hodl: 5s}}",
+                          "{hodl: [5s]}", "{hold: {a: 5s}}", "{a: {hold: [5s]}}", "{1.5: {}}", "{hold: [{}]}",
+                          "{A b: {}}", "{a: {}, b: {}}", "{hold: [5s, 5s]}", f"{{count: [{MANY}]}}")),
     ("list for a value", NAMES[:5] + NAMES[11:15], ("[[a]]", "{a: {b: c}}")),
 )  # fmt: skip
 """Class of the mistake, the places it is made in, and the values."""

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from chaosk.document import load_inventory, load_scenario
+from chaosk.document import load_inventory, load_variants
 from chaosk.errors import ChaoskError
 
 MEMORY = 200 * 1024**2
@@ -42,7 +42,7 @@ def peak() -> int:
 
 def look(path: Path) -> dict[str, object]:
     """Load one file."""
-    load = load_scenario if path.name.startswith("scenario") else load_inventory
+    load = load_variants if path.name.startswith("scenario") else load_inventory
     peak()
     deeds.clear()
     began = time.process_time()
@@ -60,7 +60,7 @@ def look(path: Path) -> dict[str, object]:
 def main(folder: Path) -> None:
     """All of them, one JSON object a line."""
     for path in sorted(folder.glob("right-*.yaml")):  # loads every plugin, as the first file would have to
-        (load_scenario if "scenario" in path.name else load_inventory)(path)
+        (load_variants if "scenario" in path.name else load_inventory)(path)
     used = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))

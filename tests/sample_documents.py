@@ -53,6 +53,25 @@ expect:
   rate: [400/s, {min: 100/s, during: after_heal}]
 """
 
+VARIED = (
+    SCENARIO
+    + """\
+variants:
+  short: {hold: 5s}
+  wide: {count: 9, hold: 20s}
+  plain: {}
+"""
+)
+
+COMBINED = (
+    SCENARIO
+    + """\
+matrix:
+  hold: [5s, 9s]
+  count: [6, 7]
+"""
+)
+
 INVENTORY = """\
 name: staging
 hosts:

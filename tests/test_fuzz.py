@@ -14,9 +14,9 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sample_documents import INVENTORY, SCENARIO
+from sample_documents import COMBINED, INVENTORY, SCENARIO, VARIED
 
-from chaosk.document import DocumentError, load_inventory, load_scenario
+from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.eventlog import LiveLog, read_live
 from chaosk.payload import Decoder, Payload, encode, of_other_run
 
@@ -33,7 +33,7 @@ VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )  # fmt: skip
-DOCUMENTS = [yaml.safe_load(SCENARIO), yaml.safe_load(INVENTORY)]
+DOCUMENTS = [yaml.safe_load(each) for each in (SCENARIO, VARIED, COMBINED, INVENTORY)]
 
 
 def load_both(folder: Path, data: bytes) -> None:
@@ -41,7 +41,7 @@ def load_both(folder: Path, data: bytes) -> None:
     path = folder / "sub" / "file.yaml"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data)
-    for load in (load_scenario, load_inventory):
+    for load in (load_variants, load_inventory):
         with suppress(DocumentError):
             _told(load, path)
     assert sorted(folder.rglob("*")) == [path.parent, path]
@@ -74,7 +74,7 @@ def test_any_text_is_a_document_or_refused(tmp_path: Path, text: str) -> None:
 
 @FUZZ
 @given(
-    base=st.sampled_from([SCENARIO, INVENTORY]),
+    base=st.sampled_from([SCENARIO, VARIED, COMBINED, INVENTORY]),
     at=st.integers(0, 2000), length=st.integers(0, 30), new=st.text(max_size=12),
 )  # fmt: skip
 def test_a_document_with_a_piece_replaced(tmp_path: Path, base: str, at: int, length: int, new: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from fake_live import FakeLive, inventory, kraft_inventory
 from sample_documents import SCENARIO, written
 
-from chaosk.document import load_scenario
+from chaosk.document import load_scenario, load_variants
 from chaosk.errors import UsageError
 from chaosk.inventory import Inventory, Power
 from chaosk.preview import Row, describe
@@ -161,12 +161,12 @@ def test_every_step_can_be_told(tmp_path: Path, name: str) -> None:
 
 def test_shipped_scenarios_can_be_told() -> None:
     """Each of them, on three brokers or on the one it asks for: no target that an inventory of that shape lacks."""
-    for path in sorted((Path(__file__).parents[1] / "scenarios").glob("*.yaml")):
-        loaded = load_scenario(path)
+    paths = sorted((Path(__file__).parents[1] / "scenarios").glob("*.yaml"))
+    for file, loaded in [(path, each) for path in paths for each in load_variants(path).values()]:
         plain = kraft_inventory() if loaded.cluster.mode == "kraft" else inventory(brokers=loaded.cluster.brokers.min)
         rows = describe(loaded, switched(plain))
         assert len(rows) == len(loaded.timeline)
-        assert all(row.does for row in rows), path
+        assert all(row.does for row in rows), file
 
 
 def test_targets_as_they_stand_now(tmp_path: Path) -> None:

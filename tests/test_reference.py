@@ -10,7 +10,7 @@ import yaml
 from sample_documents import written
 
 from chaosk import reference
-from chaosk.document import load_scenario
+from chaosk.document import load_scenario, load_variants
 from chaosk.errors import UsageError
 from chaosk.expression import conditions, targets
 from chaosk.metrics import METRICS
@@ -107,7 +107,7 @@ def test_paragraphs_flow_and_tables_do_not() -> None:
 def test_examples_in_the_guide_are_right(tmp_path: Path) -> None:
     """The scenario at the top of docs/scenario.md loads, and so does each later block added to it, or in its place."""
     text = (ROOT / "docs/scenario.md").read_text(encoding="utf-8")
-    whole, *added = (part.split("```")[0] for part in text.split("```yaml\n")[1:])
+    whole, *added, variants, matrix = (part.split("```")[0] for part in text.split("```yaml\n")[1:])
     scenario = load_scenario(written(tmp_path, whole))
     assert [entry.name for entry in scenario.timeline] == ["kill", "elect"]
     top = yaml.safe_load(whole)
@@ -115,6 +115,18 @@ def test_examples_in_the_guide_are_right(tmp_path: Path) -> None:
         of_timeline = ("expect", "variables") if "timeline" in block else ()
         document = {key: value for key, value in top.items() if key not in of_timeline} | block
         assert set(load_scenario(written(tmp_path, yaml.safe_dump(document))).expect.bounds) <= METRICS.keys()
+    for old, new in (
+        ("variables:\n  down: 30s\n", variants), ("${down}", "30s"),
+        ("lost_records: 0", "uncertain_records: {min: '${given_up}'}"),
+        ("min.insync.replicas: 2", "min.insync.replicas: '${min_isr}'"),
+        ("acks: all, enable.idempotence: true", "acks: '${acks}', retries: '${retries}', enable.idempotence: false"),
+    ):  # fmt: skip
+        assert old in whole
+        whole = whole.replace(old, new)
+    assert list(load_variants(written(tmp_path, whole))) == ["without-retries", "with-retries"]
+    combined = whole.replace(variants[variants.index("variants:") :], matrix)
+    assert next(iter(load_variants(written(tmp_path, combined)))) in text
+    assert len(load_variants(written(tmp_path, combined))) == 4
 
 
 def test_the_guide_names_every_key() -> None:

@@ -12,16 +12,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from malformed_documents import CORPUS, Malformed
-from sample_documents import INVENTORY, SCENARIO, written
+from sample_documents import COMBINED, INVENTORY, SCENARIO, VARIED, written
 
 from chaosk import schemas
-from chaosk.document import DocumentError, load_inventory, load_scenario
+from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.nodes import plain
 from chaosk.document.parse import parse
 from chaosk.scenario import probes, steps
 
 ROOT = Path(__file__).parents[1]
-SHAPE = {"unknown key", "unknown step", "unknown probe", "unknown metric", "type", "duration", "missing", "no value"}
+SHAPE = {
+    "unknown key", "unknown step", "unknown probe", "unknown metric", "type", "duration", "missing", "no value",
+    "variants", "matrix", "both",
+}  # fmt: skip
 """Classes of mistakes that are a matter of shape: a schema has to see them, too."""
 SEEN = [case for case in CORPUS if case.kind in SHAPE and "longer than" not in case.says]
 """The longest duration is the one rule about shape that a pattern cannot hold."""
@@ -69,7 +72,8 @@ def test_shipped_inventories_fit(path: Path) -> None:
 
 def test_samples_fit() -> None:
     """The samples of the loader's tests."""
-    validator("scenario").validate(data(SCENARIO.encode()))
+    for sample in (SCENARIO, VARIED, COMBINED):
+        validator("scenario").validate(data(sample.encode()))
     validator("inventory").validate(data(INVENTORY.encode()))
 
 
@@ -141,7 +145,8 @@ def test_a_verdict_fits_its_schema() -> None:
 @given(st.data())
 def test_what_the_loader_accepts_the_schema_accepts(tmp_path: Path, data_: st.DataObject) -> None:
     """An editor never complains about a file that runs: over mutations of the samples, lines and words exchanged."""
-    name, sample = data_.draw(st.sampled_from([("scenario", SCENARIO), ("inventory", INVENTORY)]))
+    samples = [("scenario", SCENARIO), ("scenario", VARIED), ("scenario", COMBINED), ("inventory", INVENTORY)]
+    name, sample = data_.draw(st.sampled_from(samples))
     lines = sample.splitlines()
     place = data_.draw(st.integers(0, len(lines) - 1))
     words = lines[place].split(" ")
@@ -152,7 +157,7 @@ def test_what_the_loader_accepts_the_schema_accepts(tmp_path: Path, data_: st.Da
     lines[place] = " ".join(words)
     text = "\n".join(lines)
     try:
-        (load_scenario if name == "scenario" else load_inventory)(written(tmp_path, text))
+        (load_variants if name == "scenario" else load_inventory)(written(tmp_path, text))
     except DocumentError:
         return
     validator(name).validate(data(text.encode()))

@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from chaosk.cli._sets import set_option, sets_of
+from chaosk.cli._variants import variant_option
 from chaosk.document import load_scenario
 from chaosk.errors import ExitCode
 
@@ -16,8 +17,11 @@ from chaosk.errors import ExitCode
 @click.argument("scenario", type=click.Path(path_type=Path), required=False)
 @click.option("--inventory", type=click.Path(path_type=Path), required=True, help="The cluster.")
 @set_option
+@variant_option
 @click.option("--json", "as_text", is_flag=True, help="For other programs.")
-def command(scenario: Path | None, inventory: Path, assignments: tuple[str, ...], *, as_text: bool) -> int:
+def command(
+    scenario: Path | None, inventory: Path, assignments: tuple[str, ...], variant: str | None, *, as_text: bool
+) -> int:
     """Examine the cluster of --inventory: whether SCENARIO, or any other, can run there, and what to do where not.
 
     Hosts (login, host key, root, programs, packet filter, room, clock, shell), what former runs have left, and the
@@ -30,7 +34,7 @@ def command(scenario: Path | None, inventory: Path, assignments: tuple[str, ...]
     from chaosk.doctor.table import as_json, table, to_do  # noqa: PLC0415
     from chaosk.run.preflight import check_shape  # noqa: PLC0415
 
-    loaded = load_scenario(scenario, sets_of(assignments)) if scenario is not None else None
+    loaded = load_scenario(scenario, sets_of(assignments), variant) if scenario is not None else None
     found, _ = cluster_of(None, inventory)
     if loaded is not None:
         check_shape(loaded.cluster, found)

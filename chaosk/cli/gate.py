@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from chaosk import private
+from chaosk.cli._gate import begun, new_folder, play
 from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
-from chaosk.document import load_inventory
 from chaosk.errors import UsageError
 from chaosk.release import record
-from chaosk.release.choice import Chosen, choose
-from chaosk.release.record import Attempt, Gate
+from chaosk.release.choice import choose
+from chaosk.release.record import Gate
 from chaosk.units import parse_share
 
 
@@ -53,7 +49,7 @@ def _shard(context: click.Context, param: click.Parameter, value: str) -> tuple[
     "--error-rate", callback=_share, default="5 %", help="How likely any figure may be accused wrongly (5 %)."
 )
 @click.option("--keep-going", is_flag=True, help="Run the rest although one did not pass.")
-@click.option("--only", multiple=True, metavar="WORD", help="Of this tag, id or file name (leader-*); may be repeated.")
+@click.option("--only", multiple=True, metavar="WORD", help="Of this tag, id, variant or file name (leader-*).")
 @click.option("--shard", callback=_shard, default="1/1", metavar="I/N", help="Of N parts the I-th, for N machines.")
 @set_option
 @click.option(
@@ -61,7 +57,7 @@ def _shard(context: click.Context, param: click.Parameter, value: str) -> tuple[
 )
 @click.option("--continue", "former", type=click.Path(path_type=Path), help="Run what this gate's folder has not run.")
 def command(former: Path | None, output: Path, paths: tuple[Path, ...], **options: Any) -> int:  # noqa: ANN401
-    """Run every scenario in PATHS, files or folders, and judge them together.
+    """Run every scenario in PATHS, files or folders, in all its variants, and judge them together.
 
     Ends with the worst exit code of its runs: 3 a fault could not be healed, 1 fail or worse than the baseline, 2
     inconclusive, 0 all passed. A run directory each, and gate.json, gate.html, gate.md and junit.xml over all.
@@ -71,10 +67,9 @@ def command(former: Path | None, output: Path, paths: tuple[Path, ...], **option
             raise UsageError("--continue runs the scenarios of that gate; leave the others out, or start a new one")
         gate, folder = _continued(record.load(former)), former
     else:
-        gate, folder = _new(paths, **options), output / datetime.now(UTC).strftime("gate-%Y-%m-%dT%H-%M-%SZ")
-    private.keep_private()
+        gate, folder = _new(paths, **options), new_folder(output)
     with lasting_output():
-        return _play(gate, folder.resolve())
+        return play(gate, folder)
 
 
 def _new(  # noqa: PLR0913 - one for each option
@@ -92,33 +87,20 @@ def _new(  # noqa: PLR0913 - one for each option
     assignments: tuple[str, ...],
 ) -> Gate:
     """A gate that has run nothing yet; every mistake that can be told before is."""
-    from chaosk.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
-
     if not paths:
         raise UsageError("name scenarios, or a folder of them, like: chaosk gate scenarios/")
-    if inventory is not None:
-        load_inventory(inventory)
     chosen = choose(paths, sets_of(assignments), only, shard)
-    gate = Gate(
-        began=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        inventory=None if inventory is None else str(inventory.resolve()),
-        versions=installed_versions(),
-        attempts=tuple(_attempt(one, number) for one in chosen for number in range(1, repeat + 1)),
+    gate = begun(
+        chosen, inventory, repeat,
         keep_going=keep_going,
         baseline=None if baseline is None else str(baseline.resolve()),
         metrics=_metrics(metrics),
         tolerance=tolerance,
         error_rate=error_rate,
-    )
+    )  # fmt: skip
     if baseline is not None:
         _check_baseline(gate, record.load(baseline), repeat)
     return gate
-
-
-def _attempt(one: Chosen, repeat: int) -> Attempt:
-    return Attempt(
-        file=str(one.path.resolve()), scenario=one.scenario.name, digest=one.digest, repeat=repeat, sets=dict(one.sets)
-    )
 
 
 def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
@@ -156,45 +138,9 @@ def _continued(gate: Gate) -> Gate:
     """The same gate; raises UsageError if a scenario that is still to be run is another one by now."""
     for one in gate.attempts:
         if one.state != "done":
-            (now,) = choose([Path(one.file)], one.sets, (), (1, 1))
-            if now.digest != one.digest:
+            now = choose([Path(one.file)], one.sets, (), (1, 1))
+            if one.digest not in {each.digest for each in now if each.variant == one.variant}:
                 raise UsageError(f"{one.file}: has changed since the gate was begun; begin another one")
     if all(one.state == "done" for one in gate.attempts):
         raise UsageError("--continue: that gate has run all it was to run; begin another one")
     return gate
-
-
-def _play(gate: Gate, folder: Path) -> int:
-    from chaosk.release import child  # noqa: PLC0415 - as above
-    from chaosk.release.conduct import conduct  # noqa: PLC0415
-    from chaosk.release.files import write  # noqa: PLC0415
-    from chaosk.release.outcome import exit_code  # noqa: PLC0415
-    from chaosk.release.regression import compare  # noqa: PLC0415
-    from chaosk.run.signals import heard  # noqa: PLC0415
-
-    stop, again = threading.Event(), threading.Event()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{folder}: cannot make it: {error.strerror}; name another place with --output") from error
-    with heard(stop, _say, again.set):
-        gate = conduct(gate, folder, lambda one: child.run(_words(one, gate, folder), stop, again), stop, _say)
-    if gate.baseline is not None:
-        gate = gate.model_copy(update={"comparisons": compare(gate, record.load(Path(gate.baseline)))})
-        record.save(folder, gate)
-    report = write(folder, gate)
-    _say((folder / "gate.md").read_text("utf-8").splitlines()[0].removeprefix("## "))
-    if gate.why_ended is not None:
-        _say(f"the rest was not run: {gate.why_ended}; go on with: chaosk gate --continue {folder}")
-    click.echo(f"report: {report}")
-    return exit_code(gate)
-
-
-def _words(one: Attempt, gate: Gate, folder: Path) -> list[str]:
-    from chaosk.release.child import command as words  # noqa: PLC0415 - as above
-
-    return words(one, gate.inventory, folder / "runs" / one.key)
-
-
-def _say(line: str) -> None:
-    click.echo(f"gate: {line}")

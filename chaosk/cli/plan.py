@@ -12,11 +12,12 @@ from rich.text import Text
 
 from chaosk import lab, preview, registry
 from chaosk.cli._sets import set_option, sets_of
+from chaosk.cli._variants import chosen, variant_option
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
-from chaosk.document import load_inventory, load_scenario
+from chaosk.document import load_inventory
 from chaosk.errors import ClusterError, UsageError
 from chaosk.inventory import Inventory
 from chaosk.run.here import surely_here
@@ -31,24 +32,29 @@ from chaosk.units import spell_duration
 @click.option("--inventory", type=click.Path(path_type=Path), help="Show the commands for this cluster.")
 @click.option("--live", is_flag=True, help="Ask the cluster, without changing it: targets as they stand now.")
 @set_option
-def command(scenario: Path, inventory: Path | None, assignments: tuple[str, ...], *, live: bool) -> None:
+@variant_option
+def command(
+    scenario: Path, inventory: Path | None, assignments: tuple[str, ...], variant: str | None, *, live: bool
+) -> None:
     """Show what SCENARIO would do, entry by entry; nothing is contacted, except with --live.
 
     Targets that only the running cluster can tell stay as they are written. What is not safe on that cluster is
-    refused, as it would be by a run.
+    refused, as it would be by a run. Of a file with variants all are shown, unless one is named.
     """
-    loaded = load_scenario(scenario, sets_of(assignments))
+    every = chosen(scenario, sets_of(assignments), variant)
     cluster = load_inventory(inventory) if inventory is not None else None
     known = cluster if isinstance(cluster, Inventory) else None
     if live and known is None:
         raise UsageError("--live asks a cluster; name it with --inventory and a file that has its hosts")
     if known is not None:
-        check_shape(loaded.cluster, known)
-        refuse(loaded, known, surely_here(known))
-    rows = _asked(loaded, known) if live and known is not None else preview.describe(loaded, known)
+        for loaded in every:
+            check_shape(loaded.cluster, known)
+            refuse(loaded, known, surely_here(known))
     console = Console(highlight=False)
-    for line in (*_head(loaded), *(line for row in rows for line in _entry(row)), *_foot(loaded)):
-        console.print(line, soft_wrap=True)
+    for loaded in every:
+        rows = _asked(loaded, known) if live and known is not None else preview.describe(loaded, known)
+        for line in (*_head(loaded), *(line for row in rows for line in _entry(row)), *_foot(loaded)):
+            console.print(line, soft_wrap=True)
     if known is None:
         console.print("[dim]With --inventory and the hosts of a cluster, its commands are shown.[/dim]", soft_wrap=True)
 

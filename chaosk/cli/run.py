@@ -7,7 +7,7 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from chaosk import plan as plans
 from chaosk import report
 from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
-from chaosk.document import load_scenario
+from chaosk.cli._variants import chosen, variant_option
 from chaosk.errors import AnalysisError, ExitCode
 from chaosk.plan import Plan
 from chaosk.private import keep_private
@@ -41,26 +41,42 @@ from chaosk.worker.lifeline import watch_parent
 @click.argument("scenario", type=click.Path(path_type=Path))
 @click.option("--inventory", type=click.Path(path_type=Path), help="The cluster; without it a lab on this machine.")
 @set_option
+@variant_option
 @click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where run directories go.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeats the random choices of a run.")
 @click.option("--lifeline", is_flag=True, hidden=True, help="Ends and heals once its input, a pipe, is closed.")
-def command(
+def command(  # noqa: PLR0913 - one for each option
     *,
     scenario: Path,
     inventory: Path | None,
     assignments: tuple[str, ...],
+    variant: str | None,
     output: Path,
     seed: int | None,
     lifeline: bool,
 ) -> int:
     """Run SCENARIO: inject its faults while probes work, heal, and judge what they saw.
 
+    Of a file with variants all are run, one after the other, with one report over all, unless one is named.
     Ends with 0 pass, 1 fail, 2 inconclusive, 3 a fault could not be healed.
     """
     if lifeline:
         watch_parent(lambda: os.kill(os.getpid(), signal.SIGTERM), in_time=False)
+    sets = sets_of(assignments)
+    every = chosen(scenario, sets, variant)
     with lasting_output():
-        return _run(load_scenario(scenario, sets_of(assignments)), inventory, output, seed)
+        if len(every) > 1:
+            return _run_all(scenario, inventory, sets, output, seed)
+        return _run(every[0], inventory, output, seed)
+
+
+def _run_all(path: Path, inventory: Path | None, sets: Mapping[str, str], output: Path, seed: int | None) -> int:
+    """Every variant as a run of its own, whatever becomes of the others; the worst exit code."""
+    from chaosk.cli._gate import begun, new_folder, play  # noqa: PLC0415 - one run needs none of it
+    from chaosk.release.choice import choose  # noqa: PLC0415 - as above
+
+    gate = begun(choose([path], sets, (), (1, 1)), inventory, keep_going=True, seed=seed)
+    return play(gate, new_folder(output))
 
 
 def _run(loaded: Scenario, inventory: Path | None, output: Path, seed: int | None) -> int:

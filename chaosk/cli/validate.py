@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from chaosk.cli._sets import set_option, sets_of
-from chaosk.document import DocumentError, load_inventory, load_scenario
+from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.kinds import is_inventory
 from chaosk.errors import UsageError
 
@@ -16,7 +16,7 @@ from chaosk.errors import UsageError
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @set_option
 def command(files: tuple[Path, ...], assignments: tuple[str, ...]) -> None:
-    """Check scenario and inventory FILES and name every mistake in them; nothing is contacted.
+    """Check scenario and inventory FILES and name every mistake in them, in every variant; nothing is contacted.
 
     A file with `hosts:` or `lab:` is an inventory, any other a scenario.
     """
@@ -28,11 +28,12 @@ def command(files: tuple[Path, ...], assignments: tuple[str, ...]) -> None:
 
 def _problems(path: Path, sets: dict[str, str]) -> str:
     try:
+        several = 1
         if is_inventory(path):
             load_inventory(path)
         else:
-            load_scenario(path, sets)
+            several = len(load_variants(path, sets))
     except DocumentError as error:
         return str(error)
-    click.echo(f"{path}: ok")
+    click.echo(f"{path}: ok{f', {several} variants' if several > 1 else ''}")
     return ""

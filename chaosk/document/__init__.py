@@ -3,6 +3,7 @@
 The way of a file::
 
     bytes -> parse      nodes with line and column; YAML's traps are refused
+          -> variants   several experiments of one file, each of them then on its own
           -> variables  ``${name}`` replaced
           -> blocks     what is repeated, as it is written
           -> shape      names, kinds and ranges of values, from the typed fields (pydantic)
@@ -15,7 +16,7 @@ Nothing here connects to anything.
 
 from __future__ import annotations
 
-from chaosk.document.load import load_inventory, load_scenario
+from chaosk.document.load import load_inventory, load_scenario, load_variants
 from chaosk.document.problems import DocumentError, Problem
 
-__all__ = ["DocumentError", "Problem", "load_inventory", "load_scenario"]
+__all__ = ["DocumentError", "Problem", "load_inventory", "load_scenario", "load_variants"]

@@ -22,31 +22,65 @@ from chaosk.document.problems import DocumentError, Problem, unreadable
 from chaosk.document.references import references
 from chaosk.document.rounds import unrolled
 from chaosk.document.secrets import plain_secrets
-from chaosk.document.shape import inventory_shape, lab_shape, scenario_shape
+from chaosk.document.shape import Variants, inventory_shape, lab_shape, scenario_shape
 from chaosk.document.variables import BLOCK as VARIABLES
-from chaosk.document.variables import substitute, uses
+from chaosk.document.variables import defaults, substitute, uses
+from chaosk.document.variants import Variant, clashes, listed, once, variants, varying
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.model import Model
+from chaosk.nearest import instead
 from chaosk.scenario import Scenario, from_plain
 
 _NOTHING: Mapping[str, str] = {}
 
 
-def load_scenario(path: FilePath, sets: Mapping[str, str] = _NOTHING) -> Scenario:
-    """The scenario in a file, its variables replaced by their defaults or by ``sets``. Raises DocumentError."""
+def load_scenario(path: FilePath, sets: Mapping[str, str] = _NOTHING, variant: str | None = None) -> Scenario:
+    """The scenario in a file, its variables replaced by their defaults or by ``sets``. Raises DocumentError.
+
+    A file with variants holds several: then ``variant`` says which.
+    """
+    every = load_variants(path, sets)
+    if (variant or "") in every:
+        return every[variant or ""]
+    if variant is None:
+        what = f"holds variants; name one of them with --variant: {listed(every)}"
+    elif "" in every:
+        what = f"has no variants, so --variant {variant} names none; leave it out"
+    else:
+        what = f"there is no variant {variant!r}; {instead(variant, every)}"
+    raise DocumentError([Problem(str(path), 1, 1, "", what)])
+
+
+def load_variants(path: FilePath, sets: Mapping[str, str] = _NOTHING) -> dict[str, Scenario]:
+    """The scenarios in a file by the names of its variants; one, without a name, if it has none. Raises DocumentError.
+
+    A mistake that only some variants have is told with their names.
+    """
     root, found = parse(read(path))
-    if root is not None:
-        found = _together(found, _empty(root))
-        before = root
-        root, wrong = substitute(root, sets)
-        found = _together(found, wrong)
-        tainted = uses(before, {str(where[1]) for _, where, _ in found if where[:1] == (VARIABLES,) and where[1:]})
-        found = _together(found, misfits(root), without=tainted)
-        found = _together(found, _shape(root, scenario_shape()), choices(root), plain_secrets(root), without=tainted)
-        bad = [*tainted, *(where for _, where, _ in found)]
-        found = _together(found, references(draft(root, bad)), without=tainted)
-    return from_plain(Scenario, unrolled(_right(path, root, found)))
+    if root is None:
+        raise _wrong(path, found)
+    found = _together(_together(found, _empty(root)), _shape(varying(root), Variants), defaults(root))
+    every, wrong = variants(root)
+    found = _together(found, wrong)
+    found = found or list(clashes(root, every, sets))
+    checked = [(one, *_checked(root, found, sets, one)) for one in every or (Variant(),)]
+    if found := [*found, *once((one, more) for one, _, more in checked)]:
+        raise _wrong(path, found)
+    return {one.name: from_plain(Scenario, unrolled(own)) for one, own, _ in checked}
+
+
+def _checked(root: Node, found: list[Found], sets: Mapping[str, str], one: Variant) -> tuple[Node, list[Found]]:
+    """The document as it is for a variant, and what is wrong with it besides what is ``found`` already."""
+    known, before = len(found), one.alone(root)
+    root, wrong = substitute(before, sets)
+    found = _together(found, wrong)
+    tainted = uses(before, {str(where[1]) for _, where, _ in found if where[:1] == (VARIABLES,) and where[1:]})
+    found = _together(found, misfits(root), without=tainted)
+    found = _together(found, _shape(root, scenario_shape()), choices(root), plain_secrets(root), without=tainted)
+    bad = [*tainted, *(where for _, where, _ in found)]
+    found = _together(found, references(draft(root, bad)), without=tainted)
+    return root, found[known:]
 
 
 def load_inventory(path: FilePath) -> Inventory | LabLayout:
@@ -61,10 +95,12 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
         shape = lab_shape() if lab else inventory_shape()
         found = _together(found, _shape(root, shape), choices(root), plain_secrets(root))
         found = _together(found, inventory_references(root))
-    right = _right(path, root, found)
+    if found or root is None:
+        raise _wrong(path, found)
+    data: Any = plain(root)
     if lab:
-        return from_plain(LabLayout, plain(right.values["lab"]))
-    return located(from_plain(Inventory, plain(right)), path.parent)
+        return from_plain(LabLayout, data["lab"])
+    return located(from_plain(Inventory, data), path.parent)
 
 
 def read(path: FilePath) -> bytes:
@@ -105,9 +141,5 @@ def _together(found: list[Found], *more: Iterable[Found], without: Iterable[Path
     return [*found, *(each for each in later if not any(each[1][: len(path)] == path for path in wrong))]
 
 
-def _right(path: FilePath, root: Node | None, found: list[Found]) -> nodes.Mapping:
-    """The document, if nothing is wrong with it. Raises DocumentError."""
-    if found or root is None:
-        problems = (Problem(str(path), at.line, at.column, spell(where), what) for at, where, what in found)
-        raise DocumentError(problems)
-    return root if isinstance(root, nodes.Mapping) else nodes.Mapping(root.place, {})
+def _wrong(path: FilePath, found: Iterable[Found]) -> DocumentError:
+    return DocumentError(Problem(str(path), at.line, at.column, spell(where), what) for at, where, what in found)

@@ -19,7 +19,7 @@ from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.metrics import METRICS, WINDOWS, Metric
 from chaosk.model import Model
-from chaosk.scenario import Entry, Scenario, probes, steps
+from chaosk.scenario import Entry, Scalar, Scenario, probes, steps
 from chaosk.stop_conditions._rules import stop_conditions
 from chaosk.wording import summary
 
@@ -27,10 +27,20 @@ _ENTRY, _BLOCK = "[entry]", "[repeat]"
 """What an item of the timeline is meant as, in the paths of pydantic's errors: words that are nobody's keys."""
 
 
+class Variants(Model):
+    """What makes a file several scenarios."""
+
+    variants: Annotated[dict[Name, dict[Name, Scalar]], Field(min_length=1)] | None = None
+    """By name the variants of the experiment, each with the variables that have other values than their defaults."""
+    matrix: Annotated[dict[Name, Annotated[tuple[Scalar, ...], Field(min_length=1)]], Field(min_length=1)] | None = None
+    """By variable several values; each combination of them is a variant."""
+
+
 @cache
 def scenario_shape() -> type[Model]:
     """The type of a whole scenario file."""
-    own: dict[str, Any] = {name: _field(info) for name, info in Scenario.model_fields.items()}
+    every = {**Scenario.model_fields, **Variants.model_fields}
+    own: dict[str, Any] = {name: _field(info) for name, info in every.items()}
     item: Any = _item_shape(_entry_shape())
     probe: Any = _probe_shape()
     own["timeline"] = (tuple[item, ...], _described(Scenario, "timeline", min_length=1))

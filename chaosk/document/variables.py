@@ -28,9 +28,8 @@ def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]
     """
     if not isinstance(root, Mapping):
         return root, []
-    block = root.values.get(BLOCK)
-    known = block if isinstance(block, Mapping) else Mapping(root.place, {})
-    found = [*_defaults(known), *_unknown(known, sets, root.place)]
+    known = declared(root)
+    found = [*defaults(root), *_unknown(known, sets, root.place)]
     chosen = {name: _chosen(name, value, sets) for name, value in known.values.items() if isinstance(value, Scalar)}
     values = {name: value for name, value in chosen.items() if len(value.text) <= LONGEST}
     used: set[str] = set()
@@ -51,19 +50,40 @@ def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]
     return Mapping(root.place, replaced, root.keys), found
 
 
+def defaults(root: Node) -> Iterator[Found]:
+    """What is wrong with the defaults of a document's variables, be they used or not."""
+    known = declared(root) if isinstance(root, Mapping) else Mapping(root.place, {})
+    for name, value in known.values.items():
+        if what := unfit(value):
+            yield value.place, (BLOCK, name), what
+
+
 def uses(root: Node, names: Collection[str]) -> list[Path]:
     """The paths of the values that use one of the variables ``names``."""
     return [path for path, node in scalars(root) if any(name in names for name in _names(node))]
 
 
-def _defaults(known: Mapping) -> Iterator[Found]:
-    for path, node in scalars(known, (BLOCK,)):
-        if len(path) != 2:
-            yield node.place, path, "a variable is a single value; write a word or a number"
-        elif len(node.text) > LONGEST:
-            yield node.place, path, f"is longer than {LONGEST} characters; write a shorter value"
-        elif _USE.search(node.text):
-            yield node.place, path, "a variable cannot use another; write its value"
+def declared(root: Mapping) -> Mapping:
+    """The variables of a document by name, with their defaults."""
+    block = root.values.get(BLOCK)
+    return block if isinstance(block, Mapping) else Mapping(root.place, {})
+
+
+def unfit(value: Node) -> str | None:
+    """Why a value is none for a variable, if it is none."""
+    if not isinstance(value, Scalar):
+        return "a variable is a single value; write a word or a number"
+    if len(value.text) > LONGEST:
+        return f"is longer than {LONGEST} characters; write a shorter value"
+    return "a variable cannot use another; write its value" if _USE.search(value.text) else None
+
+
+def undeclared(name: str, known: Mapping) -> str | None:
+    """That there is no variable of that name, and what to write, if there is none."""
+    if name in known.values:
+        return None
+    advice = instead(name, known.values) if known.values else f"declare it: variables: {{{name}: its default}}"
+    return f"there is no variable {name!r}; {advice}"
 
 
 def _unknown(known: Mapping, sets: MappingOf[str, str], place: Place) -> Iterator[Found]:
@@ -77,7 +97,7 @@ def _unknown(known: Mapping, sets: MappingOf[str, str], place: Place) -> Iterato
 
 def _chosen(name: str, default: Scalar, sets: MappingOf[str, str]) -> Scalar:
     if name not in sets:
-        return dataclasses.replace(default, note=f"${{{name}}} is {default.text} by default")
+        return dataclasses.replace(default, note=default.note or f"${{{name}}} is {default.text} by default")
     text = sets[name]
     note = f"--set {name}={text}"
     try:
@@ -92,10 +112,7 @@ def _names(node: Scalar) -> Iterator[str]:
 
 
 def _wrong(node: Scalar, known: Mapping) -> Iterator[str]:
-    for name in _names(node):
-        if name not in known.values:
-            advice = instead(name, known.values) if known.values else f"declare it: variables: {{{name}: its default}}"
-            yield f"there is no variable {name!r}; {advice}"
+    yield from (what for name in _names(node) if (what := undeclared(name, known)))
     if len(list(_names(node))) > MOST_USES:
         yield f"uses more than {MOST_USES} variables; write fewer"
 

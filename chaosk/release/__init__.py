@@ -2,13 +2,14 @@
 
 ::
 
-    choice       which files, in which order
+    choice       which files and variants, in which order
     record       gate.json: what was to be run, and what became of it
     child        one `chaosk run` as a process
     conduct      one attempt after the other, and when to stop
     attempts     what a run directory says of an attempt
     spread       several runs' figures as a median and an interval
     regression   against a baseline: which figures are worse, and how sure that is
+    sidebyside   the variants of a file as columns of a table
     outcome      the exit code, and what it rests on
     html  markdown  junit  files      the report
 """

@@ -36,6 +36,7 @@ def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: 
             "cluster": "" if plan is None else shape(plan.inventory),
             "kafka": None if plan is None else plan.kafka,
             "figures": () if verdict is None else _figures(verdict),
+            "measures": () if verdict is None or not attempt.variant else _measures(verdict),
         }
     )
 
@@ -70,3 +71,8 @@ def _figures(verdict: Verdict) -> tuple[Measure, ...]:
         return ()
     found = (overall(name, verdict.measures) for name in METRICS)
     return tuple(one.model_copy(update={"subject": ""}) for one in found if one is not None)
+
+
+def _measures(verdict: Verdict) -> tuple[Measure, ...]:
+    """Those of the whole run, of each subject."""
+    return tuple(one for one in verdict.measures if one.window == "run" and (one.value is not None or one.censored))

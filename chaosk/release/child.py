@@ -29,10 +29,12 @@ class Ended:
     """The last line on stderr."""
 
 
-def command(attempt: Attempt, inventory: str | None, output: Path) -> list[str]:
+def command(attempt: Attempt, inventory: str | None, output: Path, seed: int | None = None) -> list[str]:
     """The words of `chaosk run` for an attempt."""
     words = [sys.executable, "-m", "chaosk", "run", "--lifeline", attempt.file, "--output", str(output)]
     words += [] if inventory is None else ["--inventory", inventory]
+    words += ["--variant", attempt.variant] if attempt.variant else []
+    words += [] if seed is None else ["--seed", str(seed)]
     return words + [word for name, value in attempt.sets.items() for word in ("--set", f"{name}={value}")]
 
 

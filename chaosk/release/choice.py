@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
-from chaosk.document import DocumentError, load_scenario
+from chaosk.document import DocumentError, load_variants
 from chaosk.document.kinds import is_inventory
 from chaosk.errors import UsageError
-from chaosk.scenario import Scenario
+from chaosk.scenario import Scalar, Scenario
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -24,6 +24,10 @@ class Chosen:
     scenario: Scenario
     sets: Mapping[str, str]
     """Of the variables that were given, those that it has."""
+    variant: str = ""
+    """Which one of its file's; empty if the file has no variants."""
+    differs: Mapping[str, Scalar] = field(default_factory=dict)
+    """The values of the variables in which the file's variants differ."""
 
     @property
     def digest(self) -> str:
@@ -34,7 +38,8 @@ class Chosen:
 def choose(paths: Iterable[Path], sets: Mapping[str, str], only: Sequence[str], shard: tuple[int, int]) -> list[Chosen]:
     """The scenarios in files and folders, by path; raises UsageError where they are none, or not what was meant.
 
-    ``only``: of those the ones that have one of these tags, ids in ``covers``, or a file name like it (``leader-*``).
+    ``only``: of those the ones that have one of these tags, ids in ``covers``, or a file or variant named like it
+    (``leader-*``).
     ``shard``: of those the i-th of n parts, counted from 1.
     """
     every = _loaded(_files(paths), sets)
@@ -42,7 +47,7 @@ def choose(paths: Iterable[Path], sets: Mapping[str, str], only: Sequence[str], 
     wanted = [one for one in every if not only or any(_is_called(one, word) for word in only)]
     if not wanted:
         raise UsageError(
-            f"--only {' --only '.join(only)}: none of {len(every)} scenarios has such a tag, id or file name"
+            f"--only {' --only '.join(only)}: none of {len(every)} scenarios has such a tag, id, file name or variant"
         )
     part, parts = shard
     chosen = wanted[part - 1 :: parts]
@@ -67,11 +72,13 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 def _loaded(files: Iterable[Path], sets: Mapping[str, str]) -> list[Chosen]:
     """All of them, or one error with the mistakes of all."""
-    every, problems, used = [], [], set[str]()
+    every: list[Chosen] = []
+    problems, used = [], set[str]()
     for path in dict.fromkeys(files):
         try:
-            own = {name: value for name, value in sets.items() if name in load_scenario(path).variables}
-            every.append(Chosen(path, load_scenario(path, own), own))
+            known = {name for each in load_variants(path).values() for name in each.variables}
+            own = {name: value for name, value in sets.items() if name in known}
+            every += _variants(path, own)
             used |= own.keys()
         except DocumentError as error:
             problems.append(str(error))
@@ -80,6 +87,15 @@ def _loaded(files: Iterable[Path], sets: Mapping[str, str]) -> list[Chosen]:
     if unused := [name for name in sets if name not in used]:
         raise UsageError(f"--set {unused[0]}: none of the scenarios has a variable of that name")
     return every
+
+
+def _variants(path: Path, sets: Mapping[str, str]) -> Iterator[Chosen]:
+    """All that a file holds, each with what tells it from the others."""
+    every = load_variants(path, sets)
+    values = [one.variables for one in every.values()]
+    for variant, one in every.items():
+        differs = {name: own for name, own in one.variables.items() if any(other[name] != own for other in values)}
+        yield Chosen(path, one, sets, variant, differs)
 
 
 def _refuse_twins(every: Iterable[Chosen]) -> None:
@@ -91,4 +107,14 @@ def _refuse_twins(every: Iterable[Chosen]) -> None:
 
 
 def _is_called(one: Chosen, word: str) -> bool:
-    return word in one.scenario.tags or word in one.scenario.covers or fnmatch(one.path.stem, word)
+    return (
+        word in one.scenario.tags
+        or word in one.scenario.covers
+        or fnmatch(one.path.stem, word)
+        or _is_variant(one, word)
+    )
+
+
+def _is_variant(one: Chosen, word: str) -> bool:
+    """Whether its variant is called so; a name as it is written may hold brackets."""
+    return one.variant != "" and (one.variant == word or fnmatch(one.variant, word))

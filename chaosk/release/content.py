@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import inf
 
 from chaosk.errors import ExitCode
-from chaosk.release.outcome import exit_code
+from chaosk.release.outcome import exit_code, state_of
 from chaosk.release.record import Attempt, Comparison, Gate
-from chaosk.release.spread import Spread, spread
+from chaosk.release.sidebyside import SideBySide, side_by_side
+from chaosk.release.spread import Spread, in_words, spread
 from chaosk.report.words import SIGNS, figure, metric_name, share
 from chaosk.verdict import Outcome
 
@@ -73,6 +74,7 @@ class Content:
     facts: tuple[tuple[str, str], ...]
     why_ended: str
     runs: tuple[RunRow, ...]
+    variants: tuple[SideBySide, ...]
     figures: tuple[FigureRow, ...]
     compared: tuple[ComparedRow, ...]
     rates: str
@@ -88,6 +90,7 @@ def content(gate: Gate) -> Content:
         facts=tuple(_facts(gate)),
         why_ended=gate.why_ended or "",
         runs=tuple(_run(one, gate) for one in gate.attempts),
+        variants=side_by_side(gate),
         figures=tuple(_figures(gate)),
         compared=tuple(_compared(one) for one in gate.comparisons),
         rates=_rates(gate),
@@ -124,14 +127,12 @@ def _facts(gate: Gate) -> Iterator[tuple[str, str]]:
 
 def _run(one: Attempt, gate: Gate) -> RunRow:
     repeats = sum(other.scenario == one.scenario for other in gate.attempts)
-    state = "not run" if one.exit_code is None else one.verdict or "inconclusive"
-    if one.exit_code == ExitCode.NOT_HEALED:
-        state = "violation"
+    state = state_of(one)
     return RunRow(
         scenario=one.scenario,
         repeat=f"{one.repeat} of {repeats}" if repeats > 1 else "",
-        state=str(state),
-        sign=SIGNS.get(str(state), "·"),
+        state=state,
+        sign=SIGNS.get(state, "·"),
         said=one.said or ("not run" if one.exit_code is None else f"ended with {one.exit_code}"),
         took="" if one.seconds is None else figure(one.seconds, "s"),
         report=f"{one.folder}/report.html" if one.folder and one.verdict is not None else "",
@@ -156,21 +157,21 @@ def _figures(gate: Gate) -> Iterator[FigureRow]:
 
 def _figure(scenario: str, metric: str, unit: str, found: Spread) -> FigureRow:
     return FigureRow(
-        scenario, metric_name(metric), len(found.values), _told(found.median, unit),
-        f"{_told(found.low, unit)} to {_told(found.high, unit)} ({share(found.confidence)} %)",
+        scenario, metric_name(metric), len(found.values), in_words(found.median, unit),
+        f"{in_words(found.low, unit)} to {in_words(found.high, unit)} ({share(found.confidence)} %)",
     )  # fmt: skip
 
 
 def _compared(one: Comparison) -> ComparedRow:
-    before, now = (f"{_told(spread(v).median, one.unit)} of {len(v)}" if v else "none" for v in (one.before, one.now))
+    before, now = (_median(values, one.unit) for values in (one.before, one.now))
     state = "not compared" if one.p is None else "worse" if one.worse else "not worse"
     chance = "" if one.p is None else f"{share(one.p)} %"
     missed = "" if one.missed is None else f"twice as bad would be passed over in {share(one.missed)} % of cases"
     return ComparedRow(one.scenario, metric_name(one.metric), before, now, chance, state, one.why_not or missed)
 
 
-def _told(value: float, unit: str) -> str:
-    return "no end" if value == inf else figure(value, unit)
+def _median(values: tuple[float, ...], unit: str) -> str:
+    return f"{in_words(spread(values).median, unit)} of {len(values)}" if values else "none"
 
 
 def _rates(gate: Gate) -> str:

@@ -23,6 +23,10 @@ def _lines(content: Content) -> Iterator[str]:
         yield f"**The rest was not run:** {escaped(content.why_ended)}"
     runs = [(row.scenario, row.repeat, f"{row.sign} {row.said}", row.took) for row in content.runs]
     yield from section("Runs", ("scenario", "run", "verdict", "took"), runs)
+    for each in content.variants:
+        cells = [(row.name, row.subject, *row.cells) for row in each.rows]
+        yield from section(f"Variants of {each.scenario}", ("", "of", *each.variants), cells)
+        yield escaped(each.says)
     compared = [
         (row.scenario, row.name, row.before, row.now, row.chance, _RESULTS[row.state], row.why)
         for row in content.compared

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosk.errors import ExitCode
-from chaosk.release.record import Gate
+from chaosk.release.record import Attempt, Gate
+from chaosk.verdict import Outcome
 
 WORST_FIRST = (
     ExitCode.NOT_HEALED, ExitCode.INTERRUPTED, ExitCode.FAIL, ExitCode.INTERNAL, ExitCode.PREFLIGHT, ExitCode.USAGE,
@@ -18,6 +19,13 @@ def exit_code(gate: Gate) -> ExitCode:
     """The worst; a gate in which nothing was run is inconclusive, never a pass."""
     found = set(_codes(gate))
     return next(code for code in WORST_FIRST if code in found)
+
+
+def state_of(one: Attempt) -> str:
+    """How an attempt is shown: ``pass``, ``degraded``, ``violation``, ``inconclusive`` or ``not run``."""
+    if one.exit_code == ExitCode.NOT_HEALED:
+        return str(Outcome.VIOLATION)
+    return "not run" if one.exit_code is None else str(one.verdict or Outcome.INCONCLUSIVE)
 
 
 def _codes(gate: Gate) -> Iterator[ExitCode]:

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from chaosk import private
 from chaosk.errors import UsageError
 from chaosk.model import Model
+from chaosk.scenario import Scalar
 from chaosk.verdict import Measure, Outcome
 
 NAME = "gate.json"
@@ -33,6 +34,10 @@ class Attempt(Model):
     """The first run of a scenario is 1."""
     sets: dict[str, str] = Field(default_factory=dict)
     """What ``--set`` gave it."""
+    variant: str = ""
+    """Which variant of the file; empty if that has none."""
+    differs: dict[str, Scalar] = Field(default_factory=dict)
+    """The values of the variables in which the file's variants differ."""
     state: Literal["not run", "broken off", "done"] = "not run"
     """``broken off``: interrupted, and so to be run again."""
     exit_code: int | None = None
@@ -50,11 +55,13 @@ class Attempt(Model):
     """The brokers' version."""
     figures: Annotated[tuple[Measure, ...], Field(strict=False)] = ()
     """What was measured over the whole run, where the verdict lets it count."""
+    measures: Annotated[tuple[Measure, ...], Field(strict=False)] = ()
+    """Of a variant, all that was measured over the whole run, by subject, whatever the verdict."""
 
     @property
     def key(self) -> str:
-        """What its folder is called."""
-        return f"{Path(self.file).stem}-{self.repeat}"
+        """What its folder is called: of files of one name, and of the variants of a file, each has its own."""
+        return f"{Path(self.file).stem}-{self.digest[:8]}-{self.repeat}"
 
 
 class Comparison(Model):
@@ -88,6 +95,8 @@ class Gate(Model):
     versions: dict[str, str] = Field(default_factory=dict)
     """Of chaosk and the libraries that act or judge."""
     attempts: Annotated[tuple[Attempt, ...], Field(strict=False)]
+    seed: int | None = None
+    """What decides the random choices of every run; None: each run has a seed of its own."""
     keep_going: bool = False
     baseline: str | None = None
     """What the figures are compared with."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import comb
+from math import comb, inf
 from statistics import median
+
+from chaosk.report.words import figure
 
 CONFIDENCE = 0.95
 
@@ -36,6 +38,11 @@ def spread(values: Iterable[float]) -> Spread:
     most = max(range(1, (len(found) + 1) // 2 + 1), key=lambda k: (_covers(len(found), k) >= CONFIDENCE, k), default=1)
     k = most if _covers(len(found), most) >= CONFIDENCE else 1
     return Spread(found, median(found), found[k - 1], found[-k], _covers(len(found), k))
+
+
+def in_words(value: float, unit: str) -> str:
+    """A figure in words, also one without an end."""
+    return "no end" if value == inf else figure(value, unit)
 
 
 def _covers(count: int, k: int) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from fake_live import inventory
-from sample_documents import SCENARIO, spoil, written
+from sample_documents import SCENARIO, VARIED, spoil, written
 
 from chaosk.cli.main import main
 from chaosk.errors import ExitCode
@@ -93,6 +93,18 @@ def test_mistakes_are_those_of_validate(tmp_path: Path, capsys: pytest.CaptureFi
     document = spoil(SCENARIO, "[broker 1, [broker 2, broker 0]]", "[broker 1, broker 7]")
     assert main(["plan", str(written(tmp_path, document)), "--inventory", cluster]) == ExitCode.USAGE
     assert "broker 7" in capsys.readouterr().err
+
+
+def test_what_one_variant_cannot_do(tmp_path: Path, capsys: pytest.CaptureFixture[str], cluster: str) -> None:
+    """No variant is shown where one of them would be refused, as none would be run."""
+    document = spoil(VARIED, "[broker 1,", "['broker ${who}',").replace("  count: 6\n", "  count: 6\n  who: 1\n", 1)
+    assert main(["plan", str(written(tmp_path, document)), "--inventory", cluster]) == ExitCode.PASS
+    assert capsys.readouterr().out.count("Kill the leader (") == 3
+    document = spoil(document, "{count: 9,", "{who: 7, count: 9,")
+    assert main(["plan", str(written(tmp_path, document)), "--inventory", cluster]) == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert "broker 7" in shown.err
+    assert shown.out == ""
 
 
 def test_a_lab_file_tells_no_hosts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

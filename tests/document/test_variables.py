@@ -89,7 +89,7 @@ HODL = "variables: --set hodl=2: there is no variable 'hodl'; did you mean 'hold
         ("variables: {hold: 1}\na: ${hold}\n", {"hodl": "2"}, HODL),
         ("a: 1\n", {"x": "2"}, "variables: --set x=2: there is no variable 'x'; the file has no `variables:`"),
         ("variables: {x: [1]}\na: ${x}\n", {},
-         "variables.x[0]: a variable is a single value; write a word or a number"),
+         "variables.x: a variable is a single value; write a word or a number"),
         ("variables: {x: 1, y: '${x}'}\na: ${x}${y}\n", {},
          "variables.y: a variable cannot use another; write its value"),
     ],

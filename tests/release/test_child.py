@@ -63,6 +63,8 @@ def test_the_words_of_a_run() -> None:
     told = "-m chaosk run --lifeline /scenarios/kill.yaml --output /out --inventory /lab.yaml --set down=9s"
     assert command(attempt(sets={"down": "9s"}), "/lab.yaml", Path("/out"))[1:] == told.split()
     assert "--inventory" not in command(attempt(), None, Path("/out"))
+    one = command(attempt(variant="acks=all, retries=0"), None, Path("/out"), seed=7)
+    assert one[-4:] == ["--variant", "acks=all, retries=0", "--seed", "7"]
 
 
 @pytest.mark.parametrize(

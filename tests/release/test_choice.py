@@ -19,7 +19,7 @@ def write(folder: Path, stem: str, **changes: object) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     document = yaml.safe_load(SCENARIO) | {"name": stem.capitalize(), **changes}
     path = folder / f"{stem}.yaml"
-    path.write_text(yaml.safe_dump(document), "utf-8")
+    path.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
     return path
 
 
@@ -104,6 +104,47 @@ def test_variables_go_to_those_that_have_them(folder: Path) -> None:
     assert found["Alpha"][1] == {}
     with pytest.raises(UsageError, match="--set paws: none of the scenarios has a variable of that name"):
         choose([folder], {"paws": "7s"}, (), ALL)
+
+
+def test_variants_are_next_to_each_other(folder: Path) -> None:
+    """In the order of the file, each with what it differs in, and chosen by name as well as by file or tag."""
+    write(folder, "beta", tags=["slow"], variants={"short": {"hold": "5s"}, "long": {"hold": "50s"}, "as-is": {}})
+    assert names(folder) == ["Alpha", "Beta (short)", "Beta (long)", "Beta (as-is)", "Gamma"]
+    chosen = choose([folder], {}, (), ALL)
+    assert [(one.variant, dict(one.differs)) for one in chosen[:3]] == [
+        ("", {}), ("short", {"hold": "5s"}), ("long", {"hold": "50s"}),
+    ]  # fmt: skip
+    assert len({one.digest for one in chosen}) == 5
+    assert names(folder, only=("short",)) == ["Beta (short)"]
+    assert names(folder, only=("*s*",)) == ["Beta (short)", "Beta (as-is)"]
+    assert names(folder, only=("beta",)) == ["Beta (short)", "Beta (long)", "Beta (as-is)"]
+    assert names(folder, shard=(2, 2)) == ["Beta (short)", "Beta (as-is)"]
+
+
+def test_a_combination_is_chosen_by_its_name(folder: Path) -> None:
+    """As it is written, brackets included, or by a pattern."""
+    targets = ["leader(orders, [0])", "controller"]
+    timeline = [{"wait": {"duration": "1s"}}]
+    write(folder, "beta", tags=["${hold}"], matrix={"hold": targets}, timeline=timeline, expect={})
+    assert names(folder, only=("hold=leader(orders, [0])",)) == ["Beta (hold=leader(orders, [0]))"]
+    assert names(folder, only=("hold=c*",)) == ["Beta (hold=controller)"]
+
+
+def test_a_variant_called_like_another_scenario(folder: Path) -> None:
+    """Their reports and their baselines would be one, as those of any two."""
+    write(folder, "beta", variants={"short": {"hold": "5s"}})
+    write(folder, "delta", name="Beta (short)")
+    with pytest.raises(UsageError, match=r"delta\.yaml and .*beta\.yaml have the same name, 'Beta \(short\)'"):
+        names(folder)
+
+
+def test_what_variants_differ_in_is_not_set(folder: Path) -> None:
+    """One file's variants have it, so the whole gate is refused; what they share is set in each."""
+    write(folder, "beta", variants={"short": {"hold": "5s"}, "long": {}})
+    with pytest.raises(UsageError, match=r"beta\.yaml:1:1: --set hold=1s: it is 'hold' that the variants differ in"):
+        choose([folder], {"hold": "1s"}, (), ALL)
+    chosen = choose([folder / "beta.yaml"], {"count": "9"}, (), ALL)
+    assert [one.scenario.topics["orders"].partitions for one in chosen] == [9, 9]
 
 
 def test_the_digest_tells_what_is_done(folder: Path) -> None:

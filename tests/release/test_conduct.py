@@ -105,27 +105,49 @@ def test_asked_to_stop_between_two_it_starts_no_other(tmp_path: Path) -> None:
     assert done.why_ended == "it was interrupted"
 
 
+def judged(folder: Path, outcome: Outcome) -> Callable[[Attempt], Ended]:
+    """Leaves a run directory with that verdict, of a cluster that is known."""
+    cluster = INVENTORY.model_copy(update={"kafka": Kafka(version="3.9.2")})
+    planned = plan.make(load_scenario(written(folder, SCENARIO)), cluster, "run-1", 1)
+
+    def run(one: Attempt) -> Ended:
+        root = folder / "runs" / one.key / "kill" / "2026"
+        told = sample_run.verdict(verdict=outcome, found=outcome)
+        sample_run.write_documents(RunDir(root), told, sample_run.Shape())
+        (root / "plan.json").write_text(planned.to_json(), "utf-8")
+        return Ended(0, 60.0, "")
+
+    return run
+
+
 def test_what_a_run_directory_tells_is_kept(tmp_path: Path) -> None:
     """Verdict, headline, figures and cluster of the run that is there, so that gate.json can stand alone."""
-    cluster = INVENTORY.model_copy(update={"kafka": Kafka(version="3.9.2")})
-    planned = plan.make(load_scenario(written(tmp_path, SCENARIO)), cluster, "run-1", 1)
-
-    def judged(outcome: Outcome) -> Callable[[Attempt], Ended]:
-        def run(one: Attempt) -> Ended:
-            root = tmp_path / "runs" / one.key / "kill" / "2026"
-            told = sample_run.verdict(verdict=outcome, found=outcome)
-            sample_run.write_documents(RunDir(root), told, sample_run.Shape())
-            (root / "plan.json").write_text(planned.to_json(), "utf-8")
-            return Ended(0, 60.0, "")
-
-        return run
-
-    (kept,) = play(tmp_path, gate(THREE[0]), judged(Outcome.PASS)).attempts
+    (kept,) = play(tmp_path, gate(THREE[0]), judged(tmp_path, Outcome.PASS)).attempts
     assert kept.verdict is Outcome.PASS
     assert kept.said.startswith("PASS — nothing wrong in")
-    assert kept.folder == "runs/a-1/kill/2026"
+    assert kept.folder == "runs/a-0123-1/kill/2026"
     assert (kept.cluster, kept.kafka) == ("3 brokers, 3 ZooKeeper nodes", "3.9.2")
     assert {one.metric: one.value for one in kept.figures}["unavailability"] == 11.02
     assert all(not one.subject and one.window == "run" for one in kept.figures)
-    (open_one,) = play(tmp_path, gate(THREE[0]), judged(Outcome.INCONCLUSIVE)).attempts
+    assert kept.measures == ()
+    (open_one,) = play(tmp_path, gate(THREE[0]), judged(tmp_path, Outcome.INCONCLUSIVE)).attempts
     assert open_one.figures == ()
+
+
+def test_of_a_variant_all_its_figures_are_kept(tmp_path: Path) -> None:
+    """Of each subject and whatever its verdict: they are shown beside those of the others, under that verdict."""
+    variant = attempt("A (x)", exit_code=None, file="/scenarios/a.yaml", variant="x")
+    (kept,) = play(tmp_path, gate(variant), judged(tmp_path, Outcome.INCONCLUSIVE)).attempts
+    assert kept.figures == ()
+    assert {one.window for one in kept.measures} == {"run"}
+    assert {one.subject for one in kept.measures} >= {"writer", "reader"}
+
+
+def test_no_run_is_taken_for_another(tmp_path: Path) -> None:
+    """Two files of one name, or two variants of a file, of which the second left nothing."""
+    same = [attempt(name, exit_code=None, file=f"/{name}/kill.yaml", digest=name * 9) for name in "AB"]
+    varied = [attempt(name, exit_code=None, file="/k.yaml", variant=name, digest=name * 9) for name in "CD"]
+    leave, runs = judged(tmp_path, Outcome.PASS), Runs(tmp_path, 69, 69)
+    told = gate(*same, *varied, keep_going=True)
+    done = play(tmp_path, told, lambda one: leave(one) if one.scenario in "AC" else runs(one))
+    assert [one.verdict for one in done.attempts] == [Outcome.PASS, None, Outcome.PASS, None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -16,7 +17,8 @@ from chaosk.release.html import html
 from chaosk.release.junit import junit
 from chaosk.release.markdown import markdown
 from chaosk.release.outcome import exit_code
-from chaosk.release.record import Comparison, Gate
+from chaosk.release.record import Attempt, Comparison, Gate
+from chaosk.verdict import Measure
 
 PASSED = gate(*measured((10.0, 11.0, 12.0)))
 MIXED = gate(
@@ -96,6 +98,65 @@ def test_figures_over_repeats_have_their_interval() -> None:
     assert content(gate(*measured((3.0, inf)))).figures[0].interval.startswith("3.0 s to no end")
 
 
+def variant(name: str, repeat: int = 1, exit_code: int | None = 0, **more: Any) -> Attempt:
+    """A run of one variant of a file."""
+    plain = {"file": "/scenarios/kill.yaml", "variant": name, "differs": {"acks": name, "retry": name == "all"}}
+    return attempt(f"Kill ({name})", repeat, exit_code, **plain | more)
+
+
+def of(metric: str, subject: str, value: float | None, *, censored: bool = False) -> Measure:
+    """A figure of one subject."""
+    return figure(metric, value, censored=censored).model_copy(update={"subject": subject})
+
+
+def test_variants_are_beside_each_other(tmp_path: Path) -> None:
+    """What they differ in, how each ended, and each figure of each subject; what one has not measured stays empty."""
+    told = gate(
+        attempt("Other"),
+        variant("all", measures=(of("recovery", "kill", 3.0), of("unavailability", "writer", 2.0))),
+        variant(
+            "1", exit_code=1, measures=(of("recovery", "kill", 9.0, censored=True), of("latency_p99", "writer", 0.5))
+        ),
+        variant("0", exit_code=None),
+    )
+    (table,) = content(told).variants
+    assert (table.scenario, table.variants, table.says) == ("Kill", ("all", "1", "0"), "Of the whole run.")
+    assert [(row.name, row.subject, row.cells) for row in table.rows] == [
+        ("acks", "", ("all", "1", "0")),
+        ("retry", "", ("true", "false", "false")),
+        ("verdict", "", ("✓ pass", "✕ violation", "· not run")),
+        ("unavailability", "writer", ("2.0 s", "", "")),
+        ("latency p99", "writer", ("", "500 ms", "")),
+        ("recovery", "kill", ("3.0 s", "≥ 9.0 s", "")),
+    ]
+    page = write(tmp_path, told).read_text("utf-8")
+    assert "<h2>Variants of Kill</h2>" in page
+    assert '<td>recovery</td><td>kill</td><td class="right">3.0 s</td><td class="right">≥ 9.0 s</td>' in page
+    assert "| recovery | kill | 3.0 s | ≥ 9.0 s |   |" in (tmp_path / "gate.md").read_text("utf-8")
+
+
+def test_of_repeated_variants_the_median_is_shown() -> None:
+    """Of the runs that measured it, one without an end as the longest; and each verdict, how often."""
+    told = gate(
+        *(variant("all", n, measures=(of("recovery", "kill", float(n)),)) for n in (1, 2, 3)),
+        *(
+            variant("1", n, code, measures=(of("recovery", "kill", 9.0, censored=n > 1),))
+            for n, code in ((1, 0), (2, 1), (3, 1))
+        ),
+    )
+    (table,) = content(told).variants
+    assert table.says == "Of the whole run; the median of up to 3 runs."
+    assert table.rows[-2].cells == ("✓ pass", "✓ pass (1), ✕ violation (2)")
+    assert table.rows[-1].cells == ("2.0 s", "no end")
+
+
+def test_one_variant_alone_is_beside_none() -> None:
+    """Of a file without variants there is no table, nor where the others were not to be run."""
+    assert content(gate(variant("all"))).variants == ()
+    assert content(gate(variant("all"), variant("1", file="/scenarios/other.yaml"))).variants == ()
+    assert content(MIXED).variants == ()
+
+
 def test_the_comparison_states_its_rates() -> None:
     """What is worse, how likely it is chance, how often a doubling would be missed, and why something is open."""
     found = content(WORSE)
@@ -123,7 +184,11 @@ def test_junit_is_red_exactly_if_the_gate_does_not_pass(told: Gate) -> None:
 def test_nothing_in_it_is_obeyed(tmp_path: Path) -> None:
     """Markup in names and messages is shown, not rendered."""
     evil = "<script>alert(1)</script> [x](http://e.example) | `rm`"
-    told = gate(attempt(evil, said=evil, folder='x"><script>'), why_ended=evil, baseline=evil)
+    measures = (of("recovery", evil, 1.0),)
+    varied = [
+        variant(f"{evil}{n}", said=evil, folder='x"><script>', differs={evil: evil}, measures=measures) for n in (1, 2)
+    ]
+    told = gate(*varied, why_ended=evil, baseline=evil)
     write(tmp_path, told)
     assert "<script>" not in (tmp_path / "gate.html").read_text("utf-8")
     assert "<script>" not in (tmp_path / "gate.md").read_text("utf-8")

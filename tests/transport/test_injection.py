@@ -6,6 +6,7 @@ host it is the same, which tests/transport/test_injection_on_lab.py shows over S
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -22,10 +23,11 @@ from injection import RUN, commands, inventory, kraft, leaves, loaded, renamed, 
 from payloads import CANARY, HARMLESS_IN_A_FILE, SHELL
 
 from chaosk import lease, service
-from chaosk.document import DocumentError
+from chaosk.document import DocumentError, load_variants
 from chaosk.document.nodes import spell
 from chaosk.inventory import Broker, Inventory
 from chaosk.model import Model
+from chaosk.rundir import slug
 from chaosk.scenario import Scenario
 from chaosk.scripts import script
 from chaosk.steps._contract import Fault, Run
@@ -157,6 +159,30 @@ def test_keys_are_names(tmp_path: Path, kind: type[Inventory | Scenario]) -> Non
                     word for command in commands(value, loaded(tmp_path, scenario(), Scenario)) for word in command.argv
                 ]
                 assert payload not in words
+
+
+def test_the_value_of_a_variant_is_one_in_its_place(tmp_path: Path) -> None:
+    """What is true of a payload where it is written is true of it where a variant brings it; its name goes nowhere."""
+    path = tmp_path / "varied.yaml"
+    taken = 0
+    for payload in SHELL[::3]:
+        own = {
+            "variables": {**scenario()["variables"], "x": "y"},
+            "matrix": {"x": [payload, "other"]},
+            "tags": ["${x}"],
+        }
+        path.write_text(json.dumps({**scenario(), **own}), "utf-8")
+        try:
+            varied = load_variants(path)
+            plain = loaded(tmp_path, {**scenario(), "tags": [payload]}, Scenario)
+        except DocumentError:
+            continue
+        taken += 1
+        (one, _) = varied.values()
+        assert one.tags == (payload,)
+        assert one.model_copy(update={"name": plain.name, "variables": plain.variables}) == plain
+        assert set(slug(one.name)) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert taken > 20
 
 
 def test_the_login_shell_reads_every_word_as_it_is(poisoned: list[Poisoned], tmp_path: Path) -> None:

@@ -1,0 +1,26 @@
+"""The option ``--variant NAME`` that several subcommands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from chaosk.document import load_scenario, load_variants
+from chaosk.scenario import Scenario
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def variant_option(command: F) -> F:
+    """Give a command the parameter ``variant``: the one of a file's experiments that is meant."""
+    return click.option("--variant", metavar="NAME", help="Which variant of the scenario, if it has any.")(command)
+
+
+def chosen(path: Path, sets: Mapping[str, str], variant: str | None) -> tuple[Scenario, ...]:
+    """The scenario that is named, or all that the file holds. Raises DocumentError."""
+    if variant is None:
+        return tuple(load_variants(path, sets).values())
+    return (load_scenario(path, sets, variant),)

@@ -1,0 +1,118 @@
+"""The guards about what probes did: whose log is cut short, and who did nothing when there was something to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from chaosk.analysis.case import Case, Span
+from chaosk.analysis.histograms import Histograms, total
+from chaosk.verdict import Guard
+
+
+def log_truncated(case: Case, progress: Histograms) -> Iterator[Guard]:
+    """A probe's process left no end marker without having been ended on purpose, or its rows are not all there."""
+    on_purpose = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
+    for worker in case.workers:
+        process = (worker.probe, worker.incarnation)
+        end = case.ends.get(process)
+        name = f"{worker.probe}/{worker.incarnation}"
+        if end is None:
+            if process not in on_purpose:
+                yield Guard(
+                    guard="log_truncated", what=f"the log of {name} has no end marker: its last events are missing"
+                )
+            continue
+        if end["rows"] != progress.processes[process]:
+            what = f"the log of {name} has {progress.processes[process]:,} rows and says that it wrote {end['rows']:,}"
+            yield Guard(guard="log_truncated", what=what)
+        if worker.kind in _DUE and end["scheduled"] > progress.processes[process]:
+            due = _DUE[worker.kind]
+            what = f"{name} had {end['scheduled']:,} {due} due and accounts for {progress.processes[process]:,}"
+            yield Guard(guard="log_truncated", what=what)
+
+
+def nothing_happened(case: Case, progress: Histograms) -> Iterator[Guard]:
+    """No probe did anything, so nothing was tested."""
+    for probe in case.plan.probes:
+        if not any(worker.probe == probe for worker in case.workers):
+            yield Guard(guard="probe_not_started", what=f"the probe {probe} never got ready")
+    if not sum(progress.processes.values()):
+        what = "nothing was sent, read, asked or checked, so nothing was tested"
+        yield Guard(guard="nothing_happened", what=what)
+
+
+def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
+    """A probe did nothing in a phase in which it ran: no success before, no attempt during a fault, none after it."""
+    kinds = {worker.probe: worker.kind for worker in case.workers}
+    for probe, kind in sorted(kinds.items()):
+        success, attempt = _MISSING[kind]
+        for window in _lasting(case):
+            if not _ran_through(case, probe, window) or _frozen(case, probe, window):
+                continue
+            during = window.name not in ("baseline", "after_heal")
+            missing = attempt if during else success
+            if not total(progress, _TELLING[kind, during], probe, window.name):
+                yield Guard(guard="no_progress", what=f"{probe}: not one {missing} in the window {window.name}")
+
+
+def _lasting(case: Case) -> Iterator[Span]:
+    """The windows that ask for progress: baseline, each fault that stayed for a time, the time after the last heal."""
+    acted = {entry.name: entry for entry in case.acted}
+    for window in case.windows:
+        entry = acted.get(window.name)
+        if window.name == "run" or (entry is not None and (not entry.took or entry.healed is None)):
+            continue
+        yield window
+
+
+def _ran_through(case: Case, probe: str, window: Span) -> bool:
+    """Whether a process of the probe was meant to run in the window.
+
+    One that an entry ended is not missed, nor one that was fenced: its successor does the work.
+    """
+    ended = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
+    ended |= {process for process, at in case.fenced.items() if at < window.ended}
+    mine = [worker for worker in case.workers if worker.probe == probe]
+    return any((w.probe, w.incarnation) not in ended and w.started < window.ended for w in mine)
+
+
+def _frozen(case: Case, probe: str, window: Span) -> bool:
+    """Whether the probe was frozen all through the window: it is not missed then."""
+    pauses = {one.name for one in case.plan.timeline if one.kind == "pause_probe" and one.step.get("probe") == probe}
+    return any(
+        pause.name in pauses and pause.began <= window.began and window.ended <= pause.ended for pause in case.windows
+    )
+
+
+_TELLING = {
+    ("produce", False): ("ok",),
+    ("produce", True): ("ok", "fail", "info"),
+    ("consume", False): ("read",),
+    ("consume", True): ("call",),
+    ("transform", False): ("read",),
+    ("transform", True): ("call",),
+    ("health_check", False): ("healthy",),
+    ("health_check", True): ("healthy", "unhealthy"),
+    ("call", False): ("answered",),
+    ("call", True): ("call",),
+}
+"""By kind of probe, and whether in the middle of a fault, what counts as progress."""
+
+_MISSING = {
+    "produce": ("record acknowledged", "send attempted"),
+    "consume": ("record delivered", "poll or commit under way"),
+    "transform": ("record delivered", "poll or commit under way"),
+    "health_check": ("health check that succeeded", "health check"),
+    "call": ("call answered", "call"),
+}
+"""By kind of probe what was missed: a success, or in the middle of a fault an attempt."""
+
+_DUE = {"produce": "records", "health_check": "health checks", "call": "calls"}
+"""By kind of probe that has a schedule, what is due by it."""
+
+ABOUT_PROGRESS: tuple[Callable[[Case, Histograms], Iterator[Guard]], ...] = (
+    log_truncated,
+    nothing_happened,
+    no_progress,
+)
+"""All of them."""

@@ -36,6 +36,8 @@ class FakeKafka:
     alive: tuple[int, ...] = (0, 1, 2)
     busy: int = 0
     """How many times making a topic is answered with TOPIC_ALREADY_EXISTS."""
+    unserved: int | None = None
+    """A partition of each topic that its leader knows nothing of."""
     refuses: dict[str, int] = field(default_factory=dict)
     """By topic the error code that making or deleting it is answered with."""
     slow: int = 0
@@ -125,7 +127,8 @@ class FakeKafka:
     def _offset(self, name: str, one: Any) -> Any:
         ends = self.topics[name].ends or [0] * 100
         offset = ends[one.partition_index] if one.timestamp == -1 else 0
-        return SimpleNamespace(partition_index=one.partition_index, error_code=0, offset=offset)
+        error = 3 if one.partition_index == self.unserved else 0  # UNKNOWN_TOPIC_OR_PARTITION
+        return SimpleNamespace(partition_index=one.partition_index, error_code=error, offset=-1 if error else offset)
 
     def _OffsetFetchRequest(self, request: Any) -> Any:  # noqa: N802 - the request's name
         topics = [

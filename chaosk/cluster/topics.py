@@ -9,6 +9,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import topic_config
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.owner import claim, own_topics
+from chaosk.cluster.serving import wait_until_served
 from chaosk.cluster.shape import differences
 from chaosk.cluster.topicadmin import create_topics, delete_topics, wait_until_known
 from chaosk.cluster.views import PartitionView, View, current, partitions
@@ -34,7 +35,8 @@ def prepare(brokers: Brokers, topics: Mapping[str, Topic]) -> tuple[str, ...]:
     A topic that chaosk made before is deleted and made anew, and what groups had committed for it is gone with it.
     Any other topic of that name is never deleted: it is used as it is if it is empty and has the shape that is
     wanted, and else refused. Returns a line for each topic that says what was done. Raises PreflightError, before
-    anything was touched, if a topic cannot be had; ClusterError if the cluster does not do as it says.
+    anything was touched, if a topic cannot be had, or afterwards if a leader does not serve it; ClusterError if the
+    cluster does not do as it says.
     """
     found = _look(brokers, topics)
     own = own_topics(brokers, found.ids)
@@ -47,6 +49,7 @@ def prepare(brokers: Brokers, topics: Mapping[str, Topic]) -> tuple[str, ...]:
     alive = () if any(one.racks for one in found.views) else found.views[0].alive  # Kafka knows where racks are
     create_topics(brokers, {name: topic for name, topic in topics.items() if name not in foreign}, alive)
     claim(brokers, wait_until_known(brokers, topics))
+    wait_until_served(brokers, topics)
     words = {**dict.fromkeys(own, "made anew"), **dict.fromkeys(foreign, "there, empty: used as it is")}
     return tuple(f"topic {name}: {words.get(name, 'made')}" for name in topics)
 

@@ -9,7 +9,7 @@ from fake_kafka import FakeKafka, FakeTopic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.cluster import topicadmin
+from chaosk.cluster import serving, topicadmin
 from chaosk.cluster.owner import claim
 from chaosk.cluster.topics import prepare
 from chaosk.errors import ChaoskError, ClusterError, PreflightError
@@ -23,6 +23,7 @@ RING = [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topicadmin, "_PAUSE", 0.001)
     monkeypatch.setattr(topicadmin, "WITHIN", 0.3)
+    monkeypatch.setattr(serving, "WITHIN", 0.3)
 
 
 def run(kafka: FakeKafka, **topics: Topic) -> tuple[str, ...]:
@@ -172,6 +173,12 @@ def test_a_topic_that_never_gets_ready_is_an_error() -> None:
     """The wait has an end, and says what it waited for."""
     with pytest.raises(ClusterError, match="made, and not every broker knows them with all replicas in sync after"):
         run(FakeKafka(slow=10**9))
+
+
+def test_a_leader_that_does_not_serve_is_told() -> None:
+    """It is said to lead, and knows nothing of it, as after a deletion that it has missed: nothing is tested there."""
+    with pytest.raises(PreflightError, match="broker 2 leads its partition 2, and it does not serve it; look at its"):
+        run(FakeKafka(unserved=2))
 
 
 @given(

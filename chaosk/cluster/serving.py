@@ -1,0 +1,54 @@
+"""Whether partitions are served by those who are said to lead them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
+from chaosk.cluster.views import PartitionView, partitions
+from chaosk.cluster.wire import NoAnswer
+from chaosk.errors import PreflightError
+
+WITHIN = 30.0
+"""Seconds that leaders have for it: one that was just elected tells no end before its followers have fetched."""
+_PAUSE = 0.1
+
+
+def wait_until_served(brokers: Brokers, topics: Iterable[str]) -> None:
+    """Wait until the leader of every partition tells where its log ends; raises PreflightError for one that does not.
+
+    A broker that was frozen or cut off while its replica of a topic was deleted can keep it. Of another topic of that
+    name it then refuses to lead the partition, at every epoch up to the one that it remembers, while the cluster names
+    it as the leader, in sync (seen on Kafka 3.9 with ZooKeeper, after a cancelled reassignment).
+    """
+    end = time.monotonic() + WITHIN
+    names = sorted(topics)
+    while deaf := _unserved(brokers, names):
+        if time.monotonic() > end:
+            raise PreflightError(
+                f"topic {deaf[0].topic}: by the cluster's word broker {deaf[0].leader} leads its partition "
+                f"{deaf[0].partition}, and it does not serve it; look at its log, and restart it"
+            )
+        time.sleep(_PAUSE)
+
+
+def _unserved(brokers: Brokers, topics: list[str]) -> list[PartitionView]:
+    by_leader: dict[int, list[PartitionView]] = {}
+    for one in partitions(brokers.views(topics)):
+        by_leader.setdefault(one.leader, []).append(one)
+    return [one for leader, led in by_leader.items() for one in _silent(brokers, leader, led)]
+
+
+def _silent(brokers: Brokers, leader: int, led: list[PartitionView]) -> list[PartitionView]:
+    """Those of them whose end the leader does not tell."""
+    numbers: dict[str, list[int]] = {}
+    for one in led:
+        numbers.setdefault(one.topic, []).append(one.partition)
+    try:
+        _, ends = end_offsets_request(numbers)
+        told = offsets_by_partition(brokers.ask(leader, ends))
+    except NoAnswer:
+        return led
+    return [one for one in led if (one.topic, one.partition) not in told]

@@ -9,7 +9,7 @@ from random import Random
 
 from analysis.history import Row
 from truth.planting import jumped, steady
-from truth.reference_members import Term, name_of, terms
+from truth.reference_members import Term, given_by, name_of, terms
 from truth.reference_reading import owned
 from truth.story import Story, member_of, place_of
 
@@ -79,7 +79,7 @@ def committed_ahead(story: Story, draw: Random) -> bool:
         done = [row for row in commits_of(story, term) if row["outcome"] == "ok" and name_of(row) == name_of_term(term)]
         done = sorted((row for row in done if row["invoked"] >= term.given), key=_invoked)
         for row, later in zip_longest(done, done[1:]):
-            by = row["completed"] if row["kind"] == "auto" else row["invoked"]
+            by = given_by(story, row)
             had = [r["offset"] for r in story.rows["reads"] if _whose(r) == name_of_term(term)[:2] and r["at"] <= by]
             begun = had or (term.answer and term.answer["offset"] is not None)  # else nobody knows where it began
             ahead = [r["offset"] for r in term.reads if begun and r["offset"] > max(had, default=-1)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.history import Row
 from truth.planting import jumped, steady
-from truth.reference_members import name_of, terms
+from truth.reference_members import given_by, name_of, terms
 from truth.reference_reading import Owned, owned
 from truth.sightings import Spot, attempts, spot_of, written
 from truth.story import Story, member_of, place_of, value_of
@@ -32,7 +32,7 @@ def skipped_by_group(story: Story, draw: Random) -> bool:
     _owed(story, row, "violation", "violation")
     later = [each["at"] for each in story.rows["reads"] if _alike(each, row) and each["offset"] > row["offset"]]
     for done in story.rows["commits"]:
-        by = done["completed"] if done["kind"] == "auto" else done["invoked"]
+        by = given_by(story, done)
         ahead = done["outcome"] == "ok" and done["offset"] > row["offset"] and _alike(done, row)
         if ahead and by < min(later):
             story.expect("commit_ahead", "violation", *member_of(row), *place_of(row), done["offset"])

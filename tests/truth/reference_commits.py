@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.history import Row
 from truth.reference_log import unclean
-from truth.reference_members import Term, name_of, terms
+from truth.reference_members import Term, given_by, name_of, terms
 from truth.reference_reading import Owned, owned, proven
 from truth.sightings import covers, settings
 from truth.story import LEVELS, Story, member_of, place_of
@@ -133,7 +133,7 @@ def commit_ahead(story: Story) -> Iterator[Row]:
                 positions[member_of(row), place_of(row)].append((row[time], row["offset"]))
     for row in story.rows["commits"]:
         member, place = member_of(row), place_of(row)
-        by = row["completed"] if row["kind"] == "auto" else row["invoked"]
+        by = given_by(story, row)
         known = [position for at, position in positions[member, place] if at <= by]
         if row["outcome"] != "ok" or not known or row["offset"] <= max(known):
             continue

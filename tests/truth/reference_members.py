@@ -38,6 +38,15 @@ class Term:
         return self.taken if self.taken is not None else max(int(row["at"]) for row in self.reads)
 
 
+def given_by(story: Story, commit: Row) -> int:
+    """Until when what a member is given counts for a commit: asked for by itself, or answered while a poll went on."""
+    if commit["kind"] != "auto":
+        return int(commit["invoked"])
+    mine = [row for row in story.rows["polls"] if member_of(row) == member_of(commit)]
+    known = [row["completed"] or 0 for row in mine if row["invoked"] <= commit["completed"]]
+    return int(max(commit["completed"], *known, 0))
+
+
 def name_of(row: Row) -> Name:
     """The term that a row is of."""
     return member_of(row), place_of(row), row["assignment"]

@@ -26,7 +26,8 @@ class CommitAhead(Check):
     is one past the highest record it was given by then, or the offset it began at: the committed one that it found,
     or the one it sought. A commit beyond that counts only where a record in between is proven to be visible at its
     isolation level: control records and aborted ones lift the position rightly. Of an automatic commit nobody knows
-    when it was sent, so everything counts that the member was given until the answer came.
+    when it was sent, so everything counts that the member was given until the answer came, and by the poll that was
+    under way then: librdkafka marks records for the next commit as it takes them for a poll, and serves answers in it.
 
     Only acknowledged commits count. Unproven where the process has no end marker, because its log may lack its last
     deliveries. A member of which nobody knows where it began is not judged.
@@ -38,7 +39,7 @@ class CommitAhead(Check):
     rule = "B5"
     title = "commits beyond what the member was given"
     counted = ("commit ahead", "commits ahead")
-    tables = ("commits", "reads", "fetched", "seeks", "audit", "sends", "incarnations")
+    tables = ("commits", "reads", "fetched", "seeks", "polls", "audit", "sends", "incarnations")
     order = (*MEMBER, *PLACE, "began", "offset")
 
     def glance(self, rows: Rows) -> bool:
@@ -101,9 +102,7 @@ def beyond(events: Events) -> DataFrame:
         *MEMBER, *PLACE, F.col("completed").alias("time"), F.col("offset").alias("position")
     )
     sought = events.table("seeks").select(*MEMBER, *PLACE, F.col("at").alias("time"), F.col("offset").alias("position"))
-    time = F.when(F.col("kind") == "auto", F.col("completed")).otherwise(F.col("invoked"))
-    done = events.table("commits").filter(F.col("outcome") == "ok").withColumn("time", time)
-    commits = done.select(
+    commits = _timed(events).select(
         *MEMBER, *PLACE, "time", "group", "assignment", "offset", "invoked", "completed", F.lit(True).alias("commit")
     )
     rows = read.unionByName(found).unionByName(sought).unionByName(commits, allowMissingColumns=True)
@@ -115,6 +114,22 @@ def beyond(events: Events) -> DataFrame:
         .filter(F.col("offset") > F.col("position"))
         .select(*MEMBER, *OWNED, "assignment", "offset", "position", "invoked", "completed")
     )
+
+
+def _timed(events: Events) -> DataFrame:
+    """Acknowledged commits with the ``time`` until which what the member was given counts for them."""
+    done = events.table("commits").filter(F.col("outcome") == "ok")
+    asked = done.filter(F.col("kind") != "auto").withColumn("time", F.col("invoked"))
+    answered = done.filter(F.col("kind") == "auto").withColumns({"time": F.col("completed"), "answer": F.lit(True)})
+    polls = events.table("polls").select(*MEMBER, F.col("invoked").alias("time"), F.col("completed").alias("returned"))
+    so_far = Window.partitionBy(*MEMBER).orderBy("time").rangeBetween(Window.unboundedPreceding, 0)
+    served = (
+        answered.unionByName(polls, allowMissingColumns=True)
+        .withColumn("time", F.greatest("time", F.max("returned").over(so_far)))
+        .filter("answer")
+        .select(*asked.columns)
+    )
+    return asked.unionByName(served)
 
 
 def _joined(rows: Rows, **known: Numbers) -> Numbers:

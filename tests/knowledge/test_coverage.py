@@ -12,7 +12,7 @@ from sample_history import run_of
 from sample_inventory import INVENTORY
 from sample_run import Shape
 
-from chaosk.document import load_scenario
+from chaosk.document import load_variants
 from chaosk.errors import UsageError
 from chaosk.knowledge import coverage as module
 from chaosk.knowledge.coverage import Cell, coverage, of_run, of_scenario
@@ -125,11 +125,11 @@ def test_a_plan_with_too_many_probes_is_not_read(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_plan_as_it_is_written_is_understood(tmp_path: Path, path: Path) -> None:
     """A run has tried what its scenario tries, once all of it took: nothing is lost on the way through plan.json."""
-    told = load_scenario(path)
     fault = sample_run.fault(Shape())
-    faults = [fault.model_copy(update={"name": entry.name, "step": entry.kind}) for entry in told.timeline]
-    made = run_of(tmp_path, faults=tuple(faults))
-    made.plan.write_text(make(told, INVENTORY, "run", 1).to_json(), "utf-8")
-    one = stored(made)
-    assert of_run(one) == replace(of_scenario(told), verdict="pass")
-    assert (one.cluster.mode, one.cluster.shape) == ("zookeeper", "3 brokers, 3 ZooKeeper nodes")
+    for number, told in enumerate(load_variants(path).values()):
+        faults = [fault.model_copy(update={"name": entry.name, "step": entry.kind}) for entry in told.timeline]
+        made = run_of(tmp_path / str(number), faults=tuple(faults))
+        made.plan.write_text(make(told, INVENTORY, "run", 1).to_json(), "utf-8")
+        one = stored(made)
+        assert of_run(one) == replace(of_scenario(told), verdict="pass")
+        assert (one.cluster.mode, one.cluster.shape) == ("zookeeper", "3 brokers, 3 ZooKeeper nodes")

@@ -119,7 +119,7 @@ def test_a_folder_of_three(gate: Callable[..., subprocess.Popen[str]], tmp_path:
     assert process.returncode == 0, out
     place = folder_of(tmp_path / "gates")
     told = load(place)
-    assert [one.key for one in told.attempts] == [f"{name}-1" for name in THREE]
+    assert [Path(one.file).stem for one in told.attempts] == list(THREE)
     assert {(one.state, one.exit_code) for one in told.attempts} == {("done", 0)}
     assert {one.cluster for one in told.attempts} == {"3 brokers, 3 ZooKeeper nodes"}
     assert {record.healed for record in records(place)} == {True}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kafka.errors import for_code
 
 NONE = 0
@@ -22,3 +24,9 @@ def error_name(code: int) -> str:
     """The protocol's name of an error code, like ``NOT_CONTROLLER``; of one that is not known, its number."""
     message = getattr(for_code(code), "message", None)  # type: ignore[no-untyped-call]
     return f"error {code}" if message in (None, "UNKNOWN") else str(message)
+
+
+def reason(one: Any) -> str:  # noqa: ANN401 - a part of one of kafka-python's answers
+    """Its error by name, with what the broker says of it, if it says anything."""
+    name = error_name(one.error_code)
+    return f"{name} ({one.error_message})" if one.error_message else name

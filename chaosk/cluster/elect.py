@@ -52,7 +52,7 @@ def elect(brokers: Brokers, deed: Elect) -> tuple[Election, ...]:
     results = _results(answer)
     failed = [one for one in results if one.error_code not in _FINE]
     if failed or answer.error_code:
-        told = "; ".join(f"{deed.topic}-{one.partition_id}: {_reason(one)}" for one in failed[:5])
+        told = "; ".join(f"{deed.topic}-{one.partition_id}: {codes.reason(one)}" for one in failed[:5])
         raise StepError(f"the {deed.election} election failed: {told or codes.error_name(answer.error_code)}")
     return tuple(
         Election(topic=deed.topic, partition=one.partition_id, elected=one.error_code == codes.NONE)
@@ -66,8 +66,3 @@ def _results(answer: Any) -> list[Any]:  # noqa: ANN401 - kafka-python's answers
 
 def _errors(answer: Any) -> list[int]:  # noqa: ANN401 - kafka-python's answers
     return [answer.error_code, *(one.error_code for one in _results(answer))]
-
-
-def _reason(one: Any) -> str:  # noqa: ANN401 - kafka-python's answers
-    name = codes.error_name(one.error_code)
-    return f"{name} ({one.error_message})" if one.error_message else name

@@ -39,8 +39,8 @@ def reassign(brokers: Brokers, deed: Reassign) -> tuple[int, ...]:
     fine = {codes.NONE} if deed.replicas is not None else {codes.NONE, codes.NO_REASSIGNMENT_IN_PROGRESS}
     failed = [one for one in results if one.error_code not in fine]
     if failed or answer.error_code:
-        told = "; ".join(f"{deed.topic}-{one.partition_index}: {_reason(one)}" for one in failed[:5])
-        raise StepError(f"the reassignment was refused: {told or _reason(answer)}")
+        told = "; ".join(f"{deed.topic}-{one.partition_index}: {codes.reason(one)}" for one in failed[:5])
+        raise StepError(f"the reassignment was refused: {told or codes.reason(answer)}")
     return tuple(sorted(int(one.partition_index) for one in results))
 
 
@@ -56,7 +56,7 @@ def reassigning(brokers: Brokers, topic: str) -> tuple[int, ...]:
 
     answer = ask_controller(brokers, request, lambda one: [one.error_code])
     if answer.error_code:
-        raise ClusterError(f"topic {topic}: what is being reassigned cannot be read: {_reason(answer)}")
+        raise ClusterError(f"topic {topic}: what is being reassigned cannot be read: {codes.reason(answer)}")
     return tuple(sorted(int(one.partition_index) for each in answer.topics for one in each.partitions))
 
 
@@ -74,8 +74,3 @@ def _results(answer: Any) -> list[Any]:  # noqa: ANN401 - kafka-python's answers
 
 def _errors(answer: Any) -> list[int]:  # noqa: ANN401 - kafka-python's answers
     return [answer.error_code, *(one.error_code for one in _results(answer))]
-
-
-def _reason(one: Any) -> str:  # noqa: ANN401 - kafka-python's answers
-    name = codes.error_name(one.error_code)
-    return f"{name} ({one.error_message})" if one.error_message else name

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -228,43 +229,38 @@ time.sleep(60)
 """
 
 
-def test_the_kernel_wakes_a_frozen_one_whose_parent_is_killed(tmp_path: Path) -> None:
-    """Nobody is left to let it go on: it wakes, finds that it is an orphan, and ends cleanly."""
-    path = tmp_path / "parent.json"
-    path.write_text(spec(tmp_path).model_dump_json())
+@contextmanager
+def killed_parent(folder: Path) -> Iterator[int]:
+    """The pid of a probe at work, whose parent is killed at the end of the block; then the probe has to end."""
+    path = folder / "parent.json"
+    path.write_text(spec(folder).model_dump_json())
     with subprocess.Popen([sys.executable, "-c", PARENT, str(path)], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         deadline = time.monotonic() + 30
-        while not (tmp_path / "writer-0" / "sends.arrows").exists() and time.monotonic() < deadline:
+        while not (folder / "writer-0" / "sends.arrows").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
-        os.kill(child, signal.SIGSTOP)
-        time.sleep(0.2)
+        yield child
         parent.kill()
     deadline = time.monotonic() + 20
     while alive(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not alive(child)
+
+
+def test_the_kernel_wakes_a_frozen_one_whose_parent_is_killed(tmp_path: Path) -> None:
+    """Nobody is left to let it go on: it wakes, finds that it is an orphan, and ends cleanly."""
+    with killed_parent(tmp_path) as child:
+        os.kill(child, signal.SIGSTOP)
+        time.sleep(0.2)
     assert (tmp_path / "writer-0" / "ends.arrows").exists()
 
 
 def test_it_outlives_the_thread_that_started_it_and_not_the_process(tmp_path: Path) -> None:
     """The end of the starting thread is not the end of the parent; a SIGKILL of the parent ends it, cleanly."""
-    path = tmp_path / "parent.json"
-    path.write_text(spec(tmp_path).model_dump_json())
-    with subprocess.Popen([sys.executable, "-c", PARENT, str(path)], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        child = int(parent.stdout.readline())
-        deadline = time.monotonic() + 30
-        while not (tmp_path / "writer-0" / "sends.arrows").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+    with killed_parent(tmp_path) as child:
         time.sleep(0.5)
         assert alive(child), "it runs on after the thread that started it ended"
-        parent.kill()
-    deadline = time.monotonic() + 20
-    while alive(child) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not alive(child)
     assert (tmp_path / "writer-0" / "ends.arrows").exists(), "it wrote all it knew"
     assert sorted(sends(tmp_path)) == list(range(len(sends(tmp_path))))
 

@@ -1,0 +1,135 @@
+"""``chaosk explore``: random sequences of faults, until one shows a violation, which is then made smaller."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chaosk.cli._folders import new_folder
+from chaosk.cli._outlet import lasting_output
+from chaosk.cli._sets import set_option, sets_of
+from chaosk.errors import UsageError
+from chaosk.units import parse_duration
+
+if TYPE_CHECKING:
+    from chaosk.explore.record import Exploration
+    from chaosk.explore.space import Space
+    from chaosk.inventory import Inventory
+
+
+def _time(context: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature
+    """Seconds from a duration with its unit."""
+    try:
+        return parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command("explore")
+@click.argument("space", required=False, type=click.Path(path_type=Path))
+@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster; without it a lab on this machine.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="The same seed draws the same sequences.")
+@click.option("--for", "time", callback=_time, default="15m", help="How long rounds are begun (15m).")
+@click.option("--rounds", type=click.IntRange(1, 100_000), help="How many rounds at most.")
+@click.option("--first", type=click.IntRange(1, 2**31), default=1, help="The first round (1).")
+@click.option("--no-shrink", is_flag=True, help="Leave what is found as it was drawn.")
+@click.option("--shrink-for", callback=_time, default="15m", help="How long smaller sequences are begun (15m).")
+@click.option(
+    "--tries", type=click.IntRange(1, 100), default=2, help="How often a smaller sequence is run until it fails (2)."
+)
+@click.option("--draw", is_flag=True, help="Run nothing; print what --rounds rounds (1) would run.")
+@set_option
+@click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where its folder goes.")
+@click.option("--continue", "former", type=click.Path(path_type=Path), help="Go on with what this folder has not run.")
+def command(
+    former: Path | None,
+    output: Path,
+    space: Path | None,
+    assignments: tuple[str, ...],
+    *,
+    draw: bool,
+    **options: Any,  # noqa: ANN401 - those of `_new`
+) -> int:
+    """Draw sequences of faults from SPACE and run them one after the other, until one fails.
+
+    What fails is made smaller as long as it fails alike, and left as a scenario that `chaosk run` shows again. Ends
+    with 1 if something was found, 0 if not, 2 if no round's evidence carried, 3 if a fault could not be healed.
+    """
+    sets = sets_of(assignments)
+    if former is not None:
+        if space is not None or sets or draw:
+            raise UsageError("--continue goes on with the space of that folder; leave all else out, or begin anew")
+        with lasting_output():
+            return _continued(former)
+    if space is None:
+        raise UsageError("name a space of sequences, like: chaosk explore scenarios/explore/acks1.yaml")
+    known, cluster, told = _new(space, sets, **options)
+    if draw:
+        return _drawn(known, cluster, told)
+    from chaosk.cli._explore import play  # noqa: PLC0415 - scipy takes a second to load
+
+    with lasting_output():
+        return play(told, known, cluster, new_folder(output, "explore"))
+
+
+def _new(  # noqa: PLR0913 - one for each option
+    path: Path,
+    sets: Mapping[str, str],
+    *,
+    inventory: Path | None,
+    seed: int | None,
+    time: float,
+    rounds: int | None,
+    first: int,
+    no_shrink: bool,
+    shrink_for: float,
+    tries: int,
+) -> tuple[Space, Inventory | None, Exploration]:
+    """An exploration that has run nothing yet; every mistake that can be told before is."""
+    from chaosk.cli._explore import begun, settled  # noqa: PLC0415 - loads librdkafka
+    from chaosk.document.spaces import load_space  # noqa: PLC0415
+
+    space = load_space(path, sets)
+    known = settled(space, inventory)
+    chosen = next((one for one in (seed, space.explore.seed) if one is not None), secrets.randbits(32))
+    told = begun(
+        space, sets, inventory,
+        seed=chosen, first=first, seconds=time, rounds=rounds,
+        shrink_seconds=0.0 if no_shrink else shrink_for, tries=tries,
+    )  # fmt: skip
+    return space, known, told
+
+
+def _drawn(space: Space, cluster: Inventory | None, told: Exploration) -> int:
+    """Print what rounds would run."""
+    from chaosk.explore.draw import draw  # noqa: PLC0415 - as above
+    from chaosk.explore.fit import refusal  # noqa: PLC0415
+    from chaosk.explore.sequence import document, text  # noqa: PLC0415
+
+    for number in range(told.first, told.first + (told.rounds or 1)):
+        drawn = draw(space, told.seed, number, refusal(space, cluster))
+        name = f"{space.name} (seed {told.seed}, round {number})"
+        comment = f"Round {number} of seed {told.seed}; again: chaosk run FILE --seed {drawn.seed}"
+        click.echo(text(document(space, drawn.sequence, name), [comment]))
+    return 0
+
+
+def _continued(former: Path) -> int:
+    from chaosk.cli._explore import play, settled  # noqa: PLC0415 - as above
+    from chaosk.document.spaces import load_space  # noqa: PLC0415
+    from chaosk.explore import record  # noqa: PLC0415
+    from chaosk.explore.outcome import finished, resumed  # noqa: PLC0415
+
+    told = record.load(former)
+    folder = former if former.is_dir() else former.parent
+    space = load_space(Path(told.space), told.sets)
+    if record.digest_of(space) != told.digest:
+        raise UsageError(f"{told.space}: has changed since the exploration was begun; begin another one")
+    if finished(told):
+        raise UsageError("--continue: that exploration has run all it was to run; begin another one")
+    inventory = None if told.inventory is None else Path(told.inventory)
+    return play(resumed(told), space, settled(space, inventory), folder)

@@ -1,0 +1,56 @@
+"""Delta debugging: the few of many that it takes to fail.
+
+Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input (2002), the algorithm ddmin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from itertools import pairwise
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def ddmin(items: tuple[T, ...]) -> Generator[tuple[T, ...], bool, tuple[T, ...]]:
+    """Yield parts of ``items``, which fail as a whole, and be sent whether each fails; return the least part found.
+
+    Of what is returned no single item can be left out. In order; nothing is yielded that is not smaller than the last
+    part that failed, so who stops early has that one. The empty part is yielded last, where all but one item went.
+    """
+    parts = 2
+    while len(items) > 1:
+        chunks = _split(items, min(parts, len(items)))
+        smaller = yield from _first(chunks)
+        if smaller is not None:
+            items, parts = smaller, 2
+            continue
+        rests = [_without(chunks, number) for number in range(len(chunks))] if len(chunks) > 2 else []
+        smaller = yield from _first(rests)
+        if smaller is not None:
+            items, parts = smaller, max(len(chunks) - 1, 2)
+        elif len(chunks) == len(items):
+            return items
+        else:
+            parts = 2 * len(chunks)
+    if items and (yield ()):
+        return ()
+    return items
+
+
+def _first(several: list[tuple[T, ...]]) -> Generator[tuple[T, ...], bool, tuple[T, ...] | None]:
+    """The first that fails; None if none does."""
+    for one in several:
+        if (yield one):
+            return one
+    return None
+
+
+def _split(items: tuple[T, ...], parts: int) -> list[tuple[T, ...]]:
+    """In so many parts of nearly equal length, none empty."""
+    ends = [len(items) * number // parts for number in range(parts + 1)]
+    return [items[start:end] for start, end in pairwise(ends)]
+
+
+def _without(chunks: list[tuple[T, ...]], left_out: int) -> tuple[T, ...]:
+    return tuple(item for number, chunk in enumerate(chunks) if number != left_out for item in chunk)

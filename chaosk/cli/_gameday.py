@@ -1,0 +1,62 @@
+"""The options of ``chaosk run`` that make it a game day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from chaosk.errors import UsageError
+from chaosk.units import parse_duration, spell_duration
+
+if TYPE_CHECKING:
+    from chaosk.gameday.session import Options
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LONGEST_NAME = 80
+
+
+def game_day_options(command: F) -> F:
+    """Give a command the parameters that :func:`options_of` reads."""
+    for option in (
+        click.option(
+            "--watch-group", "watch_groups", multiple=True, metavar="GROUP", help="A consumer group to look at."
+        ),
+        click.option("--answer-within", metavar="TIME", help="Heal and stop where nobody answers; 5m unless given."),
+        click.option("--operator", metavar="NAME", help="Who decides, for the report; the login name unless given."),
+        click.option("--game-day", is_flag=True, help="Show a console, and ask before each step."),
+    ):
+        command = option(command)
+    return command
+
+
+def options_of(given: dict[str, Any]) -> Options | None:
+    """How the game day is to be held; None if there is to be none. Raises UsageError, also for an unfit terminal."""
+    if not given["game_day"]:
+        names = {"operator": "--operator", "answer_within": "--answer-within", "watch_groups": "--watch-group"}
+        if extra := [option for name, option in names.items() if given[name]]:
+            raise UsageError(f"{extra[0]} is for a game day; add --game-day, or leave it out")
+        return None
+    from chaosk.gameday.session import ANSWER_WITHIN, Options, login_name  # noqa: PLC0415 - only for a game day
+    from chaosk.gameday.terminal import refuse_unfit  # noqa: PLC0415 - as above
+
+    operator = (given["operator"] or login_name()).strip()
+    if not operator or len(operator) > _LONGEST_NAME or not operator.isprintable():
+        raise UsageError(f"--operator: write a name of 1 to {_LONGEST_NAME} printable characters")
+    within = ANSWER_WITHIN if given["answer_within"] is None else _duration(given["answer_within"])
+    refuse_unfit()
+    return Options(operator, within, tuple(given["watch_groups"]))
+
+
+def _duration(text: str) -> float:
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--answer-within: {error}") from error
+    if seconds < 1:
+        raise UsageError(
+            f"--answer-within: {spell_duration(seconds)} is too short to read a question; write 1s or more"
+        )
+    return seconds

@@ -1,0 +1,33 @@
+"""``chaosk plan --runbook FILE``: the plan as a page to print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from chaosk.errors import UsageError
+from chaosk.inventory import Inventory
+from chaosk.preview import Row
+from chaosk.scenario import Scenario
+
+_MARKDOWN, _HTML = (".md", ".markdown"), (".html", ".htm")
+
+
+def refuse_name(path: Path) -> None:
+    """Raise UsageError unless the file's name says which form it is to have."""
+    if path.suffix.lower() not in (*_MARKDOWN, *_HTML):
+        raise UsageError(f"--runbook {path}: its name says which form it has; let it end with .md or .html")
+
+
+def write_runbook(
+    path: Path, cluster: tuple[Path | None, Inventory | None], told: Sequence[tuple[Scenario, tuple[Row, ...]]]
+) -> None:
+    """Write it as a whole or not at all; raises UsageError where that cannot be."""
+    from chaosk.report.files import replace  # noqa: PLC0415 - loading matplotlib takes a second that others save
+    from chaosk.runbook.content import runbook  # noqa: PLC0415 - as above
+    from chaosk.runbook.html import html  # noqa: PLC0415 - as above
+    from chaosk.runbook.markdown import markdown  # noqa: PLC0415 - as above
+
+    file, inventory = cluster
+    books = [runbook(scenario, inventory, rows, str(file or "FILE")) for scenario, rows in told]
+    replace(path, (html if path.suffix.lower() in _HTML else markdown)(books))

@@ -1,0 +1,87 @@
+"""Latencies of the last seconds, from the tail of the event streams that the probes write; the probes do nothing more.
+
+A producer's latency counts from when a record was due until it was acknowledged, a consumer's until the record was
+delivered, as in the report; a call's from its begin.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from chaosk.arrow import SCHEMAS
+from chaosk.eventlog import SUFFIX
+from chaosk.run.clock import now
+
+WINDOW = 5.0
+"""Seconds that a latency counts for."""
+_SPANS = {"sends": ("scheduled", "completed"), "reads": ("scheduled", "at"), "calls": ("began", "completed")}
+"""By table the columns between which the time passed."""
+
+Batch = pa.RecordBatch
+
+
+class Tail:
+    """One stream, read on from where it was read to before."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place = 0
+
+    def fresh(self) -> Iterator[Batch]:
+        """The batches that came since; a batch that is only half there comes the next time."""
+        schema = SCHEMAS[self._path.name.removesuffix(SUFFIX)]
+        with suppress(OSError, pa.ArrowException, EOFError), pa.OSFile(str(self._path), "rb") as source:
+            size = source.size()
+            source.seek(self._place)
+            while self._place < size:
+                message = pa.ipc.read_message(source)
+                self._place = source.tell()
+                if message.type == "record batch":
+                    yield pa.ipc.read_record_batch(message, schema)
+
+
+class Latencies:
+    """What the probes of one run took lately."""
+
+    def __init__(self, live: Path) -> None:
+        """``live``: the folder of the run's event streams."""
+        self._live = live
+        self._tails: dict[Path, Tail] = {}
+        self._seen: dict[str, deque[tuple[int, NDArray[np.int64]]]] = {}
+
+    def p99(self) -> dict[str, float]:
+        """By probe the seconds that 99 of 100 stayed below, over the last seconds; none for one without any."""
+        at = now()
+        for table in _SPANS:
+            for path in self._live.glob(f"*/{table}{SUFFIX}"):
+                tail = self._tails.setdefault(path, Tail(path))
+                for batch in tail.fresh():
+                    self._add(path.parent.name.rpartition("-")[0], at, _took(table, batch))
+        for seen in self._seen.values():
+            while seen and seen[0][0] < at - WINDOW * 1e9:
+                seen.popleft()
+        return {
+            probe: float(np.percentile(np.concatenate([took for _, took in seen]), 99)) / 1e9
+            for probe, seen in self._seen.items()
+            if seen
+        }
+
+    def _add(self, probe: str, at: int, took: NDArray[np.int64]) -> None:
+        if len(took):
+            self._seen.setdefault(probe, deque()).append((at, took))
+
+
+def _took(table: str, batch: Batch) -> NDArray[np.int64]:
+    """Nanoseconds of each row that has both times; of sends only those that were acknowledged."""
+    began, ended = (batch.column(name).to_numpy(zero_copy_only=False) for name in _SPANS[table])
+    known = ~(np.isnan(began.astype(float)) | np.isnan(ended.astype(float)))
+    if table != "reads":
+        known &= np.array([outcome == "ok" for outcome in batch.column("outcome").to_pylist()], dtype=bool)
+    return np.asarray(ended[known], dtype=np.int64) - np.asarray(began[known], dtype=np.int64)

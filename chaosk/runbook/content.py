@@ -1,0 +1,92 @@
+"""What a runbook says, once for every form of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chaosk import preview, registry
+from chaosk.inventory import Inventory
+from chaosk.metrics import METRICS
+from chaosk.report.words import bounds
+from chaosk.scenario import Scenario
+from chaosk.units import spell_duration
+
+Pairs = tuple[tuple[str, str], ...]
+
+ROLES = (
+    "Leads the game day, decides at the console",
+    "Watches the users' side: dashboards, support",
+    "Looks after the cluster, can heal by hand",
+    "Writes down what happens",
+    "To be called if it goes wrong",
+)
+"""Lines that are left to be filled in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runbook:
+    """One experiment."""
+
+    name: str
+    hypothesis: str
+    cluster: Pairs
+    probes: Pairs
+    rows: tuple[preview.Row, ...]
+    aborts: tuple[str, ...]
+    """What ends the run by itself."""
+    allowed: Pairs
+    expects: Pairs
+    times: Pairs
+    by_hand: tuple[str, ...]
+    """Commands that heal everything."""
+    roles: tuple[str, ...] = ROLES
+
+
+def runbook(scenario: Scenario, inventory: Inventory | None, rows: tuple[preview.Row, ...], file: str) -> Runbook:
+    """All that is said of a scenario; ``rows``: what :mod:`chaosk.preview` makes of it; ``file``: the inventory's."""
+    return Runbook(
+        name=scenario.name,
+        hypothesis=scenario.hypothesis,
+        cluster=tuple(_cluster(scenario, inventory)),
+        probes=tuple(
+            (name, f"{registry.name_of(type(probe))} {', '.join(probe.topics())}")
+            for name, probe in scenario.probes.items()
+        ),
+        rows=rows,
+        aborts=tuple(_aborts(scenario, inventory)),
+        allowed=tuple(scenario.allow.reasons().items()),
+        expects=tuple(_expects(scenario)),
+        times=(("baseline", spell_duration(scenario.baseline)), ("settle", spell_duration(scenario.settle))),
+        by_hand=(f"chaosk halt --inventory {shlex.quote(file)}", f"chaosk heal --inventory {shlex.quote(file)}"),
+    )
+
+
+def _cluster(scenario: Scenario, inventory: Inventory | None) -> Iterator[tuple[str, str]]:
+    if inventory is not None:
+        yield "cluster", inventory.name
+        yield "brokers", ", ".join(f"{number} on {one.host}" for number, one in inventory.brokers.items())
+        for kind, nodes in (("ZooKeeper", inventory.zookeepers), ("controllers", inventory.controllers)):
+            if nodes:
+                yield kind, ", ".join(f"{number} on {one.host}" for number, one in nodes.items())
+        yield "longest lease", spell_duration(inventory.longest_lease)
+    for name, topic in scenario.topics.items():
+        config = "".join(f", {key}={value}" for key, value in topic.config.items())
+        yield "topic", f"{name}: {topic.partitions} partitions, {topic.replication_factor} replicas{config}"
+
+
+def _aborts(scenario: Scenario, inventory: Inventory | None) -> Iterator[str]:
+    for condition in (*(inventory.stop_conditions if inventory else ()), *scenario.stop_conditions):
+        fields = ", ".join(f"{key}: {value}" for key, value in condition.model_dump(mode="json").items())
+        yield f"{registry.name_of(type(condition))}: {fields}" if fields else registry.name_of(type(condition))
+
+
+def _expects(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    for metric, subjects in scenario.expect.bounds.items():
+        for subject, limits in subjects.items():
+            for limit in limits:
+                about = f"{metric} {subject}".strip()
+                yield about, f"{bounds(limit.min, limit.max, METRICS[metric].unit)}, over {limit.during}"
+    if scenario.expect.verdict is not None:
+        yield "verdict", scenario.expect.verdict.value

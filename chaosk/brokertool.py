@@ -1,0 +1,60 @@
+"""Commands that change settings of brokers and quotas of clients: one constant script, run as root on a host. Pure.
+
+Kafka's own kafka-configs.sh does it, there: so a host can undo it by itself when chaosk is gone.
+"""
+
+from __future__ import annotations
+
+from chaosk.entity import Settings
+from chaosk.errors import StepError
+from chaosk.inventory import Inventory
+from chaosk.scripts import script
+from chaosk.transport.command import Command
+
+QUICK = 15.0
+"""Seconds to look."""
+SLOW = 60.0
+"""Seconds for Kafka's tool, which starts twice where a part of it is done already; busy hosts take long over that."""
+IN_THE_CLEAR = "PLAINTEXT"
+
+
+def fits(inventory: Inventory, host: str) -> Command:
+    """Whether the host has the tool, and the file that it needs."""
+    return _command(host, "fits", *_tool(inventory), timeout=QUICK)
+
+
+def change(inventory: Inventory, host: str, settings: Settings) -> Command:
+    """Set and remove settings of a broker or of clients; doing it again changes nothing.
+
+    Raises StepError where the tool could not log in.
+    """
+    if (why := refused(inventory)) is not None:
+        raise StepError(why)
+    of = settings.of
+    words = (name if value is None else f"{name}={value}" for name, value in settings.values.items())
+    return _command(host, "change", *place(inventory), of.name, of.user or "", of.client or "", *words)
+
+
+def place(inventory: Inventory) -> tuple[str, str, str]:
+    """The words that are the same for all that is changed on a cluster: tool, its file, and where brokers answer."""
+    return (*_tool(inventory), ",".join(f"{host}:{port}" for host, port in inventory.client_addresses().values()))
+
+
+def refused(inventory: Inventory) -> str | None:
+    """Why the tool could not log in to the cluster, and what to write; None where the inventory tells of nothing."""
+    spoken = inventory.client.get("security.protocol", IN_THE_CLEAR)
+    if inventory.kafka.client_config is not None or str(spoken).upper() == IN_THE_CLEAR:
+        return None
+    return (
+        f"clients of {inventory.name} use {spoken}, and Kafka's own tools on the hosts need a file that says how; "
+        "write `client_config` below `kafka` in the inventory"
+    )
+
+
+def _tool(inventory: Inventory) -> tuple[str, str]:
+    return inventory.kafka.home, inventory.kafka.client_config or ""
+
+
+def _command(host: str, *words: str, timeout: float = SLOW) -> Command:
+    argv = ("sh", "-c", script("settings"), "chaosk", *words)
+    return Command(host=host, argv=argv, sudo=True, timeout=timeout, repeatable=True)

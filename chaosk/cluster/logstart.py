@@ -1,0 +1,21 @@
+"""Where a partition's log begins."""
+
+from __future__ import annotations
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
+from chaosk.errors import ClusterError
+
+
+def log_start(brokers: Brokers, topic: str, partition: int) -> int:
+    """The first offset that its leader still has; raises ClusterError if it does not tell, or there is none."""
+    leaders = {one.partition: one.leader for one in brokers.partitions(topic)}
+    if partition not in leaders:
+        raise ClusterError(f"topic {topic}: the cluster has no partition {partition} of it")
+    if leaders[partition] < 0:
+        raise ClusterError(f"{topic}-{partition}: no leader tells where its log begins")
+    request, _ = end_offsets_request({topic: [partition]})
+    found = offsets_by_partition(brokers.ask(leaders[partition], request))
+    if (topic, partition) not in found:
+        raise ClusterError(f"{topic}-{partition}: its leader does not tell where its log begins")
+    return found[topic, partition]

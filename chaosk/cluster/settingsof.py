@@ -1,0 +1,77 @@
+"""Settings that topics, brokers and clients have of their own: read, and changed, through the cluster itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.admin import DescribeClientQuotasRequest, IncrementalAlterConfigsRequest
+
+from chaosk.cluster import codes
+from chaosk.cluster.asking import ask_controller
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.configs import TOPIC, Config, broker_config, topic_config
+from chaosk.entity import Entity, Settings, number
+from chaosk.errors import ClusterError, StepError
+
+_SET, _DELETE = 0, 1  # IncrementalAlterConfigs: operations
+_EXACTLY = 0  # DescribeClientQuotas: the entity of this name
+
+
+def settings_of(brokers: Brokers, entity: Entity) -> dict[str, str]:
+    """By name what was set on a topic, a broker or clients; defaults and what a file says are left out.
+
+    A topic is described by the controller, in KRaft by a broker that reaches it, a broker by itself. Raises
+    ClusterError where nobody tells.
+    """
+    if entity.kind == "clients":
+        return _quotas(brokers, entity)
+    found = broker_config(brokers, int(entity.name)) if entity.kind == "broker" else _topic(brokers, entity.name)
+    return {name: found.values[name] for name in sorted(found.own)}
+
+
+def configure(brokers: Brokers, settings: Settings) -> None:
+    """Set and remove settings of a topic, all of them or none; to remove what is not set is no failure.
+
+    Raises StepError if the controller refuses, ClusterError if none answers.
+    """
+
+    def request() -> IncrementalAlterConfigsRequest:
+        kind = IncrementalAlterConfigsRequest.AlterConfigsResource
+        configs = [
+            kind.AlterableConfig(name=name, config_operation=_DELETE if value is None else _SET, value=value)
+            for name, value in settings.values.items()
+        ]
+        topic = kind(resource_type=TOPIC, resource_name=settings.of.name, configs=configs)
+        return IncrementalAlterConfigsRequest(resources=[topic], validate_only=False, version=1)
+
+    answer = ask_controller(brokers, request, lambda one: [each.error_code for each in one.responses])
+    refused = [one for one in answer.responses if one.error_code != codes.NONE]
+    if refused:
+        raise StepError(f"{settings.of}: its settings were not changed: {codes.reason(refused[0])}")
+
+
+def _topic(brokers: Brokers, topic: str) -> Config:
+    controller = brokers.controller()
+    if controller is None:
+        raise ClusterError(f"topic {topic}: no controller tells its settings")
+    return topic_config(brokers, controller, topic)
+
+
+def _quotas(brokers: Brokers, entity: Entity) -> dict[str, str]:
+    named = {"user": entity.user, "client-id": entity.client}
+    asked = {kind: name for kind, name in named.items() if name is not None}
+
+    def request() -> DescribeClientQuotasRequest:
+        kind = DescribeClientQuotasRequest.ComponentData
+        components = [kind(entity_type=each, match_type=_EXACTLY, match=name) for each, name in asked.items()]
+        return DescribeClientQuotasRequest(components=components, strict=True, version=1)
+
+    answer = ask_controller(brokers, request, lambda one: [one.error_code])
+    if answer.error_code:
+        raise ClusterError(f"{entity}: the quotas cannot be read: {codes.reason(answer)}")
+    entries = [one for one in answer.entries or () if _named(one) == asked]
+    return {each.key: number(each.value) for one in entries for each in one.values}
+
+
+def _named(entry: Any) -> dict[str, str | None]:  # noqa: ANN401 - a part of one of kafka-python's answers
+    return {one.entity_type: one.entity_name for one in entry.entity}

@@ -1,0 +1,31 @@
+"""Whether the beginning of a log is gone."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.inventory import Inventory
+
+
+class LogBegins(Condition):
+    """The log of a partition begins at an offset or beyond it: retention, or who deletes records, came so far."""
+
+    spelling: ClassVar[str] = "log_begins(TOPIC, PARTITION, OFFSET)"
+    example: ClassVar[str] = "log_begins(orders, 0, 1)"
+
+    topic: str
+    """The topic."""
+    partition: Annotated[int, Field(ge=0)]
+    """The partition."""
+    offset: Annotated[int, Field(ge=0)]
+    """Where it begins at the earliest."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
+        """Ask the leader once; raises ClusterError if it does not tell, or there is no such partition."""
+        found = live.log_start(self.topic, self.partition)
+        seen = f"{self.topic}-{self.partition}: its log begins at {found}"
+        return Answer(holds=found >= self.offset, seen=seen)

@@ -1,0 +1,27 @@
+"""Whether a topic is one that chaosk made."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer, Condition
+from chaosk.inventory import Inventory
+
+
+class OwnTopic(Condition):
+    """The topic that has this name now is the one that chaosk made, or took over empty, before the run.
+
+    Not one that somebody has deleted and made again since.
+    """
+
+    spelling: ClassVar[str] = "own_topic(TOPIC)"
+    example: ClassVar[str] = "own_topic(orders)"
+
+    topic: str
+    """The topic."""
+
+    def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
+        """Ask the cluster once; raises ClusterError if it does not answer."""
+        own = live.own_topic(self.topic)
+        return Answer(holds=own, seen=f"{self.topic} {'was made' if own else 'is not known to be made'} by chaosk")

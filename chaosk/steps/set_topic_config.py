@@ -1,0 +1,71 @@
+"""Change the configuration of a topic while clients use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from chaosk.entity import Entity, Settings, spelled
+from chaosk.steps._contract import Configure, Deed, Fact, Site
+from chaosk.steps._partitions import owned
+from chaosk.steps._settings import Settled
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z.]{1,80}$")]
+
+
+def _judged(config: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
+    if "cleanup.policy" in config:
+        msg = (
+            "nobody could tell what compaction removed from what is lost; write cleanup.policy to the topic's own "
+            "`config`, and change other settings here"
+        )
+        raise ValueError(msg)
+    return config
+
+
+class SetTopicConfig(Settled):
+    """Change the configuration of a topic, as kafka-configs.sh does; the undo puts back what was set there before.
+
+    What was not set is removed again. It takes once the controller tells the new values. What brokers make of them may
+    take longer: retention, for one, deletes whole segments, every ``log.retention.check.interval.ms`` of the broker
+    (five minutes unless that is set). The rules go by the laxest of all values that a setting has in the run: where
+    ``unclean.leader.election.enable`` was true for a moment, a loss is allowed.
+
+    The topic is chaosk's own, so no host keeps the undo: if chaosk dies, the next run that wants the topic deletes it.
+    """
+
+    example: ClassVar[str] = """\
+at: 10s
+set_topic_config: {topic: orders, config: {retention.bytes: 100000}}
+for: 30s
+"""
+
+    topic: str
+    """The topic, one of the scenario's."""
+    config: Annotated[dict[Name, str | int | float | bool], Field(min_length=1, max_length=50), AfterValidator(_judged)]
+    """What is set, as in a topic's own ``config``; all but ``cleanup.policy``."""
+
+    def targets(self) -> tuple[str, ...]:
+        """None: the controller is asked, whoever it is."""
+        return ()
+
+    def changes(self, site: Site) -> Iterator[Settings]:  # noqa: ARG002 - the same everywhere
+        """All at once."""
+        values: dict[str, str | None] = {name: spelled(value) for name, value in self.config.items()}
+        yield Settings(of=Entity(kind="topic", name=self.topic), values=values)
+
+    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
+        """It is chaosk's own topic."""
+        yield owned(self.topic)
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """One request."""
+        for one in self.changes(site):
+            yield Configure(settings=one)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """The values of before."""
+        for one in self.changes(site):
+            yield Configure(settings=site.former_of(one), back=True)

@@ -268,7 +268,7 @@ _TIMES = {
     "partitions": ("at",), "offsets": ("at",), "outputs": ("at",), "txn_offsets": ("at",),
     "faults": ("invoked", "applied", "heal_invoked", "healed"),
     "incarnations": ("started",), "failures": ("at",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
-    "host_clocks": ("at",), "joins": ("began", "coordinator", "assigned", "fetched", "first"),
+    "host_clocks": ("at",), "generations": ("at",), "joins": ("began", "coordinator", "assigned", "fetched", "first"),
     "health_checks": ("due", "began", "connected", "answered", "closed"), "connections": ("at", "since", "seen"),
     "calls": ("began", "completed"),
 }  # fmt: skip

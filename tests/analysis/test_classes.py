@@ -38,7 +38,10 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         former = classes.place().with_name(classes.place().name[:-12] + "0" * 12) / "2.jsa"
         former.parent.mkdir(parents=True)
         former.write_bytes(b"2!")
-        result = CliRunner().invoke(command)
+        own = classes.place() / "2.jsa"
+        own.parent.mkdir()
+        own.write_bytes(b"2!")
+        result = CliRunner().invoke(command, ["--anew"])
         assert result.exit_code == 0, result.output
         assert Path(result.stdout.rstrip()).parent == classes.place()
     return place
@@ -61,6 +64,15 @@ def test_spark_starts_from_it(cache: Path, tmp_path: Path) -> None:
     )
     assert archive.stat().st_mode & 0o077 == 0
     assert "chaosk" not in mapped(tmp_path)
+
+
+def test_one_that_is_there_stays(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`chaosk prepare` again has nothing to do: it names the same file, which is as it was."""
+    (archive,) = (cache / "chaosk").glob("*/*")
+    before = archive.stat().st_mtime_ns
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    assert CliRunner().invoke(command).stdout == f"{archive}\n"
+    assert archive.stat().st_mtime_ns == before
 
 
 def judged(cache: Path, root: Path) -> bytes:

@@ -15,7 +15,9 @@ from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import Histograms, Key
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.windows import ALL
-from chaosk.verdict import Guard
+from chaosk.expect import Expect
+from chaosk.judge import rule
+from chaosk.verdict import Guard, Outcome
 
 
 def progress_of(case: Case, history: History) -> Histograms:
@@ -69,6 +71,19 @@ def test_an_entry_that_was_not_carried_out(met: Any, status: str) -> None:
     found = met(history)
     assert set(found) == {"entry_not_done"}
     assert "is nothing" in found["entry_not_done"].what
+
+
+def test_a_run_of_which_everything_was_skipped_is_no_pass(met: Any) -> None:
+    """Somebody said skip before its only fault: nothing happened, so nothing is shown, and who it was is told."""
+    history = History(records=50)
+    history.record["entries"] = [{"entry": "kill", "status": "skipped", "why": "by anna, 2026-11-25T09:30:12Z"}]
+    history.rows["faults"].clear()
+    history.add("decisions", at=ns(1), wall=1, who="anna", what="skip", entry="kill")
+    found = met(history)
+    assert found["step_skipped"].what == "the entry kill skipped: by anna, 2026-11-25T09:30:12Z"
+    for expected in (None, *Outcome):
+        ruling = rule(Expect(verdict=expected), (), tuple(found.values()), ())
+        assert ruling.verdict is Outcome.INCONCLUSIVE, "also where the scenario predicts that nothing will be shown"
 
 
 def test_an_entry_that_nobody_speaks_of(met: Any) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from analysis.asking import another
-from analysis.history import History
+from analysis.history import History, ns
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks.rebalances import Rebalances
+from chaosk.verdict import Outcome
 
 pytestmark = pytest.mark.spark
 
@@ -59,6 +60,43 @@ def test_a_change_is_a_reason(spark: SparkSession, tmp_path: Path, change: str) 
         history.drop("ends", probe="third")
         history.add("polls", probe="third", poll=0, invoked=1, completed=1.1)
     assert counts(spark, tmp_path, history) == (1, 0)
+
+
+def windows(spark: SparkSession, folder: Path, history: History, metric: str) -> dict[str, tuple[float | None, bool]]:
+    """By window a figure of the group, and whether it is at least so much."""
+    verdict = analyze(spark, history.write(folder / "run"), {"rebalances": Rebalances})
+    return {m.window: (m.value, m.censored) for m in verdict.measures if m.metric == metric}
+
+
+def test_a_partition_has_moved_when_another_member_gets_it(spark: SparkSession, tmp_path: Path) -> None:
+    """At 12 s each of two gets its own back; at 15 s the second one gets both: one move, after the heal."""
+    history = turned(12.0)
+    assert windows(spark, tmp_path / "own", history, "moved_partitions")["run"] == (0, False)
+    history.add("assignments", at=14.5, kind="revoke", rebalance=2)
+    history.add("assignments", at=15.0, rebalance=2, probe="second", partition=0)
+    found = windows(spark, tmp_path / "other", history, "moved_partitions")
+    assert found == {"run": (1, False), "baseline": (0, False), "kill": (0, False), "after_heal": (1, False)}
+
+
+def test_that_nothing_moved_is_not_known_where_a_log_is_cut_short(spark: SparkSession, tmp_path: Path) -> None:
+    """A member was killed and left no tally: it may have been given what it did not write down."""
+    history = turned(12.0)
+    history.drop("ends", probe="second")
+    history.record["probes"][-1] |= {"ended_by": "step", "exit_status": -9}
+    for metric, many in (("rebalances", 0), ("moved_partitions", 0)):
+        assert windows(spark, tmp_path / metric, history, metric)["kill"] == (many, True)
+    history.expect = {"rebalances": {"max": 0, "during": "kill"}}
+    assert (
+        analyze(spark, history.write(tmp_path / "judged"), {"rebalances": Rebalances}).verdict is Outcome.INCONCLUSIVE
+    )
+
+
+def test_a_group_without_members_has_no_rebalances(spark: SparkSession, tmp_path: Path) -> None:
+    """Both started at 8 s: of the time before nobody can say that its generation stayed the same."""
+    history = turned(12.0)
+    history.each("incarnations", lambda row: row | ({"started": ns(8)} if row["group"] else {}))
+    found = windows(spark, tmp_path, history, "rebalances")
+    assert found == {"run": (1, False), "baseline": (None, False), "kill": (None, False), "after_heal": (1, False)}
 
 
 def test_the_first_assignments_are_no_rebalance(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""How many records of each topic were acknowledged: what losses and duplicates are a share of."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames.sends import sends
+from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.windows import Segments
+
+Counts = Counter[tuple[str, str]]
+"""By topic and window."""
+
+
+def acknowledged(events: Events) -> Counts:
+    """Records that count as written, by topic and the window that they were sent in; the whole run's has every one."""
+    if events.glances and not events.case.transactional:
+        return at_a_glance(events.rows)
+    return by_spark(events)
+
+
+def at_a_glance(rows: Rows) -> Counts:
+    """The counts of a run that is glanced at and knows no transactions."""
+    counts = Counts()
+    acked = rows.column("sends", "outcome") == rows.code("outcome", "ok")
+    topics, sent = (column[acked] for column in rows.columns("sends", "topic", "invoked"))
+    for topic in np.unique(topics).tolist():
+        mine, name = sent[topics == topic], rows.word("topic", topic) or ""
+        whole, *others = rows.case.windows
+        counts[name, whole.name] = len(mine)
+        for window in others:
+            counts[name, window.name] = int(((mine >= window.began) & (mine < window.ended)).sum())
+    return counts
+
+
+def by_spark(events: Events) -> Counts:
+    """The counts of any run."""
+    whole, *others = events.case.windows
+    segments, counts = Segments(others), Counts()
+    rows = sends(events).filter("written").groupBy("topic", *segments.of(F.col("invoked"))).count()
+    for row in events.gathered(rows).collect():
+        for window in (whole.name, *segments.windows(row)):
+            counts[row["topic"], window] += int(row["count"])
+    return counts

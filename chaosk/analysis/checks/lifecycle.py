@@ -1,0 +1,73 @@
+"""How long clients took to start and to close."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chaosk.analysis.case import Case, Worker
+from chaosk.analysis.checks._contract import Check
+from chaosk.analysis.completeness import gone
+from chaosk.analysis.counts import measured
+from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
+from chaosk.analysis.histograms import Histograms, histograms
+from chaosk.verdict import Measure
+
+_SUCCESS = {"produce": "ok", "consume": "read", "transform": "read", "call": "answered"}
+"""By kind of probe its success, as ``histograms`` counts it."""
+
+Stretch = tuple[int, int, bool]
+"""From when until when, and whether it is censored."""
+
+
+class Lifecycle(Check):
+    """How long a probe's process took until its first success, and how long until it was gone once it was to end.
+
+    D4. A process *starts* from when it is ready, with nothing asked of any broker yet, until its first record is
+    acknowledged or delivered or its first call answered; in the first process of a producer, which has warmed up
+    before it is ready, that is the time of one record. One that had no success when it was gone took at least so long.
+
+    It *closes* from when it is told to end until it is gone: a producer waits for what is in flight, a consumer
+    commits, leaves its group and closes its client. One that had to be killed in the end took at least so long; one
+    that was killed without a word closed nothing. Health checks, which keep no client, have no such figures.
+
+    A process counts in the windows in which it started, and in which it was told to end; all of them in the run's. An
+    entry that tells it to end counts it: its window begins for this when it is invoked.
+    """
+
+    rule = "D4"
+    title = "how long clients took to start and to close"
+    counted = ("process", "processes")
+    tables = ("sends", "reads", "calls", "incarnations", "ends")
+
+    def violations(self, events: Events) -> None:
+        """None: it only measures."""
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+        """``start_time`` and ``close_time`` (the longest) of each probe and window in which there was any."""
+        case, seen = events.case, events.once(histograms)
+        for probe in sorted({worker.probe for worker in case.workers if worker.kind in _SUCCESS}):
+            mine = [worker for worker in case.workers if worker.probe == probe]
+            yield from _longest(case, "start_time", probe, [_start(case, seen, worker) for worker in mine])
+            yield from _longest(case, "close_time", probe, list(_closes(case, probe)))
+
+
+def _start(case: Case, seen: Histograms, worker: Worker) -> Stretch:
+    first = seen.first.get((_SUCCESS[worker.kind], worker.probe, worker.incarnation))
+    return worker.started, gone(case, worker) if first is None else first, first is None
+
+
+def _closes(case: Case, probe: str) -> Iterable[Stretch]:
+    for end in case.record.probes:
+        if end.probe == probe and end.told is not None and end.gone is not None:
+            yield end.told, end.gone, (end.exit_status or 0) < 0
+
+
+def _longest(case: Case, metric: str, probe: str, stretches: Sequence[Stretch]) -> Iterable[Measure]:
+    invoked = {entry.name: entry.invoked for entry in case.acted}
+    for window in case.windows:
+        since = min(window.began, invoked.get(window.name, window.began))
+        mine = [one for one in stretches if window.name == "run" or since <= one[0] < window.ended]
+        if mine:
+            longest = max(max(0, ended - began) for began, ended, _ in mine) / 1e9
+            yield measured(metric, probe, window.name, longest, censored=any(open_end for *_, open_end in mine))

@@ -1,0 +1,97 @@
+"""Replicas that do not hold the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.case import Case, PlaceKey
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, during, meaning
+from chaosk.analysis.counts import measured
+from chaosk.analysis.events import Events
+from chaosk.analysis.found import Found
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.glances.rows import Rows
+from chaosk.verdict import Measure
+
+
+class Piece(NamedTuple):
+    """What was said of some offsets of a partition, both included."""
+
+    first: int
+    last: int
+    same: bool | None
+    """None where not every replica told."""
+
+
+class ReplicaDifference(Check):
+    """Offsets of a partition at which its replicas hold different batches, or some of them none.
+
+    D10, from the brokers' own files, after the run, when every replica is in sync again: what is below the high
+    watermark is then the same everywhere, byte by byte, or a replica has diverged. Batches are compared by their first
+    and last offset, their leader epoch and their checksum. Asked of the replicas only in runs whose scenario bounds
+    ``differing_replicas``, as it takes time, and never of a compacted topic, whose replicas clean up when they like.
+
+    Columns: topic, partition, first and last (offset), held (by broker the batch that it holds at the first of them).
+    """
+
+    rule = "D10"
+    title = "replicas that do not hold the same"
+    counted = ("stretch in which replicas differ", "stretches in which replicas differ")
+    tables = ("copies", "audit_ranges")
+    order = (*PLACE, "first")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any replica was said to differ."""
+        return bool((rows.column("copies", "same") == 0).any())
+
+    def violations(self, events: Events) -> DataFrame:
+        """Rows of stretches that differ; information: an objective decides whether there may be any."""
+        return (
+            events.table("copies")
+            .filter(~F.col("same"))
+            .withColumns(meaning(otherwise=INFORMATION))
+            .withColumns(during(None, None))
+            .select(*MEANING, *PLACE, "first", "last", "held")
+        )
+
+    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - it counts partitions
+        """``differing_replicas`` of each topic, where it is bounded: at least so many, if not all of them are known."""
+        case = events.case
+        if not case.plan.expect.compares_replicas:
+            return
+        pieces = _pieces(events.rows)
+        for topic, shape in sorted(case.topics.items()):
+            told = [_same(case, (topic, n), pieces.get((topic, n), [])) for n in range(shape.partitions)]
+            known = any(same is not None for same in told)
+            differing = float(sum(same is False for same in told)) if known else None
+            yield measured("differing_replicas", topic, case.run.name, differing, censored=known and None in told)
+
+
+def _pieces(rows: Rows) -> dict[PlaceKey, list[Piece]]:
+    found: dict[PlaceKey, list[Piece]] = {}
+    columns = rows.columns("copies", "topic", "partition", "first", "last", "same")
+    for topic, partition, first, last, same in zip(*(column.tolist() for column in columns), strict=True):
+        piece = Piece(first, last, None if same < 0 else bool(same))
+        found.setdefault((rows.word("topic", topic) or "", partition), []).append(piece)
+    return found
+
+
+def _same(case: Case, place: PlaceKey, pieces: Sequence[Piece]) -> bool | None:
+    """Whether the replicas of a partition hold the same, all the way; None if nobody can say."""
+    if any(piece.same is False for piece in pieces):
+        return False
+    read = [row for row in case.ranges if (row["topic"], row["partition"], row["isolation"]) == (*place, _ALL)]
+    if not read or not read[0]["complete"]:
+        return None
+    reached: int = read[0]["log_start"]
+    for piece in sorted(piece for piece in pieces if piece.same):
+        if piece.first <= reached:
+            reached = max(reached, piece.last + 1)
+    return True if reached >= read[0]["end"] else None
+
+
+_ALL = "read_uncommitted"

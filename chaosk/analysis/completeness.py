@@ -1,0 +1,52 @@
+"""Whether all that a probe's clients were told in a window is in its log, and whether it was there at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chaosk.analysis.case import Case, Span, Worker
+
+
+def there(case: Case, probes: Iterable[str], window: Span) -> bool:
+    """Whether any process of these probes had started before the window was over: else it has no figures."""
+    names = set(probes)
+    return any(worker.probe in names and worker.started < window.ended for worker in case.workers)
+
+
+def incomplete(case: Case, probes: Iterable[str], window: Span) -> bool:
+    """Whether more may have happened to these probes in the window than their logs and the clock can tell.
+
+    So it is where chaosk's machine stood still, and where a process that left no end marker may still have been alive
+    after its last tally: what it was told then may not have been written down. What there is stands.
+    """
+    names = set(probes)
+    if any(_overlaps(silence, window) for silence in case.silences):
+        return True
+    unended = (w for w in case.workers if w.probe in names and (w.probe, w.incarnation) in case.unended)
+    return any(_overlaps(_untold(case, worker), window) for worker in unended)
+
+
+def gone(case: Case, worker: Worker) -> int:
+    """When a process was gone at the latest: at its end marker, its kill or the next process's start, else at the end.
+
+    Monotonic nanoseconds.
+    """
+    process = (worker.probe, worker.incarnation)
+    if process in case.ends:
+        return case.ends[process]["at"]
+    own = (entry for entry in case.plan.timeline if entry.step.get("probe") == worker.probe)
+    kills = {entry.name for entry in own if entry.kind == "kill_probe"}
+    killed = [fault.applied for fault in case.acted if fault.name in kills and fault.applied is not None]
+    next_ones = [w.started for w in case.workers if w.probe == worker.probe and w.incarnation > worker.incarnation]
+    return min((at for at in (*killed, *next_ones) if at > worker.started), default=case.record.ended)
+
+
+def _untold(case: Case, worker: Worker) -> Span:
+    """The time from a process's last tally until it was gone."""
+    tally = case.tallies.get((worker.probe, worker.incarnation))
+    told = worker.started if tally is None else tally.at
+    return Span(worker.probe, told, max(told, gone(case, worker)))
+
+
+def _overlaps(one: Span, other: Span) -> bool:
+    return one.began < other.ended and other.began < one.ended

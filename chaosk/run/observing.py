@@ -1,0 +1,48 @@
+"""A close look at the cluster, for the report: more than a snapshot, and of what is not told as much as is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from chaosk.audit.ranges import ranges
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.live import Live
+from chaosk.cluster.snapshot import Log, Snapshot, take
+from chaosk.entity import Entity
+from chaosk.errors import ClusterError
+
+T = TypeVar("T")
+
+
+def observe(brokers: Brokers, live: Live, topics: Iterable[str], groups: Iterable[str]) -> Snapshot:
+    """The state now, with logs, coordinators and settings of topics; raises ClusterError if no broker answers."""
+    names = sorted(topics)
+    settings = _told(names, lambda topic: live.settings(Entity(kind="topic", name=topic)))
+    return take(brokers, live, names).model_copy(
+        update={
+            "logs": tuple(_logs(brokers, names)),
+            "coordinators": dict(_told(groups, live.coordinator)),
+            "settings": dict(settings),
+        }
+    )
+
+
+def _told(names: Iterable[str], ask: Callable[[str], T]) -> Iterator[tuple[str, T]]:
+    """What is answered of each; what nobody tells is left out."""
+    for name in names:
+        try:
+            answer = ask(name)
+        except ClusterError:
+            continue
+        yield name, answer
+
+
+def _logs(brokers: Brokers, topics: Iterable[str]) -> Iterator[Log]:
+    try:
+        found = ranges(brokers, topics, settle=0)
+    except ClusterError:
+        return
+    for one in found:
+        if one.high_watermark or one.why is None:
+            yield Log(topic=one.topic, partition=one.partition, begins=one.log_start, ends=one.high_watermark)

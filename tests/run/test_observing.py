@@ -1,0 +1,56 @@
+"""A close look at the cluster: what is told, and what nobody tells."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from fake_live import FakeLive, state
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.live import Live
+from chaosk.cluster.snapshot import Snapshot
+from chaosk.cluster.views import PartitionView, View
+from chaosk.errors import ClusterError
+from chaosk.run import observing
+
+
+class Cluster:
+    """One partition of `orders`, led by broker 0; its leader tells its offsets, or does not."""
+
+    def views(self, topics: object = ()) -> tuple[View, ...]:
+        """What broker 0 says."""
+        return (View(0, 0, (0, 1, 2), racks=False, partitions=self.partitions("orders"), topic_ids={}),)
+
+    def partitions(self, topic: str) -> tuple[PartitionView, ...]:
+        """The one."""
+        return (PartitionView(topic=topic, partition=0, leader=0, replicas=(0, 1), isr=(0, 1)),)
+
+    def ask(self, broker: int, request: object, within: float | None = None) -> object:
+        """Nothing."""
+        raise ClusterError("broker 0: no answer within 1 s")
+
+
+class Mute(FakeLive):
+    """A cluster of which some questions stay open."""
+
+    def coordinator(self, group: str) -> int | None:
+        """That of one group nobody tells."""
+        if group == "silent":
+            raise ClusterError("no broker answers")
+        return super().coordinator(group)
+
+
+def look(live: FakeLive, cluster: Cluster) -> Snapshot:
+    """At a topic and two groups."""
+    return observing.observe(cast("Brokers", cluster), cast("Live", live), ["orders"], ["readers", "silent"])
+
+
+def test_what_is_told_is_written_down_and_the_rest_left_out() -> None:
+    """A leader that does not answer has no log, a group of which nobody tells no coordinator: neither is a failure."""
+    live = Mute(states=(state(0, 0, (0, 1)),), coordinators={"readers": 2}, made={"topic orders": {"a": "1"}})
+    found = look(live, Cluster())
+    assert (found.controller, [one.topic for one in found.partitions]) == (0, ["orders"])
+    assert found.coordinators == {"readers": 2}
+    assert found.settings == {"orders": {"a": "1"}}
+    assert found.logs == ()
+    assert Snapshot.model_validate_json(found.model_dump_json()) == found

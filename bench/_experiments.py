@@ -1,4 +1,4 @@
-"""The experiments that operators did by hand, by their ids: what scenarios name in ``covers``."""
+"""The experiments that operators did by hand, and the kinds of those beyond, by the ids of ``covers``."""
 
 from __future__ import annotations
 
@@ -45,6 +45,104 @@ EXPERIMENTS = {
     "G7": "healed, against healed and restarted",
     "G8": "log directories of another owner",
     "G9": "a broker cut from ZooKeeper only, or from clients only",
-    "H": "what goes beyond those",
 }
-"""By id the experiment in a few words; ``H`` is everything else."""
+"""By id the experiment in a few words."""
+
+GROUPS = {"A": "One broker stops and comes back", "B": "ZooKeeper", "C": "Two brokers: leaders, elections, commits",
+          "D": "What a consumer acknowledges", "E": "Connections", "F": "Offsets, transactions, exactly once",
+          "G": "Network cut against process kill"}  # fmt: skip
+"""By letter what the experiments have in common."""
+
+KINDS = {
+    "faults": {
+        "H/pause": "leader, controller or coordinator frozen",
+        "H/several": "several or all nodes killed, stopped or cut off at once",
+        "H/one-way-cut": "a cut in one direction",
+        "H/listener-cut": "a cut of one listener",
+        "H/group-cut": "a cut between any two groups",
+        "H/reset": "living connections reset",
+        "H/bad-line": "packet loss, delay, a narrow line",
+        "H/full-disk": "a full disk",
+        "H/slow-disk": "a slow disk",
+        "H/failed-disk": "a failed disk",
+        "H/read-only-disk": "a disk that takes no more files",
+        "H/wiped-disk": "a wiped disk",
+        "H/corrupted-log": "a corrupted log",
+        "H/one-log-directory": "one log directory of several lost",
+        "H/owner": "files of another owner",
+        "H/process-restart": "a process restarted",
+        "H/machine-restart": "a machine restarted, or its power cut",
+        "H/memory": "processors or memory taken, up to the kernel's kill",
+        "H/clock": "a clock that is wrong",
+        "H/rolling-restart": "rolling restarts in the right and the wrong order",
+        "H/certificates-and-rights": "certificates and rights changed under the clients",
+        "H/name-resolution": "name resolution that lies or is silent",
+    },
+    "operations": {
+        "H/reassignment": "replicas moved under load",
+        "H/reassignment-cancelled": "a reassignment cancelled",
+        "H/broker-replaced": "a broker decommissioned, and one added",
+        "H/topic-made-again": "a topic deleted and made again",
+        "H/partitions-added": "partitions added",
+        "H/settings-changed": "settings changed under load",
+        "H/quotas-changed": "quotas changed under load",
+        "H/retention": "retention and compaction overtaking readers",
+        "H/preferred-election": "a preferred election",
+        "H/unclean-election": "an unclean election",
+        "H/leadership-moved": "leadership moved on purpose",
+        "H/versions-rolled": "versions rolled",
+    },
+    "clients": {
+        "H/client-frozen": "a client frozen",
+        "H/client-killed": "a client killed",
+        "H/client-closed-in-a-cut": "a client closed while its broker is cut off",
+        "H/transactional-id-taken": "a transactional id taken over",
+        "H/static-member-twice": "a static member joined twice",
+        "H/worst-moment": "clients started at the worst moment",
+        "H/connection-storm": "a storm of connections",
+    },
+    "roles": {
+        "H/roles-placed": "leaders placed on chosen nodes before the fault",
+        "H/roles-apart": "leader, controller and coordinator kept apart",
+        "H/roles-together": "several roles on one node",
+        "H/role-targets": "a target by its role",
+        "H/transaction-coordinator": "a transaction coordinator as target",
+        "H/set-targets": "followers, replicas, in-sync replicas, all nodes as target",
+        "H/voters": "voters of a controller quorum as target",
+        "H/rack": "a rack as target",
+        "H/minority": "a random minority as target",
+    },
+    "shapes": {
+        "H/overlap": "overlapping faults",
+        "H/nested": "one fault inside of another",
+        "H/chase": "the new leader hit as soon as it appears",
+        "H/progress-trigger": "a step triggered by progress",
+        "H/state-trigger": "a step triggered by the cluster's state",
+        "H/rounds": "rounds with a check of recovery in each",
+        "H/random-sequence": "a random sequence from a seed",
+        "H/crossed": "one fault crossed with several settings",
+    },
+    "pass-rules": {
+        "H/progress-during-the-fault": "progress demanded during the fault",
+        "H/range-of-losses": "losses or duplicates within a range",
+        "H/did-not-happen": "something that did not happen",
+        "H/exactly-this-error": "exactly the errors that are named",
+        "H/lower-bound-of-time": "a lower bound of time",
+        "H/time-to-start-and-close": "the time that clients take to start and to close",
+        "H/equal-replicas": "equal replicas at the end",
+        "H/sums": "sums over several topics",
+    },
+    "kraft": {"H/kraft": "the same on a controller quorum"},
+}
+"""What goes beyond those, by kind: groups, and in them ids with a few words each."""
+
+KNOWN = EXPERIMENTS | {one: says for kinds in KINDS.values() for one, says in kinds.items()}
+"""Every id that a scenario of this repository can name in ``covers``; those of others have ids of their own."""
+
+
+def page_of(one: str) -> str:
+    """Where the text about an experiment is, as a link from ``docs/experiments/``."""
+    for group, kinds in KINDS.items():
+        if one in kinds:
+            return f"H-{group}.md#{one.replace('/', '').lower()}"
+    return f"{one}.md"

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chaosk import lab
-from chaosk.cluster.shape import text
 from chaosk.document import load_variants
+from chaosk.document.kinds import is_space
+from chaosk.entity import spelled
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Scenario
 
@@ -61,7 +62,9 @@ class Case(NamedTuple):
 
 def cases() -> Iterator[Case]:
     """Every scenario of this repository, the variants of a file next to each other."""
-    for path in sorted(HERE.glob("scenarios/*.yaml")):
+    for path in sorted(HERE.glob("scenarios/**/*.yaml")):
+        if is_space(path):
+            continue
         for variant, scenario in load_variants(path).items():
             yield Case(f"{path.stem}: {variant}" if variant else path.stem, path, variant, scenario)
 
@@ -80,7 +83,7 @@ def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
     if any(entry.step.names for entry in scenario.timeline):
         return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
     if scenario.cluster.config:
-        config = {name: text(value) for name, value in scenario.cluster.config.items()}
+        config = {name: spelled(value) for name, value in scenario.cluster.config.items()}
         return layout.model_copy(update={"broker_config": config, "name": f"{layout.name}-c"})
     if scenario.cluster.brokers.max != 1:
         return layout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chaosk.cluster.live import PartitionState, ProbeState
+from chaosk.entity import Entity
 from chaosk.errors import ChaoskError
 from chaosk.inventory import Inventory
 
@@ -19,6 +20,18 @@ class NoCluster:
         raise OnlyLiveError(topic)
 
     def reassigning(self, topic: str) -> tuple[int, ...]:
+        """Unknown."""
+        raise OnlyLiveError(topic)
+
+    def settings(self, entity: Entity) -> dict[str, str]:
+        """Unknown."""
+        raise OnlyLiveError(str(entity))
+
+    def log_start(self, topic: str, partition: int) -> int:
+        """Unknown."""
+        raise OnlyLiveError(f"{topic}-{partition}")
+
+    def own_topic(self, topic: str) -> bool:
         """Unknown."""
         raise OnlyLiveError(topic)
 
@@ -78,6 +91,18 @@ class ExampleCluster(NoCluster):
     def reassigning(self, topic: str) -> tuple[int, ...]:  # noqa: ARG002 - the same for all
         """None."""
         return ()
+
+    def settings(self, entity: Entity) -> dict[str, str]:  # noqa: ARG002 - the same for all
+        """None that were made."""
+        return {}
+
+    def log_start(self, topic: str, partition: int) -> int:  # noqa: ARG002 - the same for all
+        """Nothing was deleted."""
+        return 0
+
+    def own_topic(self, topic: str) -> bool:  # noqa: ARG002 - the same for all
+        """It is."""
+        return True
 
     def controller(self) -> int | None:
         """The first broker, or the first controller of a quorum."""

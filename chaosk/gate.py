@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import get_args
 
-from chaosk import disk, hoststate, mapper, oom, ownership, readonly, service
+from chaosk import brokertool, disk, hoststate, mapper, oom, ownership, readonly, service
 from chaosk.dump.command import batches, markers
+from chaosk.dynamic import BrokerSetting, Limit
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory, ServerProcess
 from chaosk.scripts import PARTS, part, script
@@ -122,6 +123,7 @@ def _list(inventory: Inventory) -> Iterator[str]:
             yield from _on_folder(broker, folder)
             yield from _on_disk(broker, folder) if own_kernels else ()
         yield from _on_memory(broker) if own_kernels else ()
+    yield from _on_settings(inventory)
     if own_kernels:
         yield "boot\t\n"
     for host in inventory.hosts:
@@ -170,11 +172,24 @@ def _on_memory(broker: ServerProcess) -> Iterator[str]:
         yield _line("oom", ask(broker, "BOOT", "ID"))
 
 
+def _on_settings(inventory: Inventory) -> Iterator[str]:
+    """With which tool settings are changed, and which settings of whom."""
+    host = next(iter(inventory.hosts))
+    yield _line("settings", brokertool.fits(inventory, host))
+    if brokertool.refused(inventory) is None:
+        yield _listed(host, "settings", "change", *brokertool.place(inventory))
+    for of, names in (("broker", BrokerSetting), ("clients", Limit)):
+        yield from (_listed(host, "settings", of, name) for name in get_args(names))
+
+
 def _line(name: str, command: Command, skip: int = 0) -> str:
     """The words of a command but for the first ``skip``."""
-    words = (name, *command.argv[4 + skip :])
+    return _listed(command.host, name, *command.argv[4 + skip :])
+
+
+def _listed(host: str, *words: str) -> str:
     if any(not word.isprintable() or not word.isascii() for word in words):
-        raise StepError(f"{command.host}: `{command.brief}`: a gate takes printable ASCII only; correct the inventory")
+        raise StepError(f"{host}: `{' '.join(words)}`: a gate takes printable ASCII only; correct the inventory")
     return "".join(f"{word}\t" for word in words) + "\n"
 
 

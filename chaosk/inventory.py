@@ -171,6 +171,8 @@ class Kafka(Model):
     """Where Kafka's own tools are on the broker hosts."""
 
     home: Path = "/opt/kafka"
+    client_config: Path | None = None
+    """A file of client properties on those hosts, for Kafka's own tools where brokers want TLS or a password."""
     version: str | None = None
     """For the report; brokers are not asked."""
 

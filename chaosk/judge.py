@@ -9,25 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chaosk.expect import Bound, Expect
+from chaosk.bounds import Bound
+from chaosk.expect import Expect
 from chaosk.metrics import METRICS
 from chaosk.verdict import Finding, Guard, Measure, Objective, Outcome, Severity
 
+_LOSS = (
+    "lost", "lost_write", "inconsistent_offset", "truncation_after_ack", "end_offset_regression", "stale_append",
+    "leader_epoch_regression",
+)  # fmt: skip
 PREDICTED_BY = {
-    "lost_records": (
-        "lost", "lost_write", "inconsistent_offset", "truncation_after_ack", "end_offset_regression", "stale_append",
-        "leader_epoch_regression",
-    ),
+    "lost_records": _LOSS,
+    "lost_share": _LOSS,
     "duplicate_records": ("duplicate_in_log",),
+    "duplicate_share": ("duplicate_in_log",),
     "reordered_records": ("send_order",),
     "redelivered_records": ("redelivery", "commit_regression", "reset_jump"),
+    "redelivered_share": ("redelivery", "commit_regression", "reset_jump"),
     "unseen_records": ("unseen", "poll_skip", "commit_skip"),
     "skipped_records": ("commit_skip", "unseen", "poll_skip"),
     "swallowed_records": ("swallowed",),
     "failed_records": (),
     "uncertain_records": (),
 }  # fmt: skip
-"""Metrics that count what went wrong, and the checks whose findings a bound from below on them predicts.
+"""Metrics that measure what went wrong, and the checks whose findings a bound from below on them predicts.
 
 A log that was cut back ends too early and gives its offsets again, who is not given a record was skipped, and who is
 given records again although they were committed began at an offset that had gone back: those findings have the same
@@ -36,6 +41,8 @@ root as the predicted one.
 
 
 _SURPRISE = "expected_outcome"
+SKIPPED = "step_skipped"
+"""Name of the guard for a step that somebody skipped: no scenario predicts that, so none passes on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +59,8 @@ class Ruling:
 def rule(expect: Expect, findings: Sequence[Finding], guards: Sequence[Guard], measures: Sequence[Measure]) -> Ruling:
     """Judge a run against what was expected of it."""
     objectives = tuple(judge_bounds(expect, measures))
-    unmeasured = tuple(_unmeasured(o) for o in objectives if o.met is None)
-    known = (*guards, *unmeasured)
+    known = (*guards, *(_unmeasured(o) for o in objectives if o.met is None))
+    known += tuple(_void(o) for o in objectives if o.void and o.met is False)
     found = worst(_outcomes(findings, known, objectives))
     surprises = tuple(_surprises(expect, found, objectives))
     verdict = _verdict(expect, found, findings, [*known, *surprises], objectives)
@@ -73,7 +80,7 @@ def _outcomes(
         yield Outcome.VIOLATION
     if guards:
         yield Outcome.INCONCLUSIVE
-    if any(objective.met is False and not _too_few(objective) for objective in objectives):
+    if any(objective.met is False and not objective.void and not _too_few(objective) for objective in objectives):
         yield Outcome.DEGRADED
 
 
@@ -86,7 +93,7 @@ def _too_few(objective: Objective) -> bool:
 def _surprises(expect: Expect, found: Outcome, objectives: Sequence[Objective]) -> Iterable[Guard]:
     """Guards for predictions that did not come true."""
     for objective in objectives:
-        if objective.met is False and _too_few(objective):
+        if objective.met is False and _too_few(objective) and not objective.void:
             yield Guard(
                 guard=_SURPRISE,
                 what=f"the scenario predicts {_bounds(objective)} {_name(objective)}, and {objective.measured:g} were "
@@ -115,7 +122,7 @@ def _verdict(
 
     A predicted violation accounts for itself alone: guards and missed objectives still count.
     """
-    surprised = any(guard.guard == _SURPRISE for guard in guards)
+    surprised = any(guard.guard in (_SURPRISE, SKIPPED) for guard in guards)
     if expect.verdict is Outcome.VIOLATION and found is Outcome.VIOLATION:
         unpredicted = [finding for finding in findings if not predicted(expect, finding)]
         return worst(_outcomes(unpredicted, guards, objectives))
@@ -146,10 +153,10 @@ def judge_bounds(expect: Expect, measures: Sequence[Measure]) -> Iterable[Object
 
 
 def _judge_bound(metric: str, subject: str, bound: Bound, measures: Sequence[Measure]) -> Objective:
-    value, censored = overall(metric, subject, bound.during, measures)
+    value, censored = overall(metric, subject, bound.during, measures, bound.of)
     return Objective(
         metric=metric,
-        subject=subject,
+        subject=subject or _together(bound.of),
         window=bound.during,
         minimum=bound.min,
         maximum=bound.max,
@@ -157,14 +164,21 @@ def _judge_bound(metric: str, subject: str, bound: Bound, measures: Sequence[Mea
         unit=METRICS[metric].unit,
         met=_met(bound, value, censored=censored),
         prediction=metric in PREDICTED_BY and (bound.min or 0) > 0,
+        void=bound.or_ == "inconclusive",
     )
 
 
-def overall(metric: str, subject: str, window: str, measures: Sequence[Measure]) -> tuple[float | None, bool]:
-    """The figure of a subject, or (without one) of all of them together, and whether it is censored."""
-    mine = [m for m in measures if m.metric == metric and m.window == window and subject in ("", m.subject)]
+def overall(
+    metric: str, subject: str, window: str, measures: Sequence[Measure], of: Sequence[str] = ()
+) -> tuple[float | None, bool]:
+    """The figure of a subject, or (without one) of all of them together, and whether it is censored.
+
+    Of those named in ``of`` alone, if any are; then each of them must have one.
+    """
+    wanted = of or ((subject,) if subject else ())
+    mine = [m for m in measures if m.metric == metric and m.window == window and (not wanted or m.subject in wanted)]
     known = [(m.value, m.censored) for m in mine if m.value is not None]
-    if not known:
+    if not known or (of and len(known) < len(of)):
         return None, False
     values = [value for value, _ in known]
     how = METRICS[metric].overall
@@ -184,17 +198,28 @@ def _met(bound: Bound, value: float | None, *, censored: bool) -> bool | None:
 
 
 def _unmeasured(objective: Objective) -> Guard:
-    name = _name(objective)
+    about = f"the objective on {_name(objective)} cannot be judged"
     if objective.measured is None:
-        what = (
-            f"the objective on {name} cannot be judged: there was nothing to measure in the window {objective.window}"
-        )
+        what = f"{about}: there was nothing to measure in the window {objective.window}"
     else:
-        what = (
-            f"the objective on {name} cannot be judged: it is at least {objective.measured:g} {objective.unit} "
-            "and had not ended when the run did; let the run settle for longer"
-        )
+        endless = "and had not ended when the run did (let the run settle for longer), or a process left no end marker"
+        more = "and how much more nobody knows: a process left no end marker, or chaosk's machine stood still"
+        why = endless if objective.unit == "s" else more
+        what = f"{about}: it is at least {objective.measured:g} {objective.unit} {why}"
     return Guard(guard="objective_unmeasured", what=what)
+
+
+def _void(objective: Objective) -> Guard:
+    where = "" if objective.window == "run" else f" in the window {objective.window}"
+    what = (
+        f"the run shows nothing unless {_name(objective)}{where} is {_bounds(objective)} {objective.unit}: "
+        f"it was {objective.measured:g}"
+    )
+    return Guard(guard="run_void", what=what)
+
+
+def _together(names: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
 def _name(objective: Objective) -> str:

@@ -17,10 +17,23 @@ from chaosk.errors import ClusterError, StepError, UsageError
 from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
-from chaosk.run.aiming import freeze
+from chaosk.run.aiming import Aims, Former, former, freeze
 from chaosk.safety import NoChance
 from chaosk.scenario import Entry, Scenario
-from chaosk.steps._contract import Deed, Elect, Fault, Names, Operation, Pause, Reassign, Run, Signal
+from chaosk.steps._contract import (
+    AddPartitions,
+    Configure,
+    Deed,
+    Elect,
+    Fault,
+    Look,
+    Names,
+    Operation,
+    Pause,
+    Reassign,
+    Run,
+    Signal,
+)
 from chaosk.targets._contract import Node, Scene
 from chaosk.transport.command import Command
 from chaosk.units import spell_duration
@@ -46,6 +59,8 @@ class Row:
     """The commands, scripts shortened; empty without an inventory."""
     undoes: tuple[str, ...] = ()
     """The commands of the undo."""
+    undone: tuple[str, ...] = ()
+    """What has to be seen for it to be undone, in words."""
     lease: str = ""
     """How long which hosts keep the undo once chaosk is gone; empty where they have none to keep."""
 
@@ -65,11 +80,16 @@ def _row(entry: Entry, above: Entry | None, inventory: Inventory | None, live: L
         entry=entry.name,
         starts=starts(entry, above),
         step=entry.kind,
-        says=summary(type(entry.step)).split(". ")[0].rstrip("."),
+        says=says(entry),
         targets=entry.step.targets(),
         lasts=lasts(entry),
     )
     return row if inventory is None else _with_commands(row, entry, inventory, live or NoCluster())
+
+
+def says(entry: Entry) -> str:
+    """What an entry's step does, in a sentence without its full stop."""
+    return summary(type(entry.step)).split(". ")[0].rstrip(".")
 
 
 def starts(entry: Entry, above: Entry | None) -> str:
@@ -107,16 +127,26 @@ def _with_commands(row: Row, entry: Entry, inventory: Inventory, live: Live) -> 
             named.append(text)
     row = replace(row, targets=tuple(named), example=any(" = " not in each for each in named))
     try:
-        fault = freeze(entry, inventory, aims, "RUN")
-        does, undoes = tuple(_lines(fault.inject)), tuple(_lines(fault.undo))
-        return replace(row, does=does, undoes=undoes, lease=_lease(fault, entry, inventory))
+        fault = freeze(entry, inventory, aims, "RUN", _former(entry, inventory, aims, live))
+        does, undoes = tuple(lines(fault.inject)), tuple(lines(fault.undo))
+        undone = tuple(dict.fromkeys(fact.says for fact in fault.healed))
+        return replace(row, does=does, undoes=undoes, undone=undone, lease=lease_of(fault, entry, inventory))
     except StepError as error:
         if row.example:
             return row  # the roles are on one broker in the example; on the cluster they need not be
         raise UsageError(str(error)) from error
 
 
-def _lease(fault: Fault, entry: Entry, inventory: Inventory) -> str:
+def _former(entry: Entry, inventory: Inventory, aims: Aims, live: Live) -> Former:
+    """What is set now; nothing where only the cluster could tell."""
+    try:
+        return former(entry, inventory, aims, live)
+    except (OnlyLiveError, ClusterError):
+        return {}
+
+
+def lease_of(fault: Fault, entry: Entry, inventory: Inventory) -> str:
+    """How long which hosts keep the undo of a fault, in words; empty where none has to."""
     hosts = ", ".join(one.host for one in lease.leases(fault, "RUN", ""))
     length = spell_duration(lease.length(entry.lasts, inventory.longest_lease))
     return f"{length} on {hosts}, renewed while the run lives" if hosts else ""
@@ -130,26 +160,36 @@ _NAMES = {
 }
 
 
-def _lines(deeds: Iterable[Deed]) -> Iterator[str]:
+def lines(deeds: Iterable[Deed]) -> Iterator[str]:
+    """What is done, a line for each deed; scripts shortened."""
     for deed in deeds:
         yield _line(deed)
 
 
 def _line(deed: Deed) -> str:
-    if isinstance(deed, Run):
-        return _command(deed.command)
-    if isinstance(deed, Elect | Reassign):
-        return f"ask the controller {_operation(deed)}"
-    if isinstance(deed, Signal):
-        return f"{deed.action} the probe {deed.probe}"
-    if isinstance(deed, Names):
-        return _NAMES[deed.action].format(names=" and ".join(deed.names), to=deed.to)
-    if isinstance(deed, Pause):
-        return f"wait {spell_duration(deed.seconds)}"
-    return f"wait until {deed.says} (within {deed.within:g} s)"
+    match deed:
+        case Run():
+            told = _command(deed.command)
+        case Elect() | Reassign() | Configure() | AddPartitions():
+            told = f"ask the controller {_operation(deed)}"
+        case Signal():
+            told = f"{deed.action} the probe {deed.probe}"
+        case Names():
+            told = _NAMES[deed.action].format(names=" and ".join(deed.names), to=deed.to)
+        case Look():
+            told = "write down how the cluster is"
+        case Pause():
+            told = f"wait {spell_duration(deed.seconds)}"
+        case _:
+            told = f"wait until {deed.says} (within {deed.within:g} s)"
+    return told
 
 
 def _operation(deed: Operation) -> str:
+    if isinstance(deed, AddPartitions):
+        return f"to give {deed.topic} {deed.count} partitions"
+    if isinstance(deed, Configure):
+        return _configured(deed)
     numbers = "every partition" if deed.partitions is None else f"partitions {', '.join(map(str, deed.partitions))}"
     which = f"{numbers} of {deed.topic}"
     if isinstance(deed, Elect):
@@ -157,6 +197,13 @@ def _operation(deed: Operation) -> str:
     if deed.replicas is None:
         return f"to cancel the reassignment of {which}"
     return f"to move {which} to the brokers {', '.join(map(str, deed.replicas))}"
+
+
+def _configured(deed: Configure) -> str:
+    values = deed.settings.values
+    if deed.back:
+        return f"to put back {', '.join(values)} of {deed.settings.of} as it was"
+    return f"to set {', '.join(f'{name}={value}' for name, value in values.items())} of {deed.settings.of}"
 
 
 def _command(command: Command) -> str:

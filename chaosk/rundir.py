@@ -11,6 +11,7 @@
                                         incarnation, the watcher, the run itself)
         events/<table>.parquet          the same events once the run is over
         cluster/{before,during,after}.json   the state of topics, brokers and ZooKeeper
+        cluster/seen-<entry>.json            the same when an entry of the timeline looked
         evidence/<check>.jsonl          every row that a check found
         verdict.json  report.html  report.md  junit.xml
 """
@@ -28,6 +29,8 @@ from pathlib import Path
 from chaosk import private
 from chaosk.errors import UsageError
 
+SEEN = "seen-"
+"""What the name of a state of the cluster begins with that an entry of the timeline looked at."""
 FOLDERS = ("undo", "live", "events", "cluster", "evidence")
 """What a run directory has folders for."""
 LARGEST = 32 * 1024 * 1024
@@ -74,6 +77,10 @@ class RunDir:
     def cluster(self) -> Path:
         """Folder of cluster states."""
         return self.root / "cluster"
+
+    def observed(self, entry: str) -> Path:
+        """The state of the cluster when an entry of the timeline looked, JSON."""
+        return self.cluster / f"{SEEN}{entry}.json"
 
     @property
     def evidence(self) -> Path:

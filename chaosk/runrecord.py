@@ -18,6 +18,10 @@ class ProbeEnd(Model):
     """Told to end at the end of the run, ended by a timeline entry, died by itself, or ended with a broken-off run."""
     exit_status: int | None
     """Negative: the signal that ended it. None if it never ended."""
+    told: int | None = None
+    """When it was told to end, monotonic nanoseconds; None for one that was not, but killed or died by itself."""
+    gone: int | None = None
+    """When one that was told to was gone, monotonic nanoseconds."""
     last_words: str = ""
     """The end of what it wrote to stderr, if it died by itself."""
 

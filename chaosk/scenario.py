@@ -21,7 +21,8 @@ from pydantic_core import CoreSchema
 
 from chaosk import registry
 from chaosk.allow import Allow
-from chaosk.expect import Bound, Expect
+from chaosk.bounds import Bound
+from chaosk.expect import Expect
 from chaosk.fields import Name
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
@@ -176,6 +177,11 @@ class Scenario(Model):
     settle: Duration = 10.0
     """How long the probes go on after the last heal."""
     expect: Expect = Expect()
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The consumer groups of its probes, sorted."""
+        return tuple(sorted({group for probe in self.probes.values() for group in probe.groups()}))
 
     @field_validator("timeline", mode="before")
     @classmethod

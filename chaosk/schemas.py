@@ -10,12 +10,22 @@ from collections.abc import Callable
 from typing import Any
 
 from chaosk.document.shape import Variants, bounds_schema, inventory_shape, lab_shape, scenario_shape
+from chaosk.explore.space import ANY, DRAWN, Explore
 from chaosk.metrics import METRICS, Metric
 from chaosk.verdict import Verdict
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _VARIABLE: Schema = {"type": "string", "pattern": r"^[^$]*\$\{[^}]+\}", "description": "A value with a variable in it."}
+
+_CHOICE: Schema = {
+    "type": "object",
+    "properties": {ANY: {"type": "array", "minItems": 1, "description": "The values, of which one is drawn."}},
+    "required": [ANY],
+    "additionalProperties": False,
+}
+_NO_SPACE = ("timeline", *Variants.model_fields)
+"""Keys of a scenario that a space cannot have."""
 
 
 def scenario() -> Schema:
@@ -33,6 +43,24 @@ def scenario() -> Schema:
     return _head(schema, "A chaosk scenario")
 
 
+def space() -> Schema:
+    """Of a space of sequences: a scenario's keys, and ``explore`` in place of those that make timelines.
+
+    In a fault any value may be ``{any: [A, B]}``, and its duration a span.
+    """
+    schema = scenario()
+    block: Schema = _walk(_tidy(Explore.model_json_schema()), _widened)
+    defs = {**schema["$defs"], **block.pop("$defs"), "Choice": _CHOICE}
+    defs["Fault"] = _fault(defs)
+    block["properties"]["faults"]["items"] = {"$ref": "#/$defs/Fault"}
+    block["properties"]["finally"]["items"] = schema["properties"]["timeline"]["items"]
+    schema["properties"] = {key: each for key, each in schema["properties"].items() if key not in _NO_SPACE}
+    schema["properties"]["explore"] = {"$ref": "#/$defs/Explore"}
+    schema["required"] = [name if name != "timeline" else "explore" for name in schema["required"]]
+    del schema["not"]
+    return _head({**schema, "$defs": {**defs, "Explore": block}}, "A chaosk space of sequences")
+
+
 def inventory() -> Schema:
     """Of an inventory file, or of a lab file."""
     cluster, lab = _tidy(inventory_shape().model_json_schema()), _tidy(lab_shape().model_json_schema())
@@ -47,7 +75,9 @@ def verdict() -> Schema:
     return _head(Verdict.model_json_schema(mode="serialization"), "The verdict of a chaosk run")
 
 
-SCHEMAS: dict[str, Callable[[], Schema]] = {"scenario": scenario, "inventory": inventory, "verdict": verdict}
+SCHEMAS: dict[str, Callable[[], Schema]] = {
+    "scenario": scenario, "space": space, "inventory": inventory, "verdict": verdict,
+}  # fmt: skip
 """By name the makers of all of them."""
 
 
@@ -58,6 +88,28 @@ def text(name: str) -> str:
 
 def _bounds(metric: Metric) -> str:
     return {"s": "DurationBounds", "records/s": "RateBounds", "ratio": "ShareBounds"}.get(metric.unit, "CountBounds")
+
+
+def _fault(defs: Schema) -> Schema:
+    """An entry whose values can be drawn."""
+    entry = defs["Entry"]
+    own = {key: _drawn(each, defs) for key, each in entry["properties"].items() if key not in DRAWN}
+    own["for"] = {**own["for"], "anyOf": [*own["for"]["anyOf"], {"$ref": "#/$defs/Span"}]}
+    return {**entry, "properties": own}
+
+
+def _drawn(schema: Schema, defs: Schema) -> Schema:
+    """A value, or one of several; what is inside of it as well."""
+    if "$ref" in schema and "properties" in (step := defs[schema["$ref"].rpartition("/")[2]]):
+        return {**step, "properties": {key: _drawn(each, defs) for key, each in step["properties"].items()}}
+    outer = {key: each for key, each in schema.items() if key in ("description", "default")}
+    inner = {key: each for key, each in schema.items() if key not in outer}
+    if "items" in inner:
+        inner["items"] = _drawn(inner["items"], defs)
+    if "prefixItems" in inner:
+        inner["prefixItems"] = [_drawn(each, defs) for each in inner["prefixItems"]]
+    several = inner["anyOf"] if list(inner) == ["anyOf"] else [inner]
+    return {**outer, "anyOf": [*several, {"$ref": "#/$defs/Choice"}]}
 
 
 def _head(schema: Schema, title: str) -> Schema:

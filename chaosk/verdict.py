@@ -12,6 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chaosk.decision import Decision
 from chaosk.errors import ExitCode
 from chaosk.model import Model
 
@@ -105,6 +106,12 @@ class Objective(Model):
     """None if it could not be measured."""
     prediction: bool = False
     """Whether it predicts a known outcome (lost records): then a miss makes the run inconclusive."""
+    void: bool = False
+    """Whether the scenario says that without it the run shows nothing: then a miss makes it inconclusive, too."""
+
+
+QUIET = frozenset({"wait", "observe"})
+"""Steps that do nothing to anybody: entries with them are no faults."""
 
 
 class Fault(Model):
@@ -149,6 +156,8 @@ class Verdict(Model):
     objectives: Annotated[tuple[Objective, ...], Field(strict=False)] = ()
     measures: Annotated[tuple[Measure, ...], Field(strict=False)] = ()
     faults: Annotated[tuple[Fault, ...], Field(strict=False)] = ()
+    decisions: Annotated[tuple[Decision, ...], Field(strict=False)] = ()
+    """What an operator decided or noted meanwhile, by time."""
     checks: dict[str, str] = Field(default_factory=dict)
     """By check what became of it: ``clean``, ``found``, ``not judged: <why>``."""
     healed: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from chaosk.cluster.live import PartitionState, ProbeState, UnknownTopic
+from chaosk.entity import Entity
 from chaosk.errors import ClusterError
 from chaosk.inventory import Broker, Controller, Host, Inventory, Listener, ScriptService, ZooKeeper
 
@@ -73,6 +74,9 @@ class FakeLive:
     nameless: tuple[str, ...] = ()
     leads: dict[str, tuple[str, ...]] = field(default_factory=dict)
     moving: tuple[int, ...] = ()
+    made: dict[str, dict[str, str]] = field(default_factory=dict)
+    own: tuple[str, ...] = ("orders",)
+    begins: int = 0
     silent: bool = False
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
@@ -87,6 +91,21 @@ class FakeLive:
         """Those that were set, of a topic that there is."""
         self.partitions(topic)
         return self.moving
+
+    def settings(self, entity: Entity) -> dict[str, str]:
+        """Those that were set."""
+        self._speak()
+        return self.made.get(str(entity), {})
+
+    def log_start(self, topic: str, partition: int) -> int:
+        """The one that was set, of a partition that there is."""
+        assert partition in [one.partition for one in self.partitions(topic)]
+        return self.begins
+
+    def own_topic(self, topic: str) -> bool:
+        """Whether it is among those that were set, of the topics that there are."""
+        self.partitions(topic)
+        return topic in self.own
 
     def controller(self) -> int | None:
         """The one that was set."""

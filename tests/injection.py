@@ -47,7 +47,7 @@ def inventory() -> dict[str, Any]:
     }  # fmt: skip
     zookeeper = {"service": {"systemd": "zk2.service"}, "config": "/etc/zk", "data": ["/zk"], "log": "/log/zk"}
     document["zookeepers"]["2"] = {"host": "node2", **zookeeper}
-    document["kafka"] = {"home": "/opt/kafka", "version": "3.9.2"}
+    document["kafka"] = {"home": "/opt/kafka", "version": "3.9.2", "client_config": "/etc/client"}
     document["hosts"]["node2"]["gate"] = "/usr/local/sbin/chaosk-gate"
     document["hosts"]["node2"]["power"] = {"switch_off": ["/off", "2"], "switch_on": ["/on", "2"], "state": ["/state"]}
     document["network_namespace"] = "lab"
@@ -101,8 +101,11 @@ def scenario() -> dict[str, Any]:
             ("fail_disk", {"operations": "writes"}),
         )
     ]
+    limits = {"consumer_byte_rate": "1KiB", "request_percentage": 5}
+    more.append({"set_quota": {"client": "shop", "user": "ann", **limits}, "for": "1s"})
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way
         document["timeline"].append({**entry, "at": f"{100 * number}s"})
+    document["expect"]["client_errors"] = {"of": ["writer", "free"], "max": 100}
     document["expect"]["errors"] = {"writer": {"must": ["_TRANSPORT"], "may": ["REQUEST_TIMED_OUT"]}}
     document["timeline"][1]["elect_leader"]["partitions"] = [0]
     document["probes"]["writer"]["produce"] |= {"keys": "none", "size": "100B", "ramp": {"to": "9/s", "over": "1s"}}

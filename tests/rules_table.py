@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from chaosk.analysis.checks._contract import Check
@@ -46,6 +47,7 @@ looks for, by its definition, is in [reference/checks.md](reference/checks.md). 
 """
 
 
+@cache
 def proofs() -> dict[tuple[str, str], list[str]]:
     """By check and way the tests that say they prove it, as ``file::test``."""
     found: dict[tuple[str, str], list[str]] = {}

@@ -236,7 +236,7 @@ def objective(metric: str, subject: str, measured: float | None, **limits: Any) 
     return Objective(
         metric=metric, subject=subject, window=limits.get("window", "run"), minimum=low, maximum=high,
         measured=measured, unit=limits.get("unit", "s"), met=None if measured is None else inside,
-        prediction=limits.get("prediction", False),
+        prediction=limits.get("prediction", False), void=limits.get("void", False),
     )  # fmt: skip
 
 

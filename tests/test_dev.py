@@ -69,7 +69,7 @@ def test_help_names_every_command() -> None:
     known = set(re.findall(r"^    ([a-z]+)\) setup|^    (setup)\)", script, re.MULTILINE))
     commands = {name for pair in known for name in pair if name}
     shown = dev(ROOT, "help")
-    assert commands == {"run", "test", "chaosk", "bench", "setup", "lock", "audit"}
+    assert commands == {"run", "test", "chaosk", "bench", "docs", "setup", "lock", "audit"}
     assert set(re.findall(r"^\./dev ([a-z]+)", shown.stdout, re.MULTILINE)) == commands
     assert shown.returncode == 0
 
@@ -185,7 +185,9 @@ def test_the_lock_serves_the_project() -> None:
     from packaging.requirements import Requirement
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wanted = map(Requirement, project["project"]["dependencies"] + project["dependency-groups"]["dev"])
+    groups = [each for group in project["dependency-groups"].values() for each in group if isinstance(each, str)]
+    assert {"include-group": "docs"} in project["dependency-groups"]["dev"]
+    wanted = map(Requirement, project["project"]["dependencies"] + groups)
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     pins = dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\n]+)", lock, re.MULTILINE))
     assert [str(need) for need in wanted if not need.specifier.contains(pins.get(need.name.lower(), "0"))] == []

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chaosk.expect import Bound, Expect, parse_bounds, parse_verdict
+from chaosk.bounds import Bound, parse_bounds
+from chaosk.expect import Expect, parse_verdict
 from chaosk.metrics import METRICS, WINDOWS, Metric
 from chaosk.verdict import Outcome
 
@@ -36,6 +37,11 @@ def test_spellings_of_one_bound() -> None:
     assert bounds("unavailability", {"writer": full}) == {"writer": (bound,)}
     assert bounds("unavailability", [full, "30s"]) == {"": (bound, Bound(max=30.0))}
     assert bounds("unavailability", {"a": [full], "b": "5s"}) == {"a": (bound,), "b": (Bound(max=5.0),)}
+    together = {"of": ["a", "b"], "min": "1s", "or": "inconclusive"}
+    assert bounds("unavailability", together) == {"": (Bound(min=1.0, of=("a", "b"), or_="inconclusive"),)}
+    assert bounds("unavailability", {"a": {"min": "1s", "or": "inconclusive"}}) == {
+        "a": (Bound(min=1.0, or_="inconclusive"),)
+    }
 
 
 @pytest.mark.parametrize(
@@ -60,6 +66,14 @@ def test_spellings_of_one_bound() -> None:
         ("unavailability", {"max": "1s", "durign": "kill"}, ("durign", "[key]"), "did you mean 'during'?"),
         ("unavailability", {"max": "1s", "during": 5}, ("during",), "must be a window"),
         ("unavailability", None, (), "None is not a duration"),
+        ("rate", {"min": "1/s", "of": "writer"}, ("of",), "must be a list of probes; write of: [one, another]"),
+        ("rate", {"min": "1/s", "of": []}, ("of",), "must be a list of probes"),
+        ("rate", {"min": "1/s", "of": [1]}, ("of",), "must be a list of probes"),
+        ("election", {"max": "1s", "of": ["a", "b", "a"]}, ("of",), "names a topic twice"),
+        ("rate", {"writer": {"min": "1/s", "of": ["a"]}}, ("writer", "of"), "stands under one probe already"),
+        ("rate", {"of": ["a"]}, (), "bounds nothing; add min"),
+        ("rate", {"min": "1/s", "or": "degraded"}, ("or",), "write or: inconclusive"),
+        ("rate", [{"min": "1/s"}, {"min": "2/s", "or": True}], (1, "or"), "write or: inconclusive"),
     ],
 )
 def test_mistakes_have_their_place(name: str, value: object, loc: tuple[Any, ...], says: str) -> None:
@@ -103,11 +117,13 @@ def _figures(metric: Metric) -> st.SearchStrategy[Any]:
 
 def _bounds(metric: Metric) -> st.SearchStrategy[Any]:
     windows = st.sampled_from([*WINDOWS, "kill"])
-    low = st.fixed_dictionaries({"min": _figures(metric)}, optional={"during": windows})
-    high = st.fixed_dictionaries({"max": _figures(metric)}, optional={"during": windows})
+    more = {"during": windows, "or": st.just("inconclusive")}
+    low = st.fixed_dictionaries({"min": _figures(metric)}, optional=more)
+    high = st.fixed_dictionaries({"max": _figures(metric)}, optional=more)
     one = _figures(metric) | low | high
     several = one | st.lists(one, min_size=1, max_size=3)
-    return several | st.dictionaries(st.sampled_from(["writer", "reader"]), several, min_size=1)
+    together = low.map(lambda bound: {**bound, "of": ["writer", "reader"]})
+    return several | together | st.dictionaries(st.sampled_from(["writer", "reader"]), several, min_size=1)
 
 
 _EXPECTS = st.fixed_dictionaries(

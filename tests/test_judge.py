@@ -124,6 +124,71 @@ def test_the_whole_runs_figure_is_the_worst_or_the_sum() -> None:
     assert overall("rate", "", "run", measures) == (4.0, False)
 
 
+def test_the_figure_of_some_is_theirs_alone() -> None:
+    """A sum over two of three probes, the worst of two; one of them without a figure, and nobody knows."""
+    told = [measure("acknowledged_records", n, who) for who, n in (("a", 400.0), ("b", 500.0), ("c", 900.0))]
+    told += [measure("unavailability", n, who) for who, n in (("a", 1.0), ("b", 3.0), ("c", 9.0))]
+    assert overall("acknowledged_records", "", "run", told, ("a", "b")) == (900.0, False)
+    assert overall("unavailability", "", "run", told, ("a", "b")) == (3.0, False)
+    assert overall("acknowledged_records", "", "run", told, ("a", "d")) == (None, False)
+    told.append(measure("acknowledged_records", None, "d"))
+    assert overall("acknowledged_records", "", "run", told, ("a", "d")) == (None, False)
+
+
+@pytest.mark.parametrize(("least", "verdict"), [(900, Outcome.PASS), (901, Outcome.DEGRADED)])
+def test_a_bound_on_a_sum(least: int, verdict: Outcome) -> None:
+    """Kept by both together or missed by both together, and named as both."""
+    told = [measure("acknowledged_records", n, who) for who, n in (("a", 400.0), ("b", 500.0), ("c", 900.0))]
+    ruling = ruled({"acknowledged_records": {"of": ["a", "b"], "min": least}}, *told)
+    assert (ruling.verdict, ruling.objectives[0].subject, ruling.objectives[0].measured) == (verdict, "a and b", 900.0)
+
+
+VOID = {"calls_failed": {"min": 3, "during": "cut", "or": "inconclusive"}}
+
+
+def test_a_run_that_did_not_show_what_it_was_to_show_is_void() -> None:
+    """One below what it takes: neither passed nor degraded; what it takes, and it counts as ever."""
+    short = ruled(VOID, measure("calls_failed", 2.0, "asker", "cut"))
+    assert (short.found, short.verdict) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
+    assert [guard.guard for guard in short.guards] == ["run_void"]
+    assert "unless calls_failed in the window cut is at least 3 count: it was 2" in short.guards[0].what
+    assert ruled(VOID, measure("calls_failed", 3.0, "asker", "cut")).verdict is Outcome.PASS
+
+
+def test_a_void_run_hides_no_violation_and_no_missed_objective() -> None:
+    """What is proven stands; and beside it a bound that was missed is still told as missed."""
+    few = measure("calls_failed", 2.0, "asker", "cut")
+    assert ruled(VOID, few, found()).verdict is Outcome.VIOLATION
+    ruling = ruled({**VOID, "unavailability": "20s"}, few, SLOW)
+    assert ruling.verdict is Outcome.INCONCLUSIVE
+    assert [(each.metric, each.met) for each in ruling.objectives] == [
+        ("calls_failed", False),
+        ("unavailability", False),
+    ]
+
+
+def test_a_predicted_loss_may_void_the_run_as_well() -> None:
+    """`or: inconclusive` on what is a prediction anyway: one reason, not two."""
+    ruling = ruled({"lost_records": {"min": 1, "or": "inconclusive"}}, measure("lost_records", 0.0, "orders"))
+    assert ruling.verdict is Outcome.INCONCLUSIVE
+    assert [guard.guard for guard in ruling.guards] == ["run_void"]
+
+
+def test_a_count_that_may_be_higher_keeps_a_lower_bound_and_no_upper_one() -> None:
+    """At least 7 were counted: enough for 7, nothing known of 8, and more than 6 whatever is missing."""
+    told = measure("acknowledged_records", 7.0, "writer", censored=True)
+    verdicts = {
+        bound: ruled({"acknowledged_records": {bound[0]: bound[1]}}, told).verdict
+        for bound in (("min", 7), ("min", 8), ("max", 7), ("max", 6))
+    }
+    assert verdicts == {
+        ("min", 7): Outcome.PASS, ("min", 8): Outcome.INCONCLUSIVE, ("max", 7): Outcome.INCONCLUSIVE,
+        ("max", 6): Outcome.DEGRADED,
+    }  # fmt: skip
+    what = ruled({"acknowledged_records": {"min": 8}}, told).guards[0].what
+    assert "at least 7 records and how much more nobody knows" in what
+
+
 # --- predictions ------------------------------------------------------------------------------------------------------
 
 LOSS = {"lost_records": {"min": 1}}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+import shipped
 from fake_live import FakeLive, inventory, kraft_inventory
 from sample_documents import SCENARIO, written
 
@@ -161,8 +162,7 @@ def test_every_step_can_be_told(tmp_path: Path, name: str) -> None:
 
 def test_shipped_scenarios_can_be_told() -> None:
     """Each of them, on three brokers or on the one it asks for: no target that an inventory of that shape lacks."""
-    paths = sorted((Path(__file__).parents[1] / "scenarios").glob("*.yaml"))
-    for file, loaded in [(path, each) for path in paths for each in load_variants(path).values()]:
+    for file, loaded in [(path, each) for path in shipped.SCENARIOS for each in load_variants(path).values()]:
         plain = kraft_inventory() if loaded.cluster.mode == "kraft" else inventory(brokers=loaded.cluster.brokers.min)
         rows = describe(loaded, switched(plain))
         assert len(rows) == len(loaded.timeline)
@@ -187,3 +187,25 @@ def test_a_cluster_that_does_not_answer(tmp_path: Path) -> None:
     """Its targets stay as they are written."""
     (found,) = describe(scenario(tmp_path, "- kill_broker: {target: controller}\n"), inventory(), FakeLive(silent=True))
     assert (found.targets, found.example) == (("controller",), True)
+
+
+def test_what_the_controller_is_asked_to_change(tmp_path: Path) -> None:
+    """In words, what undoes it as well: no plan knows what will be set when the step fires."""
+    timeline = "- {set_topic_config: {topic: orders, config: {retention.ms: 1, segment.ms: 2}}, for: 1s}\n"
+    (one, two) = rows(tmp_path, timeline + "- create_partitions: {topic: orders, count: 4}\n")
+    assert one.does == ("ask the controller to set retention.ms=1, segment.ms=2 of topic orders",)
+    assert one.undoes == ("ask the controller to put back retention.ms, segment.ms of topic orders as it was",)
+    assert (two.does, two.undoes) == (("ask the controller to give orders 4 partitions",), ())
+    set_before = FakeLive(made={"broker 1": {"num.io.threads": "9"}})
+    changed = scenario(tmp_path, "- {set_broker_config: {target: broker 1, config: {num.io.threads: 4}}, for: 1s}\n")
+    for live, undone in (
+        (None, "num.io.threads"),
+        (set_before, "num.io.threads=9"),
+        (FakeLive(silent=True), "num.io.threads"),
+    ):
+        (row,) = describe(changed, inventory(), live)
+        assert [line.split()[-1] for line in (*row.does, *row.undoes)] == ["num.io.threads=4", undone]
+    (look,) = rows(tmp_path, "- observe: {}\n")
+    assert (look.does, look.lasts) == (("write down how the cluster is",), "leaves nothing to undo")
+    (quota,) = rows(tmp_path, "- {set_quota: {probe: writer, producer_byte_rate: 1B}, for: 1s}\n")
+    assert quota.lease == "31s on node1, renewed while the run lives"

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+import shipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from malformed_documents import CORPUS, Malformed
 from sample_documents import COMBINED, INVENTORY, SCENARIO, VARIED, written
+from sample_explore import SPACE
 
 from chaosk import schemas
 from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.nodes import plain
 from chaosk.document.parse import parse
+from chaosk.document.spaces import load_space
 from chaosk.scenario import probes, steps
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +32,11 @@ SHAPE = {
 """Classes of mistakes that are a matter of shape: a schema has to see them, too."""
 SEEN = [case for case in CORPUS if case.kind in SHAPE and "longer than" not in case.says]
 """The longest duration is the one rule about shape that a pattern cannot hold."""
+
+
+LOADERS: dict[str, Callable[[Path], object]] = {
+    "scenario": load_variants, "space": load_space, "inventory": load_inventory,
+}  # fmt: skip
 
 
 @cache
@@ -58,10 +67,17 @@ def test_it_is_a_schema(name: str) -> None:
     assert schema["title"]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", shipped.SCENARIOS, ids=lambda path: path.stem)
 def test_shipped_scenarios_fit(path: Path) -> None:
     """What the loader accepts, an editor accepts, variables included."""
     validator("scenario").validate(data(path.read_bytes()))
+
+
+@pytest.mark.parametrize("path", shipped.SPACES, ids=lambda path: path.stem)
+def test_shipped_spaces_fit(path: Path) -> None:
+    """What is drawn from is accepted by an editor, too, and is no scenario to it."""
+    validator("space").validate(data(path.read_bytes()))
+    assert not validator("scenario").is_valid(data(path.read_bytes()))
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "inventory").glob("*.yaml")), ids=lambda path: path.stem)
@@ -75,6 +91,27 @@ def test_samples_fit() -> None:
     for sample in (SCENARIO, VARIED, COMBINED):
         validator("scenario").validate(data(sample.encode()))
     validator("inventory").validate(data(INVENTORY.encode()))
+    validator("space").validate(data(SPACE.encode()))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("count: {min: 2, max: 5}", "count: 0"),
+        ("gap: {min: 1s, max: 3s}", "gap: 3"),
+        ("gap: {min: 1s, max: 3s}", "gab: 3s"),
+        ("any: [2s, 4s]", "any: []"),
+        ("any: [2s, 4s]", "min: 2s"),
+        ("{target: broker 1}", "{tarjet: broker 1}"),
+        ("- pause_broker:", "- pause_brokr:"),
+        ("explore:\n", "timeline: []\nexplore:\n"),
+        ("election: preferred}", "election: preferred}\n      at: 3s"),
+    ],
+)
+def test_what_is_no_space_is_rejected(old: str, new: str) -> None:
+    """A sample of mistakes of shape in spaces."""
+    assert SPACE.count(old) == 1
+    assert not validator("space").is_valid(data(SPACE.replace(old, new).encode()))
 
 
 @pytest.mark.parametrize("case", SEEN, ids=lambda case: f"{case.kind}: {case.says}"[:50])
@@ -145,7 +182,10 @@ def test_a_verdict_fits_its_schema() -> None:
 @given(st.data())
 def test_what_the_loader_accepts_the_schema_accepts(tmp_path: Path, data_: st.DataObject) -> None:
     """An editor never complains about a file that runs: over mutations of the samples, lines and words exchanged."""
-    samples = [("scenario", SCENARIO), ("scenario", VARIED), ("scenario", COMBINED), ("inventory", INVENTORY)]
+    samples = [
+        ("scenario", SCENARIO), ("scenario", VARIED), ("scenario", COMBINED), ("space", SPACE),
+        ("inventory", INVENTORY),
+    ]  # fmt: skip
     name, sample = data_.draw(st.sampled_from(samples))
     lines = sample.splitlines()
     place = data_.draw(st.integers(0, len(lines) - 1))
@@ -157,7 +197,7 @@ def test_what_the_loader_accepts_the_schema_accepts(tmp_path: Path, data_: st.Da
     lines[place] = " ".join(words)
     text = "\n".join(lines)
     try:
-        (load_variants if name == "scenario" else load_inventory)(written(tmp_path, text))
+        LOADERS[name](written(tmp_path, text))
     except DocumentError:
         return
     validator(name).validate(data(text.encode()))

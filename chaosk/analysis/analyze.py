@@ -68,6 +68,7 @@ def conclude(case: Case, answers: tuple[Answer, ...], met: tuple[Guard, ...]) ->
         objectives=ruling.objectives,
         measures=tuple(measures),
         faults=case.acted,
+        decisions=case.decisions,
         checks={answer.check: answer.state for answer in answers},
         healed=case.record.healed and all(fault.undone for fault in case.acted),
         allowed=case.plan.allow.reasons(),

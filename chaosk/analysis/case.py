@@ -11,15 +11,18 @@ from typing import Any
 
 from chaosk.analysis.planned import Planned
 from chaosk.analysis.tally import Tally
+from chaosk.decision import Decision
+from chaosk.entity import spelled
 from chaosk.rundir import RunDir
 from chaosk.runrecord import RunRecord
 from chaosk.scenario import Topic
-from chaosk.verdict import Fault
+from chaosk.verdict import QUIET, Fault
 
 PlaceKey = tuple[str, int]
 """Topic and partition."""
 Process = tuple[str, int]
 """Probe and incarnation."""
+MIN_ISR = "min.insync.replicas"
 _NEVER = 2**63 - 1
 
 
@@ -62,6 +65,8 @@ class Case:
     record: RunRecord
     acted: tuple[Fault, ...]
     """Every timeline entry that acted, by when it began."""
+    decisions: tuple[Decision, ...]
+    """What an operator decided or noted, by time."""
     phases: tuple[Span, ...]
     unfinished: tuple[str, ...]
     """Phases that were cut short."""
@@ -93,8 +98,8 @@ class Case:
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """The entries that did something to somebody: all but waits."""
-        return tuple(entry for entry in self.acted if entry.step != "wait")
+        """The entries that did something to somebody: all but those that wait or look."""
+        return tuple(entry for entry in self.acted if entry.step not in QUIET)
 
     @cached_property
     def windows(self) -> tuple[Span, ...]:
@@ -160,9 +165,8 @@ class Case:
 
     def unclean(self, topic: str) -> bool:
         """Whether an unclean election was allowed for a topic, by its settings or by an entry that asks for one."""
-        setting = self.plan.topics[topic].config.get("unclean.leader.election.enable") if topic in self.topics else None
         asked = (e.step for e in self.plan.timeline if e.kind == "elect_leader")
-        return str(setting).lower() == "true" or any(
+        return "true" in self.said(topic, "unclean.leader.election.enable") or any(
             step.get("election") == "unclean" and step.get("topic") == topic for step in asked
         )
 
@@ -177,14 +181,38 @@ class Case:
         return not cut and shape is not None and all((topic, n) in self.complete for n in range(shape.partitions))
 
     def min_isr(self, topic: str) -> int:
-        """What the topic's settings say of ``min.insync.replicas``; 1, which binds nobody, where they say nothing."""
-        said = self.plan.topics[topic].config.get("min.insync.replicas", 1) if topic in self.topics else 1
-        return int(said) if str(said).isdigit() else 1
+        """What the topic's settings say of ``min.insync.replicas``, the least that they ever did.
 
-    @property
+        1, which binds nobody, where they say nothing.
+        """
+        said = self.said(topic, MIN_ISR)
+        planned = topic in self.topics and MIN_ISR in self.topics[topic].config
+        return min((int(one) if one.isdigit() else 1 for one in said), default=1) if planned else 1
+
+    def said(self, topic: str, setting: str) -> tuple[str, ...]:
+        """Every value that a setting of a topic may have had: the topic's own, and those that entries are to set."""
+        planned = self.topics[topic].config.get(setting) if topic in self.topics else None
+        return tuple(spelled(one).lower() for one in (planned, *self.changed(topic, setting)) if one is not None)
+
+    def changed(self, topic: str, setting: str) -> tuple[Any, ...]:
+        """The values that entries are to set, whether they took or not."""
+        steps = (e.step for e in self.plan.timeline if e.kind == "set_topic_config" and e.step.get("topic") == topic)
+        return tuple(config[setting] for step in steps if setting in (config := step.get("config") or {}))
+
+    @cached_property
     def topics(self) -> dict[str, Topic]:
-        """The scenario's topics."""
-        return self.plan.topics
+        """The scenario's topics, each with the partitions that it had in the end."""
+        return {
+            name: shape.model_copy(update={"partitions": max(shape.partitions, self._grown(name))})
+            for name, shape in self.plan.topics.items()
+        }
+
+    def _grown(self, topic: str) -> int:
+        """How many partitions a topic got, as the entries say that took, and as the tail audit found it."""
+        took = {entry.name for entry in self.acted if entry.took}
+        added = (e.step for e in self.plan.timeline if e.kind == "create_partitions" and e.name in took)
+        counts = [int(step["count"]) for step in added if step.get("topic") == topic]
+        return max([*counts, *(row["partition"] + 1 for row in self.ranges if row["topic"] == topic)], default=0)
 
     @property
     def complete(self) -> frozenset[PlaceKey]:

@@ -35,10 +35,16 @@ def place() -> Path:
     return cache / "chaosk" / f"spark-{_digest(str(_spark()))}-{_digest(_made_for())}"
 
 
+def found() -> Path | None:
+    """The archive for this Java and this Spark, if there is one that was not cut short."""
+    whole = (each for each in place().glob("*.jsa") if each.is_file() and each.stem == str(each.stat().st_size))
+    return next(whole, None)
+
+
 def options() -> str:
     """What the JVM has to be told to start from the archive; nothing where there is none."""
-    whole = [each for each in place().glob("*.jsa") if each.is_file() and each.stem == str(each.stat().st_size)]
-    return f'"-XX:SharedArchiveFile={whole[0]}" {HOW}' if whole else ""
+    archive = found()
+    return f'"-XX:SharedArchiveFile={archive}" {HOW}' if archive else ""
 
 
 def make() -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.found import Found
@@ -22,6 +22,14 @@ def counted(
     for name in sorted({*subjects, *(key[0] for key in counts)}):
         for window in case.windows:
             yield measured(metric, name, window.name, float(counts[name, window.name]))
+
+
+def shares(metric: str, counts: Iterable[Measure], whole: Mapping[tuple[str, str], int]) -> Iterable[Measure]:
+    """Counts by subject and window as shares of others; None where there is nothing that they could be a share of."""
+    for count in counts:
+        total, value = whole.get((count.subject, count.window), 0), count.value
+        share = value / total if total and value is not None else None
+        yield measured(metric, count.subject, count.window, share, censored=count.censored and share is not None)
 
 
 def measured(metric: str, subject: str, window: str, value: float | None, *, censored: bool = False) -> Measure:

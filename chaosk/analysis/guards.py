@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from chaosk.analysis.case import Case
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.progress import ABOUT_PROGRESS
+from chaosk.judge import SKIPPED
 from chaosk.verdict import Guard
 
 _DRIFT = 0.5
@@ -50,11 +51,13 @@ def entry_failed(case: Case) -> Iterator[Guard]:
     """A timeline entry failed (its target was nothing, its condition timed out) or never had its turn."""
     ends = {end.entry: end for end in case.record.entries}
     acted = {entry.name for entry in case.acted}
+    passed = {decision.entry for decision in case.decisions if decision.what == "skip"}
     for entry in case.plan.timeline:
         end = ends.get(entry.name)
         if end is not None and end.status != "done":
             yield Guard(
-                guard="entry_not_done", what=f"the entry {entry.name} {end.status}: {end.why or 'no reason given'}"
+                guard=SKIPPED if entry.name in passed else "entry_not_done",
+                what=f"the entry {entry.name} {end.status}: {end.why or 'no reason given'}",
             )
         elif end is None and entry.name not in acted:
             yield Guard(guard="entry_not_done", what=f"nothing says that the entry {entry.name} was carried out")

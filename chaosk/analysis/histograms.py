@@ -17,7 +17,10 @@ class Key(NamedTuple):
     """Whose figure, what it counts, and when."""
 
     what: str
-    """``ok``, ``fail`` or ``info`` (sends by outcome), ``read``, ``call`` and others (see ``frames.figures``)."""
+    """``ok``, ``fail`` or ``info`` (sends by outcome), ``read``, ``call`` and others (see ``frames.figures``).
+
+    ``acknowledged`` are the sends of outcome ``ok`` by when that outcome came.
+    """
     probe: str
     window: str
 
@@ -34,6 +37,8 @@ class Histograms:
     longest: dict[Key, int]
     latencies: dict[tuple[str, int], Counter[tuple[str, int]]] = field(default_factory=dict)
     """By probe and incarnation, and then by outcome and bucket, sends whose outcome is known."""
+    first: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    """By what, probe and incarnation when the first came; of what is due at a time, when it was due."""
 
     def quantile(self, key: Key, share: float) -> float | None:
         """Seconds that at least ``share`` of the values do not exceed, right to 0.1 %; None without values."""
@@ -64,8 +69,14 @@ def histograms(events: Events) -> Histograms:
             found.processes[process] += count
             if row["bucket"] is not None:
                 found.latencies.setdefault(process, Counter())[row["what"], row["bucket"]] += count
+            one = (row["what"], *process)
+            found.first[one] = min(row["first"], found.first.get(one, row["first"]))
         for window in (ALL, *segments.windows(row)):
             tally(found, Key(row["what"], row["probe"], window), row["bucket"], count, row["longest"])
+        if row["what"] == "ok":
+            came = dict.fromkeys(Segments.columns, row["acknowledged_in"])
+            for window in segments.windows(came):
+                found.counts[Key("acknowledged", row["probe"], window)] += count
     return found
 
 

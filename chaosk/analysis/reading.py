@@ -17,6 +17,7 @@ from chaosk.analysis.darkness import FORGETTING
 from chaosk.analysis.planned import Lenient, Planned
 from chaosk.analysis.tally import last_tallies
 from chaosk.arrow import SCHEMAS
+from chaosk.decision import Decision
 from chaosk.errors import AnalysisError
 from chaosk.rundir import RunDir
 from chaosk.runrecord import RunRecord
@@ -30,7 +31,7 @@ _PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"),
 
 def read_case(rundir: RunDir) -> Case:
     """Read a run directory's documents and small tables; raises AnalysisError where they cannot be read."""
-    rows = {name: _rows(rundir, name) for name in SCHEMAS}
+    rows = {name: _rows(rundir, name) for name in SCHEMAS if name != "decisions"}
     tables = {name: _table(rundir, name) for name in ("faults", "phases", "incarnations", "ends", "audit_ranges")}
     clocks = sorted((row["monotonic"], row["wall"]) for row in _table(rundir, "clocks"))
     workers = [Worker(**{name: row[name] for name in Worker.__slots__}) for row in tables["incarnations"]]
@@ -46,11 +47,12 @@ def read_case(rundir: RunDir) -> Case:
         acted=tuple(
             Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
         ),
+        decisions=tuple(Decision(**row) for row in sorted(_decisions(rundir), key=lambda row: row["at"])),
         phases=tuple(Span(name, began, ended or record.ended) for began, name, ended in phases),
         unfinished=tuple(name for _, name, ended in phases if ended is None),
         workers=tuple(sorted(workers, key=lambda w: (w.probe, w.incarnation))),
         ends={
-            (row["probe"], row["incarnation"]): {"scheduled": row["scheduled"], "rows": row["rows"]}
+            (row["probe"], row["incarnation"]): {name: row[name] for name in ("at", "scheduled", "rows")}
             for row in tables["ends"]
         },
         tallies=last_tallies(_arrow(rundir, "tallies")),
@@ -63,6 +65,11 @@ def read_case(rundir: RunDir) -> Case:
         silences=tuple(_silences(rundir, [row[0] for row in clocks])),
         uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
     )
+
+
+def _decisions(rundir: RunDir) -> list[dict[str, Any]]:
+    """What was decided; nothing in a run that was recorded when nobody could be asked."""
+    return _table(rundir, "decisions") if (rundir.events / "decisions.parquet").exists() else []
 
 
 def _renamed(row: dict[str, Any]) -> dict[str, Any]:

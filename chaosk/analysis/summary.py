@@ -25,7 +25,7 @@ def _clauses(ruling: Ruling, findings: Sequence[Finding], measures: Sequence[Mea
     if ruling.verdict is Outcome.INCONCLUSIVE or (ruling.guards and not violations):
         first, *more = ruling.guards
         yield first.what + (f" (and {len(more)} more reason{'s' if len(more) > 1 else ''})" if more else "")
-    yield from (_missed(objective) for objective in ruling.objectives if objective.met is False)
+    yield from (_missed(objective) for objective in ruling.objectives if objective.met is False and not objective.void)
     allowed = [f"{f.title} (allowed: {f.reason})" for f in findings if f.severity is Severity.ALLOWED]
     yield from allowed
     acknowledged, _ = overall("acknowledged_records", "", "run", measures)

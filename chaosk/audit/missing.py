@@ -1,8 +1,11 @@
-"""What the audit did not find: places of records that were acknowledged or read, from the live events of a run."""
+"""What every replica is asked about: places of records that the audit did not find, or all that it read.
+
+From the live events of a run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +53,32 @@ def missing(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
             low, high = found.get(place, (first, last))
             found[place] = (min(low, first), max(high, last))
     return tuple(sorted(Stretch(*place, *extent) for place, extent in found.items()))
+
+
+def whole(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
+    """By partition of ``topics`` that the audit read whole all its offsets; none of one that holds nothing.
+
+    Raises EventLogError where the events cannot be read.
+    """
+    rows = read(rundir, "audit_ranges").to_pylist()
+    told = [row for row in rows if row["complete"] and row["isolation"] == _ALL and row["topic"] in topics]
+    return tuple(
+        sorted(
+            Stretch(row["topic"], row["partition"], row["log_start"], row["end"] - 1)
+            for row in told
+            if row["end"] > row["log_start"]
+        )
+    )
+
+
+def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
+    """One stretch for each partition, from the first offset of any to the last."""
+    found: dict[_Place, Stretch] = {}
+    for one in stretches:
+        place = (one.topic, one.partition)
+        old = found.get(place, one)
+        found[place] = Stretch(*place, min(old.first, one.first), max(old.last, one.last))
+    return tuple(sorted(found.values()))
 
 
 class _Seen:

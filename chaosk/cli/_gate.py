@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
 from chaosk import private
+from chaosk.cli._folders import made
 from chaosk.document import load_inventory
-from chaosk.errors import UsageError
 from chaosk.release import record
 from chaosk.release.choice import Chosen
 from chaosk.release.record import Attempt, Gate
@@ -34,11 +33,6 @@ def begun(chosen: Sequence[Chosen], inventory: Path | None, repeat: int = 1, **s
     )
 
 
-def new_folder(output: Path) -> Path:
-    """Where a gate that begins now has its report and its runs."""
-    return output / datetime.now(UTC).strftime("gate-%Y-%m-%dT%H-%M-%SZ")
-
-
 def _attempt(one: Chosen, repeat: int) -> Attempt:
     return Attempt(
         file=str(one.path.resolve()), scenario=one.scenario.name, digest=one.digest, repeat=repeat, sets=dict(one.sets),
@@ -56,11 +50,7 @@ def play(gate: Gate, folder: Path) -> int:
     from chaosk.run.signals import heard  # noqa: PLC0415
 
     private.keep_private()
-    stop, again, folder = threading.Event(), threading.Event(), folder.resolve()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{folder}: cannot make it: {error.strerror}; name another place with --output") from error
+    stop, again, folder = threading.Event(), threading.Event(), made(folder)
     with heard(stop, _say, again.set):
         gate = conduct(gate, folder, lambda one: child.run(_words(one, gate, folder), stop, again), stop, _say)
     if gate.baseline is not None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from chaosk.cli._gate import begun, new_folder, play
+from chaosk.cli._folders import new_folder
+from chaosk.cli._gate import begun, play
 from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.errors import UsageError
@@ -67,7 +68,7 @@ def command(former: Path | None, output: Path, paths: tuple[Path, ...], **option
             raise UsageError("--continue runs the scenarios of that gate; leave the others out, or start a new one")
         gate, folder = _continued(record.load(former)), former
     else:
-        gate, folder = _new(paths, **options), new_folder(output)
+        gate, folder = _new(paths, **options), new_folder(output, "gate")
     with lasting_output():
         return play(gate, folder)
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from chaosk import lab, preview, registry
+from chaosk.cli._runbook import refuse_name, write_runbook
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
 from chaosk.cluster.brokers import Brokers
@@ -31,16 +32,25 @@ from chaosk.units import spell_duration
 @click.argument("scenario", type=click.Path(path_type=Path))
 @click.option("--inventory", type=click.Path(path_type=Path), help="Show the commands for this cluster.")
 @click.option("--live", is_flag=True, help="Ask the cluster, without changing it: targets as they stand now.")
+@click.option("--runbook", type=click.Path(path_type=Path), help="Write it as a page to print, FILE.md or FILE.html.")
 @set_option
 @variant_option
 def command(
-    scenario: Path, inventory: Path | None, assignments: tuple[str, ...], variant: str | None, *, live: bool
+    *,
+    scenario: Path,
+    inventory: Path | None,
+    runbook: Path | None,
+    assignments: tuple[str, ...],
+    variant: str | None,
+    live: bool,
 ) -> None:
     """Show what SCENARIO would do, entry by entry; nothing is contacted, except with --live.
 
     Targets that only the running cluster can tell stay as they are written. What is not safe on that cluster is
     refused, as it would be by a run. Of a file with variants all are shown, unless one is named.
     """
+    if runbook is not None:
+        refuse_name(runbook)
     every = chosen(scenario, sets_of(assignments), variant)
     cluster = load_inventory(inventory) if inventory is not None else None
     known = cluster if isinstance(cluster, Inventory) else None
@@ -51,8 +61,12 @@ def command(
             check_shape(loaded.cluster, known)
             refuse(loaded, known, surely_here(known))
     console = Console(highlight=False)
-    for loaded in every:
-        rows = _asked(loaded, known) if live and known is not None else preview.describe(loaded, known)
+    told = [(one, _asked(one, known) if live and known is not None else preview.describe(one, known)) for one in every]
+    if runbook is not None:
+        write_runbook(runbook, (inventory, known), told)
+        click.echo(runbook)
+        return
+    for loaded, rows in told:
         for line in (*_head(loaded), *(line for row in rows for line in _entry(row)), *_foot(loaded)):
             console.print(line, soft_wrap=True)
     if known is None:

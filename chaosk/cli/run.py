@@ -8,18 +8,21 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from chaosk import plan as plans
 from chaosk import report
+from chaosk.cli._folders import new_folder
+from chaosk.cli._gameday import game_day_options, options_of
 from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
-from chaosk.errors import AnalysisError, ExitCode
+from chaosk.errors import AnalysisError, ExitCode, UsageError
 from chaosk.plan import Plan
 from chaosk.private import keep_private
 from chaosk.run.analyst import Analyst
@@ -36,6 +39,9 @@ from chaosk.scenario import Scenario
 from chaosk.verdict import Verdict
 from chaosk.worker.lifeline import watch_parent
 
+if TYPE_CHECKING:
+    from chaosk.gameday.session import Options, Session
+
 
 @click.command()
 @click.argument("scenario", type=click.Path(path_type=Path))
@@ -44,6 +50,7 @@ from chaosk.worker.lifeline import watch_parent
 @variant_option
 @click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where run directories go.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeats the random choices of a run.")
+@game_day_options
 @click.option("--lifeline", is_flag=True, hidden=True, help="Ends and heals once its input, a pipe, is closed.")
 def command(  # noqa: PLR0913 - one for each option
     *,
@@ -54,51 +61,66 @@ def command(  # noqa: PLR0913 - one for each option
     output: Path,
     seed: int | None,
     lifeline: bool,
+    **game_day: Any,  # noqa: ANN401 - an option of each kind
 ) -> int:
     """Run SCENARIO: inject its faults while probes work, heal, and judge what they saw.
 
     Of a file with variants all are run, one after the other, with one report over all, unless one is named.
     Ends with 0 pass, 1 fail, 2 inconclusive, 3 a fault could not be healed.
     """
+    options = options_of(game_day)
     if lifeline:
         watch_parent(lambda: os.kill(os.getpid(), signal.SIGTERM), in_time=False)
     sets = sets_of(assignments)
     every = chosen(scenario, sets, variant)
+    if options is not None and len(every) > 1:
+        raise UsageError(f"{scenario}: --game-day runs one variant at a time; choose it with --variant")
     with lasting_output():
         if len(every) > 1:
             return _run_all(scenario, inventory, sets, output, seed)
-        return _run(every[0], inventory, output, seed)
+        return _run(every[0], inventory, output, (seed, options))
 
 
 def _run_all(path: Path, inventory: Path | None, sets: Mapping[str, str], output: Path, seed: int | None) -> int:
     """Every variant as a run of its own, whatever becomes of the others; the worst exit code."""
-    from chaosk.cli._gate import begun, new_folder, play  # noqa: PLC0415 - one run needs none of it
+    from chaosk.cli._gate import begun, play  # noqa: PLC0415 - one run needs none of it
     from chaosk.release.choice import choose  # noqa: PLC0415 - as above
 
     gate = begun(choose([path], sets, (), (1, 1)), inventory, keep_going=True, seed=seed)
-    return play(gate, new_folder(output))
+    return play(gate, new_folder(output, "gate"))
 
 
-def _run(loaded: Scenario, inventory: Path | None, output: Path, seed: int | None) -> int:
-    """A run and its report; the exit code."""
-    console = Console()
-    with _display(console) as display:
-        durations: dict[str, float] = {}
+def _run(loaded: Scenario, inventory: Path | None, output: Path, how: tuple[int | None, Options | None]) -> int:
+    """A run and its report; the exit code. ``how``: the seed and the game day, where there are any."""
+    seed, options = how
+    console, durations, stop = Console(), dict[str, float](), threading.Event()
+    with ExitStack() as shown:
+        display = shown.enter_context(_display(console)) if options is None else PlainDisplay(console)
         with _timed(durations, "lab"):
             found = settle_on(inventory, loaded.cluster, display.say)
+        # its threads begin only now: who enters the network of a lab must not have any
+        session = None if options is None else shown.enter_context(_session(options, loaded.name, stop))
+        display = display if session is None else session.console
         keep_private()
         run_id = f"{slug(loaded.name)[:40]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
         plan = plans.make(loaded, found, run_id, secrets.randbits(32) if seed is None else seed)
-        rundir, record = _experiment(plan, output, display, durations)
-        if record.interrupted:
-            raise _Interrupted(rundir, record)
-        with _timed(durations, "report"):
-            display.say("writing the report")
-            report.write(rundir)
+        rundir, record = _experiment(plan, output, display, durations, (stop, session))
+        if not record.interrupted:
+            with _timed(durations, "report"):
+                display.say("writing the report")
+                report.write(rundir)
+    if record.interrupted:
+        raise _Interrupted(rundir, record)
     verdict = Verdict.model_validate_json(rundir.verdict.read_text("utf-8"))
     console.print(sentence(durations), style="dim", highlight=False)
     console.print(report.summary(verdict, rundir), soft_wrap=True)  # a path that can be copied
     return verdict.exit_code
+
+
+def _session(options: Options, scenario: str, stop: threading.Event) -> Session:
+    from chaosk.gameday.session import Session  # noqa: PLC0415 - only for a game day
+
+    return Session(options, scenario, stop)
 
 
 class _Interrupted(click.exceptions.Exit):
@@ -106,13 +128,20 @@ class _Interrupted(click.exceptions.Exit):
 
     def __init__(self, rundir: RunDir, record: RunRecord) -> None:
         healed = "everything was healed" if record.healed else f"NOT HEALED: {'; '.join(record.not_healed)}"
-        click.echo(f"interrupted; {healed}; the events so far are in {rundir.root}", err=True)
+        why = record.error if record.error and record.error.startswith("interrupted by") else "interrupted"
+        click.echo(f"{why}; {healed}; the events so far are in {rundir.root}", err=True)
         super().__init__(ExitCode.INTERRUPTED if record.healed else ExitCode.NOT_HEALED)
 
 
-def _experiment(plan: Plan, output: Path, display: Display, durations: dict[str, float]) -> tuple[RunDir, RunRecord]:
-    """Preflight, the run itself, and its judgement: ``verdict.json`` is there unless the run was interrupted."""
-    stop = threading.Event()
+def _experiment(
+    plan: Plan, output: Path, display: Display, durations: dict[str, float],
+    ending: tuple[threading.Event, Session | None],
+) -> tuple[RunDir, RunRecord]:  # fmt: skip
+    """Preflight, the run itself, and its judgement: ``verdict.json`` is there unless the run was interrupted.
+
+    ``ending``: what is set to have the run healed and stopped, and the game day that may set it.
+    """
+    stop, session = ending
 
     def lost(why: str) -> None:
         display.say(f"ending the run, healing what is in place: {why}")
@@ -121,19 +150,23 @@ def _experiment(plan: Plan, output: Path, display: Display, durations: dict[str,
     def leave() -> None:
         where = f"--inventory, or {rundir.root}" if rundir else "--inventory"
         longest = plan.inventory.longest_lease
+        if session is not None:
+            session.console.close()
         click.echo(
             f"left while healing: each host heals itself within {longest:g} s; now: chaosk heal {where}", err=True
         )
         os._exit(ExitCode.NOT_HEALED)  # no exit handler may wait for a host
 
     rundir: RunDir | None = None
-    with Field(plan, lost) as field, heard(stop, display.say, leave):
+    decider = None if session is None else session.desk
+    tell = () if decider is None else (decider.hear,)
+    with Field(plan, lost) as field, heard(stop, display.say, leave, *tell):
         with _timed(durations, "preflight"):
             field.preflight(display)
         rundir = create(output.resolve(), plan.scenario.name)
         rundir.plan.write_text(plan.to_json(), "utf-8")
-        with logging_to(rundir.log):
-            record, analyst = Engine(plan, field, rundir, display, stop).run()
+        with logging_to(rundir.log), nullcontext() if session is None else session.watching(field, rundir):
+            record, analyst = Engine(plan, field, rundir, display, stop, decider).run()
         durations.update(record.durations)
     if not record.interrupted:
         with _timed(durations, "analysis"):

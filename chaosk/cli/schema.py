@@ -10,7 +10,7 @@ from chaosk import schemas
 @click.command()
 @click.argument("name", type=click.Choice(sorted(schemas.SCHEMAS)))
 def command(name: str) -> None:
-    """Print the JSON Schema of scenarios, inventories or verdicts, plugins included.
+    """Print the JSON Schema of scenarios, spaces of sequences, inventories or verdicts, plugins included.
 
     For an editor, write it to a file and start a scenario with `# yaml-language-server: $schema=FILE`.
     """

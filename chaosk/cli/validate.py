@@ -8,7 +8,8 @@ import click
 
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.document import DocumentError, load_inventory, load_variants
-from chaosk.document.kinds import is_inventory
+from chaosk.document.kinds import is_inventory, is_space
+from chaosk.document.spaces import load_space
 from chaosk.errors import UsageError
 
 
@@ -18,7 +19,7 @@ from chaosk.errors import UsageError
 def command(files: tuple[Path, ...], assignments: tuple[str, ...]) -> None:
     """Check scenario and inventory FILES and name every mistake in them, in every variant; nothing is contacted.
 
-    A file with `hosts:` or `lab:` is an inventory, any other a scenario.
+    A file with `hosts:` or `lab:` is an inventory, one with `explore:` a space of sequences, any other a scenario.
     """
     sets = sets_of(assignments)
     problems = [found for path in files if (found := _problems(path, sets))]
@@ -31,6 +32,8 @@ def _problems(path: Path, sets: dict[str, str]) -> str:
         several = 1
         if is_inventory(path):
             load_inventory(path)
+        elif is_space(path):
+            load_space(path, sets)
         else:
             several = len(load_variants(path, sets))
     except DocumentError as error:

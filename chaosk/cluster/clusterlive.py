@@ -7,11 +7,15 @@ from collections.abc import Callable
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.coordinator import coordinator
 from chaosk.cluster.live import ProbeState
+from chaosk.cluster.logstart import log_start
+from chaosk.cluster.owner import own_topics
 from chaosk.cluster.places import zookeeper_places
 from chaosk.cluster.reassign import reassigning
+from chaosk.cluster.settingsof import settings_of
 from chaosk.cluster.views import PartitionView, current, metadata_request
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
+from chaosk.entity import Entity
 from chaosk.inventory import Inventory
 from chaosk.together import together
 
@@ -52,6 +56,19 @@ class ClusterLive:
     def reassigning(self, topic: str) -> tuple[int, ...]:
         """The partitions of a topic whose reassignment is under way."""
         return reassigning(self._brokers, topic)
+
+    def settings(self, entity: Entity) -> dict[str, str]:
+        """By name the settings that were made on a topic, a broker, or clients."""
+        return settings_of(self._brokers, entity)
+
+    def log_start(self, topic: str, partition: int) -> int:
+        """The first offset that a partition's leader still has."""
+        return log_start(self._brokers, topic, partition)
+
+    def own_topic(self, topic: str) -> bool:
+        """Whether chaosk made the topic that has this name now."""
+        ids = current(self._brokers.views([topic]))[0].topic_ids
+        return topic in own_topics(self._brokers, {name: one for name, one in ids.items() if name == topic})
 
     def controller(self) -> int | None:
         """Id of the controller: of a broker, or in KRaft of the quorum's leader; None if there is none."""

@@ -13,7 +13,7 @@ from chaosk.errors import ClusterError
 
 TOPIC = 2  # DescribeConfigs: resource type
 BROKER = 4
-_DYNAMIC_TOPIC = 1  # DescribeConfigs: a value that was set on the topic itself
+_OWN = {TOPIC: 1, BROKER: 2}  # DescribeConfigs: the source of a value that was set on the resource itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Config:
     values: Mapping[str, str]
     """Every setting in force."""
     own: frozenset[str] = frozenset()
-    """Those that were set on the topic itself."""
+    """Those that were set on the topic itself, or on the broker itself while it ran."""
 
 
 def topic_config(brokers: Brokers, broker: int, topic: str) -> Config:
@@ -31,9 +31,9 @@ def topic_config(brokers: Brokers, broker: int, topic: str) -> Config:
     return _described(brokers, broker, TOPIC, topic, None)
 
 
-def broker_config(brokers: Brokers, broker: int, names: Iterable[str]) -> Config:
-    """Settings of a broker, which it describes itself; raises ClusterError if it does not."""
-    return _described(brokers, broker, BROKER, str(broker), sorted(names))
+def broker_config(brokers: Brokers, broker: int, names: Iterable[str] | None = None) -> Config:
+    """Settings of a broker, all or some, which it describes itself; raises ClusterError if it does not."""
+    return _described(brokers, broker, BROKER, str(broker), None if names is None else sorted(names))
 
 
 def _described(brokers: Brokers, broker: int, kind: int, name: str, keys: list[str] | None) -> Config:
@@ -46,5 +46,5 @@ def _described(brokers: Brokers, broker: int, kind: int, name: str, keys: list[s
         raise ClusterError(f"{what}: its configuration cannot be read: {codes.error_name(answer.error_code)}")
     return Config(
         values={one.name: one.value or "" for one in answer.configs},
-        own=frozenset(one.name for one in answer.configs if one.config_source == _DYNAMIC_TOPIC),
+        own=frozenset(one.name for one in answer.configs if one.config_source == _OWN[kind]),
     )

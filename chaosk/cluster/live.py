@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from chaosk.entity import Entity
 from chaosk.errors import ClusterError
 from chaosk.model import Model
 
@@ -70,6 +71,18 @@ class Live(Protocol):
 
     def reassigning(self, topic: str) -> tuple[int, ...]:
         """The partitions of a topic whose reassignment is under way."""
+        ...
+
+    def settings(self, entity: Entity) -> dict[str, str]:
+        """By name the settings that were made on that itself; raises ClusterError where nobody tells."""
+        ...
+
+    def log_start(self, topic: str, partition: int) -> int:
+        """The first offset that a partition's leader still has; raises ClusterError if it does not tell."""
+        ...
+
+    def own_topic(self, topic: str) -> bool:
+        """Whether chaosk made the topic that has this name now; raises ClusterError where nobody tells."""
         ...
 
     def controller(self) -> int | None:

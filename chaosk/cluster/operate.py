@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import structlog
 
+from chaosk.cluster.addpartitions import add_partitions
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.elect import elect
 from chaosk.cluster.reassign import reassign
-from chaosk.steps._contract import Elect, Operation, Reassign
+from chaosk.cluster.settingsof import configure
+from chaosk.steps._contract import AddPartitions, Configure, Elect, Operation, Reassign
 
 log = structlog.get_logger()
 
@@ -21,3 +23,9 @@ def operate(brokers: Brokers, operation: Operation) -> None:
         case Reassign():
             accepted = reassign(brokers, operation)
             log.info("reassignment", topic=operation.topic, partitions=accepted, replicas=operation.replicas)
+        case Configure():
+            configure(brokers, operation.settings)
+            log.info("settings", of=str(operation.settings.of), values=operation.settings.values)
+        case AddPartitions():
+            add_partitions(brokers, operation)
+            log.info("partitions added", topic=operation.topic, count=operation.count)

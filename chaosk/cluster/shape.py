@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chaosk.cluster.configs import Config
 from chaosk.cluster.views import PartitionView
-from chaosk.scenario import Scalar, Topic
+from chaosk.entity import spelled
+from chaosk.scenario import Topic
 
 
 def differences(wanted: Topic, found: Sequence[PartitionView], config: Config) -> tuple[str, ...]:
@@ -18,15 +19,10 @@ def differences(wanted: Topic, found: Sequence[PartitionView], config: Config) -
     if factors != [wanted.replication_factor]:
         told.append(f"replication factor {', '.join(map(str, factors))}, not {wanted.replication_factor}")
     for name, value in sorted(wanted.config.items()):
-        if config.values.get(name) != text(value):
-            told.append(f"{name}={config.values.get(name, '')}, not {text(value)}")
+        if config.values.get(name) != spelled(value):
+            told.append(f"{name}={config.values.get(name, '')}, not {spelled(value)}")
     added = (f"{name}={config.values[name]}, which the scenario does not set" for name in config.own)
     return (*told, *sorted(one for one in added if one.partition("=")[0] not in wanted.config))
-
-
-def text(value: Scalar) -> str:
-    """A configuration value as Kafka writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def placement(topic: Topic, alive: Sequence[int]) -> dict[int, tuple[int, ...]]:
@@ -34,8 +30,12 @@ def placement(topic: Topic, alive: Sequence[int]) -> dict[int, tuple[int, ...]]:
 
     Kafka itself begins at a random broker, so that the leader of partition 0 would be another one each time.
     """
+    return spread(range(topic.partitions), topic.replication_factor, alive)
+
+
+def spread(numbers: Iterable[int], replication_factor: int, alive: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """By partition, of those of these numbers, its replicas, round robin over the brokers."""
     count = len(alive)
     return {
-        number: tuple(alive[(number + replica) % count] for replica in range(topic.replication_factor))
-        for number in range(topic.partitions)
+        number: tuple(alive[(number + replica) % count] for replica in range(replication_factor)) for number in numbers
     }

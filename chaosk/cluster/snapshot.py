@@ -17,6 +17,16 @@ Partitions = Annotated[tuple[PartitionView, ...], Field(strict=False)]
 Ids = Annotated[tuple[int, ...], Field(strict=False)]
 
 
+class Log(Model):
+    """How far a partition's log goes."""
+
+    topic: str
+    partition: int
+    begins: int
+    ends: int
+    """The high watermark."""
+
+
 class Snapshot(Model):
     """Topics, brokers, controllers and ZooKeeper roles, as the cluster itself held them to be."""
 
@@ -36,6 +46,12 @@ class Snapshot(Model):
     """In KRaft, by node id the role of each controller in the quorum; None where it took no part."""
     partitions: Partitions
     """Of the topics asked about: leader, leader epoch, replicas and ISR; by topic and number."""
+    logs: Annotated[tuple[Log, ...], Field(strict=False)] = ()
+    """Of those whose leaders told, where that was asked."""
+    coordinators: dict[str, int | None] = Field(default_factory=dict)
+    """By consumer group its coordinator, where that was asked; None if there was none."""
+    settings: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """By topic what was set on it, where that was asked."""
 
 
 def take(brokers: Brokers, live: Live, topics: Iterable[str]) -> Snapshot:

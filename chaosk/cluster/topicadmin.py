@@ -12,8 +12,9 @@ from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
 from chaosk.cluster import codes
 from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.shape import placement, text
+from chaosk.cluster.shape import placement
 from chaosk.cluster.views import View, current
+from chaosk.entity import spelled
 from chaosk.errors import ClusterError, PreflightError
 from chaosk.scenario import Topic
 
@@ -92,7 +93,7 @@ def _creatable(name: str, topic: Topic, replicas: Mapping[int, Sequence[int]]) -
             kind.CreatableReplicaAssignment(partition_index=number, broker_ids=list(ids))
             for number, ids in replicas.items()
         ],
-        configs=[kind.CreatableTopicConfig(name=key, value=text(value)) for key, value in topic.config.items()],
+        configs=[kind.CreatableTopicConfig(name=key, value=spelled(value)) for key, value in topic.config.items()],
     )
 
 

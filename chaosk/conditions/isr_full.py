@@ -21,10 +21,11 @@ class IsrFull(Condition):
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
         """Ask the cluster once; raises ClusterError if it does not answer or has no such topic."""
-        return every_partition(live, self.topic, _complaint, "all replicas in sync")
+        return every_partition(live, self.topic, complaint, "all replicas in sync")
 
 
-def _complaint(one: PartitionState) -> str | None:
+def complaint(one: PartitionState) -> str | None:
+    """Why a partition is not whole; None if it is."""
     if one.leader < 0:
         return "no leader"
     missing = set(one.replicas) - set(one.isr)

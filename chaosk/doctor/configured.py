@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import broker_config
-from chaosk.cluster.shape import text
 from chaosk.doctor.finding import Finding, bad, ok
+from chaosk.entity import spelled
 from chaosk.errors import ClusterError
 from chaosk.scenario import Scalar
 
@@ -26,9 +26,9 @@ def configured(brokers: Brokers, every: tuple[int, ...], wanted: Mapping[str, Sc
         wrong = [
             f"{name} is {found[name]!r}" if name in found else f"{name} is unknown to it"
             for name, value in sorted(wanted.items())
-            if found.get(name) != text(value)
+            if found.get(name) != spelled(value)
         ]
-        needs = ", ".join(f"{name}: {text(value)}" for name, value in sorted(wanted.items()))
+        needs = ", ".join(f"{name}: {spelled(value)}" for name, value in sorted(wanted.items()))
         if wrong:
             yield bad(where, "configuration", f"{'; '.join(wrong)}; the scenario needs {needs}", _TODO)
         else:

@@ -54,6 +54,7 @@ SCRIPTS = {
     "owner": "chown find head id mkdir mv rm stat sync",
     "readonly": "awk cat cut date head mkdir mount mv nsenter readlink rm sed stat sync tr umount",
     "service": "awk cat cut date head sed sleep stat tr",
+    "settings": "head sed setpriv stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",
     "state": "cat grep head sed sort stat tr",
 }

@@ -40,9 +40,9 @@ def _facts(entry: Entry, inventory: Inventory) -> Iterator[Fact | str]:
 
 
 def _candidates(entry: Entry, inventory: Inventory) -> tuple[tuple[Node, ...], ...]:
-    """The nodes that the inventory tells, together; else each broker, since only the cluster knows which it will be."""
+    """The nodes that the inventory tells, together, and be it none; else each broker: only the cluster knows which."""
     if not entry.step.targets():
-        return ()
+        return ((),)
     scene = Scene(inventory, NoCluster(), NoChance())
     try:
         known = [node for text in entry.step.targets() for node in parse_target(text).resolve(scene)]

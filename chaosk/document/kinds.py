@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chaosk.document.load import read
+from chaosk.document.load import EXPLORE, read
 from chaosk.document.nodes import Mapping
 from chaosk.document.parse import parse
 
@@ -17,3 +17,9 @@ def is_inventory(path: Path) -> bool:
     root, _ = parse(read(path))
     keys = root.values.keys() if isinstance(root, Mapping) else frozenset[str]()
     return len(keys & _INVENTORY) > len(keys & _SCENARIO)
+
+
+def is_space(path: Path) -> bool:
+    """Whether a file is a space of sequences, no scenario of its own. Raises DocumentError if it cannot be read."""
+    root, _ = parse(read(path))
+    return isinstance(root, Mapping) and EXPLORE in root.values

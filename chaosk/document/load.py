@@ -32,6 +32,9 @@ from chaosk.model import Model
 from chaosk.nearest import instead
 from chaosk.scenario import Scenario, from_plain
 
+EXPLORE = "explore"
+"""The key of a space of sequences (``chaosk.document.spaces``)."""
+
 _NOTHING: Mapping[str, str] = {}
 
 
@@ -57,30 +60,52 @@ def load_variants(path: FilePath, sets: Mapping[str, str] = _NOTHING) -> dict[st
 
     A mistake that only some variants have is told with their names.
     """
-    root, found = parse(read(path))
+    return variants_in(path, read(path), sets)
+
+
+def variants_in(path: FilePath, data: bytes, sets: Mapping[str, str] = _NOTHING) -> dict[str, Scenario]:
+    """The scenarios in the bytes of a file, as :func:`load_variants`; ``path`` is what messages call it."""
+    root, found = parse(data)
     if root is None:
-        raise _wrong(path, found)
-    found = _together(_together(found, _empty(root)), _shape(varying(root), Variants), defaults(root))
-    every, wrong = variants(root)
-    found = _together(found, wrong)
+        raise wrong(path, found)
+    if isinstance(root, nodes.Mapping) and EXPLORE in root.keys:
+        what = f"is a space of sequences, no scenario of its own; see what it draws with: chaosk explore {path} --draw"
+        raise wrong(path, [(root.keys[EXPLORE], (EXPLORE,), what)])
+    found = together(together(found, empty(root)), misshapen(varying(root), Variants), defaults(root))
+    every, more = variants(root)
+    found = together(found, more)
     found = found or list(clashes(root, every, sets))
     checked = [(one, *_checked(root, found, sets, one)) for one in every or (Variant(),)]
     if found := [*found, *once((one, more) for one, _, more in checked)]:
-        raise _wrong(path, found)
+        raise wrong(path, found)
     return {one.name: from_plain(Scenario, unrolled(own)) for one, own, _ in checked}
 
 
 def _checked(root: Node, found: list[Found], sets: Mapping[str, str], one: Variant) -> tuple[Node, list[Found]]:
     """The document as it is for a variant, and what is wrong with it besides what is ``found`` already."""
-    known, before = len(found), one.alone(root)
-    root, wrong = substitute(before, sets)
-    found = _together(found, wrong)
-    tainted = uses(before, {str(where[1]) for _, where, _ in found if where[:1] == (VARIABLES,) and where[1:]})
-    found = _together(found, misfits(root), without=tainted)
-    found = _together(found, _shape(root, scenario_shape()), choices(root), plain_secrets(root), without=tainted)
-    bad = [*tainted, *(where for _, where, _ in found)]
-    found = _together(found, references(draft(root, bad)), without=tainted)
-    return root, found[known:]
+    before = one.alone(root)
+    root, more = substitute(before, sets)
+    known = together(found, more)
+    return root, [*known, *examined(root, known, tainted(before, known))][len(found) :]
+
+
+def tainted(root: Node, found: Iterable[Found]) -> list[Path]:
+    """The paths of a document's values that use a variable with which something is wrong."""
+    return uses(root, {str(where[1]) for _, where, _ in found if where[:1] == (VARIABLES,) and where[1:]})
+
+
+def examined(root: Node, known: list[Found], without: Iterable[Path]) -> list[Found]:
+    """What is wrong with a scenario whose variables are replaced, besides what is ``known`` already.
+
+    Nothing is said of what is at or below the paths ``without``.
+    """
+    spared = list(without)
+    found = together(known, misfits(root), without=spared)
+    shape = misshapen(root, scenario_shape())
+    found = together(found, shape, choices(root), plain_secrets(root), without=spared)
+    bad = [*spared, *(where for _, where, _ in found)]
+    found = together(found, references(draft(root, bad)), without=spared)
+    return found[len(known) :]
 
 
 def load_inventory(path: FilePath) -> Inventory | LabLayout:
@@ -91,12 +116,12 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
     root, found = parse(read(path))
     lab = isinstance(root, nodes.Mapping) and "lab" in root.values
     if root is not None:
-        found = _together(found, _empty(root))
+        found = together(found, empty(root))
         shape = lab_shape() if lab else inventory_shape()
-        found = _together(found, _shape(root, shape), choices(root), plain_secrets(root))
-        found = _together(found, inventory_references(root))
+        found = together(found, misshapen(root, shape), choices(root), plain_secrets(root))
+        found = together(found, inventory_references(root))
     if found or root is None:
-        raise _wrong(path, found)
+        raise wrong(path, found)
     data: Any = plain(root)
     if lab:
         return from_plain(LabLayout, data["lab"])
@@ -112,13 +137,15 @@ def read(path: FilePath) -> bytes:
         raise unreadable(path, error) from error
 
 
-def _empty(root: Node) -> Iterator[Found]:
+def empty(root: Node) -> Iterator[Found]:
+    """Keys and list items without a value."""
     for path, node in scalars(root):
         if node.value is None:
             yield node.place, path, "has no value; write one, or remove the key"
 
 
-def _shape(root: Node, shape: type[Model]) -> list[Found]:
+def misshapen(root: Node, shape: type[Model]) -> list[Found]:
+    """What in a document does not fit the type of its kind."""
     try:
         shape.model_validate_json(json.dumps(plain(root)))
     except ValidationError as error:
@@ -131,15 +158,16 @@ def _schema(shape: type[Model]) -> dict[str, Any]:
     return shape.model_json_schema()
 
 
-def _together(found: list[Found], *more: Iterable[Found], without: Iterable[Path] = ()) -> list[Found]:
+def together(found: list[Found], *more: Iterable[Found], without: Iterable[Path] = ()) -> list[Found]:
     """What was found first, and of the rest what is not a consequence of it: at the same place, or inside.
 
     Nothing more is said of what is at or below the paths ``without``.
     """
-    wrong = [*without, *(path for _, path, _ in found if path)]
+    spoiled = [*without, *(path for _, path, _ in found if path)]
     later = [each for several in more for each in several]
-    return [*found, *(each for each in later if not any(each[1][: len(path)] == path for path in wrong))]
+    return [*found, *(each for each in later if not any(each[1][: len(path)] == path for path in spoiled))]
 
 
-def _wrong(path: FilePath, found: Iterable[Found]) -> DocumentError:
+def wrong(path: FilePath, found: Iterable[Found]) -> DocumentError:
+    """The error that tells all that was found in a file."""
     return DocumentError(Problem(str(path), at.line, at.column, spell(where), what) for at, where, what in found)

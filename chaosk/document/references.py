@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from chaosk.bounds import BOUND_KEYS, Bound
 from chaosk.conditions._contract import Condition
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.nodes import Path, spell
@@ -17,13 +18,12 @@ from chaosk.model import Model
 from chaosk.nearest import instead
 from chaosk.registry import name_of
 from chaosk.scenario import After, Entry
+from chaosk.steps.create_partitions import CreatePartitions
 from chaosk.steps.start_probe import StartProbe
 from chaosk.targets._contract import Target
 
 Complain = Callable[[tuple[str, ...], str], Found]
 """Says what is wrong at a field, named by its path inside the value."""
-
-_BOUND_WORDS = ("min", "max", "during")
 
 
 def references(draft: Draft) -> Iterator[Found]:
@@ -62,7 +62,7 @@ def _started(draft: Draft, probe: str) -> bool:
 
 def _names(draft: Draft) -> Iterator[Found]:
     for name in draft.probes:
-        if name in _BOUND_WORDS:
+        if name in BOUND_KEYS:
             yield draft.at_key(("probes", name), f"{name!r} has a meaning in `expect`; choose another name")
     taken: dict[str, Path] = {}
     for turn in sorted(draft.turns, key=lambda turn: turn.path):  # all rounds of each as it is written
@@ -178,11 +178,19 @@ def _inside(complain: Complain, field: str, path: tuple[str, ...], what: str) ->
 def _partitions(
     draft: Draft, topic: object, field: str, numbers: Iterable[object], complain: Complain
 ) -> Iterator[Found]:
-    shape = draft.topics.get(topic) if isinstance(topic, str) else None
+    most = _most_partitions(draft, topic) if isinstance(topic, str) else None
     for number in numbers:
-        if shape is not None and isinstance(number, int) and not 0 <= number < shape.partitions:
-            has = "one partition, 0" if shape.partitions == 1 else f"partitions 0 to {shape.partitions - 1}"
+        if most is not None and isinstance(number, int) and not 0 <= number < most:
+            has = "one partition, 0" if most == 1 else f"partitions 0 to {most - 1}"
             yield complain((field,), f"there is no partition {number} of {topic!r}; it has {has}")
+
+
+def _most_partitions(draft: Draft, topic: str) -> int | None:
+    """How many partitions a topic has, or is given; None if that is not known."""
+    shape = draft.topics.get(topic)
+    steps = (entry.step for entry in draft.entries if entry is not None)
+    added = (step.count for step in steps if isinstance(step, CreatePartitions) and step.topic == topic)
+    return None if shape is None else max([shape.partitions, *added])
 
 
 def _expect(draft: Draft) -> Iterator[Found]:
@@ -193,14 +201,12 @@ def _expect(draft: Draft) -> Iterator[Found]:
         noun = METRICS[name].subject
         for subject, several in bounds.items():
             path: Path = ("expect", name, *((subject,) if subject else ()))
-            if subject and subject not in subjects[noun] and not (noun == "fault" and draft.named(subject)):
-                advice = instead(subject, draft.written_names if noun == "fault" else subjects[noun])
-                yield draft.at_key(path, f"there is no {noun} {subject!r} to measure the {name} of; {advice}")
-            for bound in several:
-                if bound.during not in WINDOWS and not draft.named(bound.during):
-                    advice = instead(bound.during, (*WINDOWS, *draft.written_names))
-                    where = draft.holds(path, bound.during)
-                    yield draft.at(where, f"there is no window {bound.during!r}; {advice}")
+            for each in (subject, *(each for bound in several for each in bound.of)):
+                if each and each not in subjects[noun] and not (noun == "fault" and draft.named(each)):
+                    advice = instead(each, draft.written_names if noun == "fault" else subjects[noun])
+                    what = f"there is no {noun} {each!r} to measure the {name} of; {advice}"
+                    yield draft.at_key(path, what) if each == subject else draft.at(draft.holds(path, each), what)
+            yield from _windows(draft, path, several)
     for probe, expected in draft.expect.errors.items():
         path = ("expect", "errors", probe)
         if probe not in draft.probes:
@@ -208,3 +214,10 @@ def _expect(draft: Draft) -> Iterator[Found]:
             yield draft.at_key(path, f"there is no probe {probe!r} to meet errors; {advice}")
         for name in sorted(expected.known - KNOWN):
             yield draft.at(draft.holds(path, name), f"librdkafka has no error {name!r}; {instead(name, KNOWN)}")
+
+
+def _windows(draft: Draft, path: Path, bounds: Iterable[Bound]) -> Iterator[Found]:
+    for bound in bounds:
+        if bound.during not in WINDOWS and not draft.named(bound.during):
+            advice = instead(bound.during, (*WINDOWS, *draft.written_names))
+            yield draft.at(draft.holds(path, bound.during), f"there is no window {bound.during!r}; {advice}")

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from chaosk.bounds import BOUND_KEYS
 from chaosk.document.blocks import MOST_ENTRIES, Written, carried_out, written
 from chaosk.document.nodes import Node, Path, Plain, plain
 from chaosk.metrics import METRICS
 from chaosk.scenario import default_name
-
-_BOUND_WORDS = frozenset({"min", "max", "during"})
-"""The keys of a bound; a mapping with others is by subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +100,27 @@ def _pointed(name: str, entry: Plain, names: Mapping[str, str]) -> Plain:
 
 
 def _bounds(metric: str, value: Plain, rounds: Mapping[str, list[str]]) -> Plain:
-    if isinstance(value, dict) and not _BOUND_WORDS & value.keys():
-        by_subject = {subject: _each(bound, rounds) for subject, bound in value.items()}
-        faults = metric in METRICS and METRICS[metric].subject == "fault"
-        return {
-            name: bound
-            for subject, bound in by_subject.items()
-            for name in (rounds.get(subject, [subject]) if faults else [subject])
-        }
-    return _each(value, rounds)
+    faults = rounds if metric in METRICS and METRICS[metric].subject == "fault" else {}
+    if isinstance(value, dict) and not value.keys() & set(BOUND_KEYS):
+        by_subject = {subject: _each(bound, rounds, faults) for subject, bound in value.items()}
+        return {name: bound for subject, bound in by_subject.items() for name in faults.get(subject, [subject])}
+    return _each(value, rounds, faults)
 
 
-def _each(value: Plain, rounds: Mapping[str, list[str]]) -> Plain:
-    """A bound or a list of them; one during a block's entry becomes one for each round."""
+def _each(value: Plain, rounds: Mapping[str, list[str]], faults: Mapping[str, list[str]]) -> Plain:
+    """A bound or a list of them; one during a block's entry becomes one for each round, one of it one of them all."""
     if isinstance(value, list):
-        several = [_each(each, rounds) for each in value]
+        several = [_each(each, rounds, faults) for each in value]
         return [one for each in several for one in (each if isinstance(each, list) else [each])]
-    during = value.get("during") if isinstance(value, dict) else None
-    if isinstance(value, dict) and isinstance(during, str) and during in rounds:
+    if not isinstance(value, dict):
+        return value
+    if isinstance(of := value.get("of"), list):
+        value = {**value, "of": [name for each in of for name in _rounds(each, faults)]}
+    during = value.get("during")
+    if isinstance(during, str) and during in rounds:
         return [{**value, "during": name} for name in rounds[during]]
     return value
+
+
+def _rounds(name: Plain, faults: Mapping[str, list[str]]) -> list[Plain]:
+    return [*faults.get(name, [name])] if isinstance(name, str) else [name]

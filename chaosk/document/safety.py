@@ -13,7 +13,9 @@ from chaosk.scenario import Entry
 from chaosk.steps._between import Between
 from chaosk.steps._probe_steps import ProbeStep
 from chaosk.steps._service_steps import Restart, ServiceStep, Start
+from chaosk.steps.create_partitions import CreatePartitions
 from chaosk.steps.elect_leader import ElectLeader
+from chaosk.steps.set_topic_config import SetTopicConfig
 from chaosk.targets._contract import Target
 from chaosk.targets.controller import Controller
 from chaosk.targets.host import OneHost
@@ -47,6 +49,10 @@ def _one(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
     step = entry.step
     if isinstance(step, ElectLeader) and step.election == "unclean" and step.topic in INTERNAL_TOPICS:
         yield draft.at((*path, "topic"), "an unclean election can lose what others keep there; name your own topic")
+    if isinstance(step, SetTopicConfig | CreatePartitions) and step.topic in INTERNAL_TOPICS:
+        yield draft.at((*path, "topic"), "that is everybody's, and stays as it is; name a topic of the scenario's")
+    if isinstance(step, CreatePartitions):
+        yield from _fewer(draft, path, step)
     if isinstance(step, Between) and SSH in (step.ports or ()):
         where = (*path, "ports", (step.ports or ()).index(SSH))
         yield draft.at(where, f"port {SSH} is SSH, by which chaosk heals, and is never cut; remove it")
@@ -57,6 +63,13 @@ def _one(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
             names = ", ".join(f"{limit}: WHY" for limit in missing)
             what = f"that is all of them at once; aim at fewer, or, if it is meant, write `allow: {{{names}}}`"
             yield draft.at(draft.holds(path, text), what)
+
+
+def _fewer(draft: Draft, path: Path, step: CreatePartitions) -> Iterator[Found]:
+    shape = draft.topics.get(step.topic)
+    if shape is not None and step.count <= shape.partitions:
+        what = f"{step.topic} has {shape.partitions} already, and none can be taken away"
+        yield draft.at((*path, "count"), f"{what}; write {shape.partitions + 1} or more")
 
 
 def _lifted(draft: Draft) -> frozenset[str]:

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
+from chaosk.bounds import parse_bounds
 from chaosk.document.blocks import ENTRIES, MOST_ROUNDS, REPEAT, is_block
-from chaosk.expect import Expect, parse_bounds
+from chaosk.expect import Expect
 from chaosk.fields import Name
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
@@ -123,7 +124,8 @@ def bounds_schema(metric: Metric) -> dict[str, Any]:
         "ratio": {"type": "string", "pattern": r"^[0-9.]+ ?%$", "examples": ["99 %"]},
     }.get(metric.unit, {"type": "integer", "minimum": 0, "examples": [12]})
     window = {"type": "string", "description": f"{', '.join(WINDOWS)}, or the name of a timeline entry"}
-    keys = {"min": figure, "max": figure, "during": window}
+    of = {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}
+    keys = {"min": figure, "max": figure, "during": window, "of": of, "or": {"const": "inconclusive"}}
     ends = [{"required": ["min"]}, {"required": ["max"]}]
     bound = {"type": "object", "properties": keys, "additionalProperties": False, "anyOf": ends}
     one = {"anyOf": [figure, bound]}

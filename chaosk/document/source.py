@@ -36,7 +36,8 @@ def decode(data: bytes) -> str:
         raise Unreadable(
             _place(before), f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
         ) from None
-    found = next((at for at, sign in enumerate(text) if hidden(sign) and sign not in "\t\n\r"), None)
+    odd = (at for at, sign in enumerate(text) if not " " <= sign <= "~" and sign not in "\t\n\r")
+    found = next((at for at in odd if hidden(text[at])), None)
     if found is not None:
         raise Unreadable(_place(text[:found]), f"invisible character {name(text[found])}; remove it")
     return text

@@ -11,5 +11,6 @@
 
 No client is shown the markers that end transactions, nor which producer a batch is of: the tables ``markers``,
 ``stretches`` and ``dumps``, which says of each partition whether that is all there is. And no client is shown what
-a replica holds that does not lead: the table ``copies``, for offsets at which records are missing.
+a replica holds that does not lead: the table ``copies``, for offsets at which records are missing, or for all of them
+where a scenario asks for that.
 """

@@ -1,4 +1,4 @@
-"""Every replica of some partitions asked what it holds where records are missing, and what they say written down."""
+"""Every replica of some partitions asked what it holds at some offsets, and what they say written down."""
 
 from __future__ import annotations
 

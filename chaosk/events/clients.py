@@ -80,6 +80,14 @@ JOINS = table(
     ("fetched", "long", "when it knew the committed offsets of them; empty if it got no answer", True),
     ("first", "long", "when a poll returned the first records after that; empty if none did", True),
 )
+GENERATIONS = table(
+    "generations",
+    "one sample a second of a group's generation, as a member knows it, and one as soon as it has changed",
+    *WHO,
+    ("group", "string", "consumer group"),
+    ("at", "long", "when"),
+    ("generation", "int", "the generation of which it is a member"),
+)
 COMMITS = table(
     "commits",
     "[C] one row per partition and commit",
@@ -251,6 +259,6 @@ TALLIES = table(
 )
 
 TABLES = (
-    SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, JOINS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS, FAILURES,
-    HEALTH_CHECKS, CALLS, CONNECTIONS, ERRORS, INCARNATIONS, TALLIES, ENDS,
+    SENDS, READS, POLLS, SEEKS, ASSIGNMENTS, JOINS, GENERATIONS, COMMITS, FETCHED, TRANSACTIONS, TXN_OFFSETS, OUTPUTS,
+    FAILURES, HEALTH_CHECKS, CALLS, CONNECTIONS, ERRORS, INCARNATIONS, TALLIES, ENDS,
 )  # fmt: skip

@@ -39,5 +39,15 @@ HOST_CLOCKS = table(
     ("offset", "long", "host minus this machine, nanoseconds"),
     ("error", "long", "bound of that offset's error: half the round trip, nanoseconds"),
 )
+DECISIONS = table(
+    "decisions",
+    "one row per decision or note of an operator who is asked before each step",
+    ("at", "long", "when"),
+    ("wall", "long", "the wall clock then, nanoseconds since 1970, UTC"),
+    ("who", "string", "the operator"),
+    ("what", "string", "go, skip, note, stop (heal and stop), unanswered (so it was stopped), lost (the connection)"),
+    ("entry", "string", "the timeline entry that was asked about", True),
+    ("text", "string", "the note, or what else there is to say", True),
+)
 
-TABLES = (FAULTS, PHASES, CLOCKS, HOST_CLOCKS)
+TABLES = (FAULTS, PHASES, CLOCKS, HOST_CLOCKS, DECISIONS)

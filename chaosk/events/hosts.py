@@ -35,7 +35,7 @@ DUMPS = table(
 )
 COPIES = table(
     "copies",
-    "one row per stretch of a partition's log in which the audit missed records, and what its replicas hold there",
+    "one row per stretch of a partition's log in which replicas were compared: where records are missing, or all of it",
     *PLACE,
     ("first", "long", "first offset"),
     ("last", "long", "last offset"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from rich.console import RenderableType
 from rich.table import Table
@@ -18,6 +18,7 @@ from chaosk.knowledge.differences import Difference
 from chaosk.knowledge.history import Figure
 from chaosk.report.markdown import escaped, section
 from chaosk.report.measures import window_name
+from chaosk.report.pages import environment
 from chaosk.report.terminal import STYLES
 from chaosk.report.words import SIGNS, figure, metric_name, printable
 
@@ -153,11 +154,4 @@ def _figure(row: FigureRow) -> tuple[str, ...]:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
-        loader=ChoiceLoader([PackageLoader("chaosk.knowledge"), PackageLoader("chaosk.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=lambda value: printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return environment("chaosk.knowledge")

@@ -15,9 +15,8 @@ from chaosk.knowledge.roles import EXAMPLES, hit, of_a_step
 from chaosk.knowledge.stored import Stored, part
 from chaosk.model import Model
 from chaosk.scenario import Entry, Scenario, from_plain, steps
+from chaosk.verdict import QUIET
 
-_REST = frozenset({"wait"})
-"""Steps that do nothing to anybody."""
 _MOST_PROBES = 1000
 """Of one run that is counted: librdkafka looks at the settings of each."""
 
@@ -105,7 +104,7 @@ def _scenario(document: Mapping[str, Any]) -> Scenario:
 
 
 def _tried(scenario: Scenario, entries: Iterable[Entry], verdict: str | None) -> Try:
-    faults = [entry for entry in entries if entry.kind not in _REST]
+    faults = [entry for entry in entries if entry.kind not in QUIET]
     clients = settings(scenario.probes)
     return Try(
         aims=frozenset((entry.kind, role) for entry in faults for role in of_a_step(entry.step.targets())),
@@ -118,7 +117,7 @@ def coverage(scenarios: Sequence[Try], runs: Sequence[Try]) -> Coverage:
     """What scenarios would try and runs have tried, as tables and as what is missing in them."""
     aims = _cells([one.aims for one in scenarios], [(one.aims, one.verdict) for one in runs])
     clients = _cells([one.clients for one in scenarios], [(one.clients, one.verdict) for one in runs])
-    faults = tuple(kind for kind in steps() if kind not in _REST)
+    faults = tuple(kind for kind in steps() if kind not in QUIET)
     return Coverage(
         scenarios=len(scenarios),
         runs=len(runs),

@@ -15,7 +15,7 @@ from chaosk.report.axis import Floats
 from chaosk.report.palette import LINES, Tone, line
 from chaosk.report.svg import Panel, drawing
 from chaosk.report.words import number, seconds
-from chaosk.verdict import Fault
+from chaosk.verdict import QUIET, Fault
 
 Drawn = tuple[int, str, Series, Sequence[Fault]]
 """A run that is drawn: its place among all, its letter, its series and its faults."""
@@ -23,7 +23,6 @@ Drawn = tuple[int, str, Series, Sequence[Fault]]
 MOST_FAULTS = 100
 """Faults of a run that are drawn."""
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
-_QUIET = frozenset({"wait"})
 
 
 def overlay(runs: Sequence[Drawn]) -> str:
@@ -47,7 +46,7 @@ def _look(place: int) -> dict[str, Any]:
 
 
 def _spans(one: Series, faults: Sequence[Fault]) -> list[tuple[float, float, str]]:
-    known = [fault for fault in faults if fault.step not in _QUIET][:MOST_FAULTS]
+    known = [fault for fault in faults if fault.step not in QUIET][:MOST_FAULTS]
     return [(*panels.span(fault, one.axis), fault.name) for fault in known]
 
 

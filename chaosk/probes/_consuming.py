@@ -16,6 +16,7 @@ from chaosk.probes._assignments import Assignments
 from chaosk.probes._commits import Commits
 from chaosk.probes._contract import Workplace
 from chaosk.probes._fetching import Fetching
+from chaosk.probes._generations import Generations
 from chaosk.probes._hands import Hands
 from chaosk.probes._lag import lag, reached
 from chaosk.probes._offset_store import stored_commits
@@ -74,6 +75,7 @@ class Consuming:
         self._polls = 0
         self._assignments = Assignments(self._log, self._who, probe.group, self._held, self._positions)
         self._joins = self._assignments.joins
+        self._generations = Generations(self._log, self._who, probe.group if probe.assign is None else None)
         own = {"on_commit": self._commits.answered, **heard(probe, place, self._joins)}
         self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **own})
         self._starts = Starts(self._client, probe, place, stored.restored if stored else None)
@@ -115,6 +117,7 @@ class Consuming:
         row = (*self._who, self._polls, invoked, completed, self._reads.rows - before, ",".join(errors) or None)
         self._log.write("polls", row)
         self._tally.polls += 1
+        self._generations.look(self._client, completed)
         if self._pace and records:
             self._reads.move()  # so that it is on disk before it is committed
             self._pace.keep(self._client)

@@ -4,6 +4,7 @@
 
     choice       which files and variants, in which order
     record       gate.json: what was to be run, and what became of it
+    store        a document that is kept anew after every run
     child        one `chaosk run` as a process
     conduct      one attempt after the other, and when to stop
     attempts     what a run directory says of an attempt

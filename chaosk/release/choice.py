@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from chaosk.document import DocumentError, load_variants
-from chaosk.document.kinds import is_inventory
+from chaosk.document.kinds import is_inventory, is_space
 from chaosk.errors import UsageError
 from chaosk.scenario import Scalar, Scenario
 
@@ -38,8 +38,8 @@ class Chosen:
 def choose(paths: Iterable[Path], sets: Mapping[str, str], only: Sequence[str], shard: tuple[int, int]) -> list[Chosen]:
     """The scenarios in files and folders, by path; raises UsageError where they are none, or not what was meant.
 
-    ``only``: of those the ones that have one of these tags, ids in ``covers``, or a file or variant named like it
-    (``leader-*``).
+    ``only``: of those the ones that have one of these tags, ids in ``covers`` (``H`` is every ``H/…``), or a file or
+    variant named like it (``leader-*``).
     ``shard``: of those the i-th of n parts, counted from 1.
     """
     every = _loaded(_files(paths), sets)
@@ -64,7 +64,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
             continue
         found = sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
-        scenarios = [each for each in found if not is_inventory(each)]
+        scenarios = [each for each in found if not is_inventory(each) and not is_space(each)]
         if not scenarios:
             raise UsageError(f"{path}: there is no scenario in it (*.yaml); name files, or another folder")
         yield from scenarios
@@ -109,7 +109,7 @@ def _refuse_twins(every: Iterable[Chosen]) -> None:
 def _is_called(one: Chosen, word: str) -> bool:
     return (
         word in one.scenario.tags
-        or word in one.scenario.covers
+        or any(word in {each, each.partition("/")[0]} for each in one.scenario.covers)
         or fnmatch(one.path.stem, word)
         or _is_variant(one, word)
     )

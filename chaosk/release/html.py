@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from functools import cache
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from chaosk.release.content import Content
-from chaosk.report.words import printable
+from chaosk.report.pages import environment
 
 
 def html(content: Content) -> str:
@@ -18,11 +18,4 @@ def html(content: Content) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
-        loader=ChoiceLoader([PackageLoader("chaosk.release"), PackageLoader("chaosk.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=lambda value: printable(value) if isinstance(value, str) else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return environment("chaosk.release")

@@ -8,11 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from chaosk import private
-from chaosk.errors import UsageError
 from chaosk.model import Model
+from chaosk.release.store import Store
 from chaosk.scenario import Scalar
 from chaosk.verdict import Measure, Outcome
 
@@ -111,42 +110,14 @@ class Gate(Model):
     """Why some were not run; None if all were."""
 
 
+STORE = Store(NAME, Gate, VERSION, "chaosk gate")
+
+
 def save(folder: Path, gate: Gate) -> None:
     """Write ``gate.json``; raises UsageError if it cannot be written."""
-    path = folder / NAME
-    try:
-        private.replace(path, gate.model_dump_json(indent=1) + "\n")
-    except OSError as error:
-        raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
+    STORE.save(folder, gate)
 
 
 def load(path: Path) -> Gate:
     """The gate in a file, or in a gate's folder; raises UsageError if there is none that this chaosk reads."""
-    file = path / NAME if path.is_dir() else path
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"{file}: cannot read it: {error.strerror}; name a folder or file that `chaosk gate` wrote"
-        ) from error
-    try:
-        return Gate.model_validate_json(text)
-    except ValidationError as error:
-        if version := _other_version(text):
-            raise UsageError(
-                f"{file}: has version {version}; this chaosk reads version {VERSION}; make it anew"
-            ) from error
-        raise UsageError(f"{file}: is damaged, or was not written by `chaosk gate`; make it anew") from error
-
-
-def _other_version(text: bytes) -> int | None:
-    """The version that a document of another one gives."""
-
-    class Head(Model, extra="ignore"):
-        version: int
-
-    try:
-        version = Head.model_validate_json(text).version
-    except ValidationError:
-        return None
-    return version if version != VERSION else None
+    return STORE.load(path)

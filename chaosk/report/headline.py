@@ -69,7 +69,7 @@ def is_predicted(finding: Finding, verdict: Verdict) -> bool:
 
 def _missed(verdict: Verdict) -> list[str]:
     """The first missed objective with its figures, and how many more."""
-    missed = [objective for objective in verdict.objectives if objective.met is False and not objective.prediction]
+    missed = [o for o in verdict.objectives if o.met is False and not o.prediction and not o.void]
     if not missed:
         return []
     first, rest = missed[0], len(missed) - 1

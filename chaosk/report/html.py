@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from chaosk.report.content import Content
 from chaosk.report.glossary import meaning
 from chaosk.report.measures import window_name
+from chaosk.report.pages import environment
 from chaosk.report.stalls import LATE, named
-from chaosk.report.words import listed, printable, seconds, since
+from chaosk.report.words import listed, seconds, since
 
 
 def html(content: Content) -> str:
@@ -23,16 +24,9 @@ def html(content: Content) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("chaosk.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals["late"] = LATE
-    environment.filters |= {
+    pages = environment()
+    pages.globals["late"] = LATE
+    pages.filters |= {
         "listed": listed,
         "meaning": meaning,
         "named": named,
@@ -41,9 +35,4 @@ def _environment() -> Environment:
         "spaced": lambda text: str(text).replace("_", " "),
         "window": window_name,
     }
-    return environment
-
-
-def _shown(value: object) -> object:
-    """Text without characters that are not seen, or that turn the direction of what follows."""
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return pages

@@ -91,7 +91,8 @@ def _objective(o: Objective) -> TestCase:
     if o.met is None:
         results = [Skipped(printable(said))]
     elif not o.met:
-        results = [Error(printable(said), "prediction") if o.prediction else Failure(printable(said), "objective")]
+        kind = "prediction" if o.prediction else "void" if o.void else None
+        results = [Error(printable(said), kind) if kind else Failure(printable(said), "objective")]
     return case("objective", f"{metric_name(o.metric)}{subject}, {window_name(o.window)}: {asked}", results, said)
 
 

@@ -31,7 +31,7 @@ def markdown(content: Content) -> str:
     """The report, headline first, with tables of what was asked for, found and measured."""
     sections = (
         _head(content), _guards(content), _objectives(content), _findings(content), _stalls(content), _faults(content),
-        _clocks(content), _measures(content), _foot(content),
+        _decisions(content), _clocks(content), _measures(content), _foot(content),
     )  # fmt: skip
     return "\n".join(line for section in sections for line in section) + "\n"
 
@@ -115,6 +115,14 @@ def _faults(content: Content) -> Iterator[str]:
         for f in content.verdict.faults
     ]
     yield from section("Faults", ("fault", "step", "aimed at", "in place", "undone", "took and undone"), rows)
+
+
+def _decisions(content: Content) -> Iterator[str]:
+    rows = [
+        (since(content.axis.seconds(d.at)), d.time, d.who, d.entry or "", d.says, d.text or "")
+        for d in content.verdict.decisions
+    ]
+    yield from section("Decisions and notes", ("moment", "UTC", "who", "entry", "what", "text"), rows)
 
 
 def _clocks(content: Content) -> Iterator[str]:

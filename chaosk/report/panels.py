@@ -15,12 +15,10 @@ from chaosk.report.lanes import Lane, Level
 from chaosk.report.palette import Tone
 from chaosk.report.traffic import Latency
 from chaosk.report.words import number, printable, seconds
-from chaosk.verdict import Fault
+from chaosk.verdict import QUIET, Fault
 
 SMALL = 7.5
 _LABEL = 34
-_NO_FAULTS = frozenset({"wait"})
-"""Steps that do nothing to the cluster: they have a bar among the faults, and no band."""
 _THICKNESS = {Level.LEADS: 0.72, Level.FOLLOWS: 0.24}
 _TONES = {Level.LEADS: Tone.LEADS, Level.FOLLOWS: Tone.FOLLOWS}
 
@@ -98,7 +96,7 @@ def span(fault: Fault, axis: Axis) -> tuple[float, float]:
 
 def bands(axes: Axes, faults: Sequence[Fault], axis: Axis) -> None:
     """The time of each fault behind all panels: a pale band with a line where it begins and a dashed one at its end."""
-    for fault in (fault for fault in faults if fault.step not in _NO_FAULTS):
+    for fault in (fault for fault in faults if fault.step not in QUIET):
         begin, end = span(fault, axis)
         axes.axvspan(begin, end, color=Tone.BAND, linewidth=0, zorder=0)
         axes.axvline(begin, color=Tone.FAULT, linewidth=0.7, zorder=1)

@@ -15,13 +15,15 @@ from pydantic import ValidationError
 
 from chaosk.errors import UsageError
 from chaosk.report.tables import UnreadableTable
-from chaosk.rundir import RunDir, document
+from chaosk.rundir import SEEN, RunDir, document
 from chaosk.verdict import Verdict
 
 T = TypeVar("T")
 
 STATES = ("before", "during", "after")
-"""The states of the cluster that a run keeps."""
+"""The states of the cluster that every run keeps."""
+MOST_LOOKS = 12
+"""States told at most of those that entries of the timeline looked at: a column each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def read_verdict(run: RunDir) -> Verdict:
 def read(run: RunDir) -> Source:
     """All that a report is made of, except for the events."""
     notes: list[str] = []
-    states = {name: mapping(run.cluster / f"{name}.json", notes) for name in STATES}
+    states = _states(run, notes)
     return Source(
         run=run,
         verdict=read_verdict(run),
@@ -79,6 +81,25 @@ def read(run: RunDir) -> Source:
         states={name: state for name, state in states.items() if state},
         notes=notes,
     )
+
+
+def _states(run: RunDir, notes: list[str]) -> Mapping[str, Mapping[str, Any]]:
+    """By name the states that were kept: those that entries looked at by when they did, after that before the run."""
+    always = {name: mapping(run.cluster / f"{name}.json", notes) for name in STATES}
+    looks = sorted(run.cluster.glob(f"{SEEN}*.json"))[:MOST_LOOKS]
+    seen = {_called(path.stem.removeprefix(SEEN)): mapping(path, notes) for path in looks}
+    between = {**seen, "during": always["during"]}
+    in_order = sorted(between.items(), key=lambda one: _when(one[1]))
+    return {"before": always["before"], **dict(in_order), "after": always["after"]}
+
+
+def _called(entry: str) -> str:
+    return f"{entry} (looked at)" if entry in STATES else entry
+
+
+def _when(state: Mapping[str, Any]) -> float:
+    at = state.get("at")
+    return float(at) if isinstance(at, int) else float("inf")
 
 
 def mapping(path: Path, notes: list[str]) -> Mapping[str, Any]:

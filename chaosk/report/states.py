@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chaosk.report.source import STATES
-
+_LOG = "log of"
 MOST_ROWS = 60
 """Partitions listed at most, those that changed first."""
 
@@ -61,8 +60,8 @@ class States:
 
 
 def state_table(states: Mapping[str, Mapping[str, Any]]) -> States:
-    """All states that a run kept, side by side."""
-    columns = tuple(name for name in STATES if name in states)
+    """All states that a run kept, side by side, in their order."""
+    columns = tuple(states)
     views = [states[name] for name in columns]
     partitions = _partition_rows([_partitions(view) for view in views])
     shown = _most_telling(partitions)
@@ -72,6 +71,7 @@ def state_table(states: Mapping[str, Mapping[str, Any]]) -> States:
         _fact_row("brokers that answer", [_listed(view.get("answering")) for view in views]),
         *_role_rows("ZooKeeper", "does not serve", [view.get("zookeepers") for view in views]),
         *_role_rows("controller", "takes no part", [view.get("controllers") for view in views]),
+        *_looked_at_rows(views),
     ]
     rows = (*shown, *(row for row in facts if any(cell.text for cell in row.cells)))
     return States(columns, rows, len(partitions) - len(shown))
@@ -113,6 +113,46 @@ def replica_text(replicas: Sequence[Replica]) -> str:
 
 def _fact_row(name: str, texts: Sequence[str]) -> StateRow:
     return StateRow(name, tuple(Cell((), text, text != texts[0]) for text in texts))
+
+
+def _looked_at_rows(views: Sequence[Mapping[str, Any]]) -> list[StateRow]:
+    """What is known only of the states that an entry of the timeline looked at; empty in the others."""
+    told = [{**_logs(view), **_coordinators(view), **_settings(view)} for view in views]
+    names = tuple(dict.fromkeys(name for texts in told for name in texts))[:MOST_ROWS]
+    return [_looked_at(name, [texts.get(name, "") for texts in told]) for name in names]
+
+
+def _looked_at(name: str, texts: Sequence[str]) -> StateRow:
+    """Compared with the first state that tells of it; that logs grow is no change."""
+    first = next(text for text in texts if text)
+    moves = name.startswith(_LOG)
+    return StateRow(name, tuple(Cell((), text, bool(text) and text != first and not moves) for text in texts))
+
+
+def _logs(view: Mapping[str, Any]) -> dict[str, str]:
+    logs = [log for log in _items(view.get("logs")) if isinstance(log, Mapping)]
+    names = (f"{_LOG} {log.get('topic')} {log.get('partition')}" for log in logs)
+    return {name: f"from {log.get('begins')} to {log.get('ends')}" for name, log in zip(names, logs, strict=True)}
+
+
+def _coordinators(view: Mapping[str, Any]) -> dict[str, str]:
+    named = view.get("coordinators")
+    found = named.items() if isinstance(named, Mapping) else ()
+    return {f"coordinator of {group}": "none" if one is None else f"broker {one}" for group, one in found}
+
+
+def _settings(view: Mapping[str, Any]) -> dict[str, str]:
+    made = view.get("settings")
+    found = made.items() if isinstance(made, Mapping) else ()
+    return {f"set on {topic}": _spelled(one) for topic, one in found if isinstance(one, Mapping)}
+
+
+def _spelled(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items()) or "nothing"
+
+
+def _items(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _role_rows(noun: str, none: str, views: Sequence[object]) -> list[StateRow]:

@@ -14,10 +14,12 @@ from chaosk.expression import parse_condition
 from chaosk.plan import Plan
 from chaosk.run.admission import Admission
 from chaosk.run.aiming import aim
+from chaosk.run.deciding import Asking, Skipped
 from chaosk.run.display import Display
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.scenario import Entry
+from chaosk.steps._contract import Fault
 
 log = structlog.get_logger()
 
@@ -33,10 +35,12 @@ class FaultActor:
     admission: Admission
     before_undo: Callable[[], None]
     """Called before each undo, with all the faults still in place."""
+    asking: Asking | None = None
+    """Who is asked before an entry acts; None: nobody is."""
 
     def start(self, entry: Entry, stop: threading.Event) -> Callable[[], None]:
-        """Aim, inject, verify; what ends the fault is returned. Raises StepError, Interrupted."""
-        fault = aim(entry, self.plan.inventory, self.hands.live, self.plan.seed, self.plan.run_id)
+        """Aim, ask, inject, verify; what ends the fault is returned. Raises StepError, Interrupted, Skipped."""
+        fault = self._aimed(entry) if self.asking is None else self._settled(self.asking, entry, stop)
         where = ", ".join(str(node) for node in fault.targets)
         log.info("fault", entry=entry.name, step=entry.kind, targets=where)
         self.display.say(f"{entry.name}: {entry.kind} {where}".rstrip())
@@ -58,6 +62,16 @@ class FaultActor:
             self.display.say(f"{entry.name}: {'healed' if life.undone else 'NOT HEALED: ' + '; '.join(life.why)}")
 
         return end
+
+    def _aimed(self, entry: Entry) -> Fault:
+        return aim(entry, self.plan.inventory, self.hands.live, self.plan.seed, self.plan.run_id)
+
+    def _settled(self, asking: Asking, entry: Entry, stop: threading.Event) -> Fault:
+        try:
+            return asking.settled(entry, lambda: self._aimed(entry), stop)
+        except Skipped as skipped:
+            self.display.say(f"{entry.name}: skipped {skipped}")
+            raise
 
     def _forget(self, name: str) -> None:
         """What is over, or never began, counts no more among the faults that stand."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
+from types import MappingProxyType
 
 from chaosk.cluster.live import Live
+from chaosk.entity import Entity
 from chaosk.errors import StepError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
@@ -13,6 +16,11 @@ from chaosk.ownmachine import boot_id
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fault, Site
 from chaosk.targets._contract import Node, Scene
+
+Aims = Mapping[str, tuple[Node, ...]]
+"""By target expression the nodes it names."""
+Former = Mapping[Entity, Mapping[str, str]]
+"""By what it is of, the settings that were made there."""
 
 
 def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) -> Fault:
@@ -28,12 +36,20 @@ def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) 
         if not nodes:
             raise StepError(f"{entry.name}: the target {text!r} is nothing at the moment")
         aims[text] = nodes
-    return freeze(entry, inventory, aims, run_id)
+    return freeze(entry, inventory, aims, run_id, former(entry, inventory, aims, live))
 
 
-def freeze(entry: Entry, inventory: Inventory, aims: Mapping[str, tuple[Node, ...]], run_id: str) -> Fault:
-    """What an entry's step will do to the nodes that its targets are; raises StepError if it cannot be done to them."""
-    site = Site(inventory=inventory, run_id=run_id, entry=entry.name, aims=aims, boot_id=boot_id())
+def former(entry: Entry, inventory: Inventory, aims: Aims, live: Live) -> Former:
+    """What is set now, of all whose settings an entry's step changes; raises ClusterError where nobody tells."""
+    return {one.of: live.settings(one.of) for one in entry.step.changes(_site(entry, inventory, aims, ""))}
+
+
+def freeze(entry: Entry, inventory: Inventory, aims: Aims, run_id: str, before: Former = MappingProxyType({})) -> Fault:
+    """What an entry's step will do to the nodes that its targets are; raises StepError if it cannot be done to them.
+
+    ``before``: what was set before, of that whose settings it changes.
+    """
+    site = replace(_site(entry, inventory, aims, run_id), former=before)
     step = entry.step
     return Fault(
         name=entry.name,
@@ -48,3 +64,7 @@ def freeze(entry: Entry, inventory: Inventory, aims: Mapping[str, tuple[Node, ..
         holds=tuple(step.holds(site)),
         down=tuple(step.down(site)),
     )
+
+
+def _site(entry: Entry, inventory: Inventory, aims: Aims, run_id: str) -> Site:
+    return Site(inventory=inventory, run_id=run_id, entry=entry.name, aims=aims, boot_id=boot_id())

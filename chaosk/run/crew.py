@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from chaosk.cluster.live import ProbeState
 from chaosk.errors import StepError
+from chaosk.run.clock import now
 from chaosk.runrecord import ProbeEnd
 from chaosk.steps._contract import Signal
 from chaosk.worker.process import ProbeProcess
@@ -62,12 +63,14 @@ class Crew:
             if by_step:
                 raise StepError(f"{probe}: it does not run, so it cannot be ended")
             return
+        told = now()
         if kill:
             process.kill()
         else:
             process.stop(FLUSH_WITHIN)
+        closing = {} if kill else {"told": told, "gone": now()}
         with self._lock:
-            self._note(probe, "step" if by_step else "stop")
+            self._note(probe, "step" if by_step else "stop", closing)
 
     def end_all(self, probes: tuple[str, ...]) -> None:
         """End several probes cleanly, at the same time."""
@@ -115,7 +118,7 @@ class Crew:
             raise StepError(f"{probe}: {why}")
         return process
 
-    def _note(self, probe: str, by: str) -> None:
+    def _note(self, probe: str, by: str, closing: Mapping[str, int] = MappingProxyType({})) -> None:
         process, incarnation = self._running[probe], self._incarnations[probe]
         if any((end.probe, end.incarnation) == (probe, incarnation) for end in self._ends):
             return
@@ -124,7 +127,7 @@ class Crew:
             ProbeEnd.model_validate(
                 {
                     "probe": probe, "incarnation": incarnation, "ended_by": by, "exit_status": status,
-                    "last_words": process.last_words() if status else "",
+                    "last_words": process.last_words() if status else "", **closing,
                 }
             )
         )  # fmt: skip

@@ -14,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.cluster.live import ProbeState
+from chaosk.run.standing import Standing
+from chaosk.run.timeline import Outlook
 
 LINE_EVERY = 5.0
 """Seconds between two plain status lines."""
@@ -35,6 +37,12 @@ class Status:
     """Records per second by probe, over the last second or so."""
     cluster: tuple[str, ...] = ()
     """The watcher's lines: leaders, in-sync replicas, controller, ZooKeeper roles."""
+    stands: bool = False
+    """Whether the timeline stands still, because somebody is asked."""
+    outlook: tuple[Outlook, ...] = ()
+    """The entries of the timeline, each as it stands."""
+    faults: tuple[Standing, ...] = ()
+    """The faults that are not over."""
 
 
 class Display(Protocol):

@@ -11,7 +11,7 @@
     whole      the cluster is as healthy as preflight demands, or the run says that it is not
     audit      a fresh reader reads every topic
     markers    where there were transactions: what ended them, from the leaders' own files
-    copies     where records are missing: what each replica holds there
+    copies     where records are missing, or everywhere if the scenario asks: what each replica holds there
     close      events become Parquet, run.json is written
 """
 
@@ -33,13 +33,16 @@ from chaosk.run.actor import FaultActor
 from chaosk.run.admission import Admission
 from chaosk.run.analyst import Analyst
 from chaosk.run.clock import Interrupted, now, sleep_until
+from chaosk.run.deciding import Asking, Decider
 from chaosk.run.display import Display, Rates, Status
 from chaosk.run.faults import Faults
 from chaosk.run.field import Field
 from chaosk.run.here import here
 from chaosk.run.journal import Journal
 from chaosk.run.monitor import Monitor
+from chaosk.run.pace import Pace
 from chaosk.run.recorder import Recorder
+from chaosk.run.standing import standing
 from chaosk.run.timeline import Timeline
 from chaosk.run.waiting import become_whole, drain, warm_up
 from chaosk.rundir import RunDir
@@ -51,18 +54,25 @@ log = structlog.get_logger()
 class Engine:
     """One run under way."""
 
-    def __init__(self, plan: Plan, field: Field, rundir: RunDir, display: Display, stop: threading.Event) -> None:
+    def __init__(
+        self, plan: Plan, field: Field, rundir: RunDir, display: Display, stop: threading.Event,
+        decider: Decider | None = None,
+    ) -> None:  # fmt: skip
+        """``decider`` is asked before each entry acts; without one nobody is."""
         self._plan = plan
         self._field = field
         self._rundir = rundir
         self._display = display
         self._stop = stop
         self._recorder = Recorder(rundir.live / "run")
-        self._faults = Faults(field.hands, Journal(rundir.undo), field.leases(), self._recorder.fault)
+        self._leases = field.leases()
+        self._faults = Faults(field.hands, Journal(rundir.undo), self._leases, self._recorder.fault)
         field.excuse(self._faults.down)
         admission = Admission(plan.inventory, plan.scenario.allow, field.foreign.partitions, here(plan.inventory))
-        actor = FaultActor(plan, field.hands, self._faults, display, admission, self._snapshot_during)
-        self._timeline = Timeline(plan.scenario.timeline, actor, stop)
+        self._pace, self._decider = Pace(), decider
+        asking = Asking(decider, self._pace, plan.inventory) if decider is not None else None
+        actor = FaultActor(plan, field.hands, self._faults, display, admission, self._snapshot_during, asking)
+        self._timeline = Timeline(plan.scenario.timeline, actor, stop, self._pace)
         self._rates = Rates()
         self._phase = "warm_up"
         self._began = now()
@@ -83,7 +93,7 @@ class Engine:
         try:
             self._play()
         except Interrupted:
-            error = self._monitor.words or "interrupted"
+            error = self._monitor.words or (self._decider and self._decider.ended) or "interrupted"
         except ChaoskError as broken:
             error = str(broken)
             self._display.say(f"broken off: {error}")
@@ -100,6 +110,8 @@ class Engine:
     def _play(self) -> None:
         scenario = self._plan.scenario
         self._recorder.clock()
+        if self._decider is not None:
+            self._decider.attach(self._recorder.decision)
         self._field.evidence.tell_clocks(self._recorder)
         self._before = self._field.evidence.host_states()
         self._field.evidence.snapshot(self._rundir.cluster / "before.json")
@@ -143,7 +155,7 @@ class Engine:
                     self._display.say(f"its transactions cannot all be told: {line}")
         with self._enter("copies"):
             for line in evidence.copies(self._rundir):
-                self._display.say(f"records are missing from {line}")
+                self._display.say(f"of its replicas: {line}")
 
     def _snapshot_during(self) -> None:
         """The state of the cluster under its first fault, just before that one is undone."""
@@ -226,14 +238,18 @@ class Engine:
         """Show how things stand; once a second the clocks are written down."""
         states = self._field.crew.states()
         doing, coming = self._timeline.current()
+        began = self._phase not in ("warm_up", "baseline")
         self._display.show(
             Status(
                 phase=self._phase,
-                elapsed=(now() - self._began) / 1e9 if self._phase not in ("warm_up", "baseline") else 0.0,
+                elapsed=(self._pace.now() - self._began) / 1e9 if began else 0.0,
                 doing=doing,
                 coming=coming,
                 probes=states,
                 rates=self._rates.of(states),
                 cluster=self._field.watched(),
+                stands=self._pace.stands,
+                outlook=self._timeline.outlook(self._began if began else self._pace.now()),
+                faults=standing(self._faults.lives(), self._leases.left()),
             )
         )

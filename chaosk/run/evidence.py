@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
 
 from chaosk import hoststate
 from chaosk.audit.auditing import audit
-from chaosk.audit.missing import missing
+from chaosk.audit.missing import joined, missing, whole
 from chaosk.audit.ranges import ends
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import Live
-from chaosk.cluster.snapshot import take
+from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.dump.fetching import fetch
 from chaosk.dump.replicas import compare
-from chaosk.errors import ChaoskError, EventLogError
+from chaosk.errors import ChaoskError, ClusterError, EventLogError
 from chaosk.plan import Plan
 from chaosk.run.clocked import Clocked
+from chaosk.run.observing import observe
 from chaosk.run.recorder import Recorder
 from chaosk.rundir import RunDir
 from chaosk.together import together
@@ -56,13 +58,12 @@ class Evidence:
     def audit(self, rundir: RunDir) -> AuditResult:
         """Read every topic from start to end, and what each group committed; raises ClusterError, EventLogError."""
         scenario = self._plan.scenario
-        groups = sorted({group for probe in scenario.probes.values() for group in probe.groups()})
         return audit(
             AuditSpec(
                 inventory=self._plan.inventory,
                 run_id=self._plan.run_id,
                 topics=tuple(scenario.topics),
-                groups=tuple(groups),
+                groups=scenario.groups,
                 folder=str(rundir.live / "audit"),
             )
         )
@@ -73,12 +74,26 @@ class Evidence:
 
     def markers(self, rundir: RunDir) -> tuple[str, ...]:
         """Fetch the transactions in the logs of those topics; a line for each partition of which some are missing."""
-        shapes = {topic: self._plan.scenario.topics[topic].partitions for topic in self.transacted()}
+        shapes = {topic: self._partitions(topic) for topic in self.transacted()}
         return fetch(self._brokers, self._transport, self._plan.inventory, shapes, rundir.live / "hosts")
 
+    def _partitions(self, topic: str) -> int:
+        """How many a topic has now, or was to have where nobody tells."""
+        try:
+            return len(self._brokers.partitions(topic))
+        except ClusterError:
+            return self._plan.scenario.topics[topic].partitions
+
     def copies(self, rundir: RunDir) -> tuple[str, ...]:
-        """Ask every replica what it holds where the audit missed records; a line for what differs or is not known."""
-        found = missing(rundir, [name for name, topic in self._plan.scenario.topics.items() if not topic.compacted])
+        """Ask every replica what it holds where the audit missed records; a line for what differs or is not known.
+
+        Of all that the topics hold, where the scenario bounds ``differing_replicas``.
+        """
+        scenario = self._plan.scenario
+        kept = [name for name, topic in scenario.topics.items() if not topic.compacted]
+        found = missing(rundir, kept)
+        if scenario.expect.compares_replicas:
+            found = joined((*found, *whole(rundir, kept)))
         return compare(self._brokers, self._transport, self._plan.inventory, found, rundir.live / "copies")
 
     def ends(self) -> dict[str, int]:
@@ -87,8 +102,16 @@ class Evidence:
 
     def snapshot(self, path: Path) -> None:
         """Write the state of topics, brokers and ZooKeeper; a cluster that does not answer is a state as well."""
+        self._write(path, lambda: take(self._brokers, self._live, self._plan.scenario.topics))
+
+    def observe(self, path: Path) -> None:
+        """Write the same, with logs, coordinators and settings of topics."""
+        scenario = self._plan.scenario
+        self._write(path, lambda: observe(self._brokers, self._live, scenario.topics, scenario.groups))
+
+    def _write(self, path: Path, look: Callable[[], Snapshot]) -> None:
         try:
-            text = take(self._brokers, self._live, self._plan.scenario.topics).model_dump_json(indent=2)
+            text = look().model_dump_json(indent=2)
         except ChaoskError as error:
             text = json.dumps({"error": str(error)})
         try:

@@ -100,6 +100,11 @@ class Faults:
         for life in lives:
             life.left = self._leases.disarm(life.fault)
 
+    def lives(self) -> tuple[Life, ...]:
+        """What became of each so far, in the order in which they came."""
+        with self._lock:
+            return tuple(self._lives)
+
     def held(self) -> frozenset[str]:
         """The hosts that a fault has in its hands as a whole."""
         with self._lock:

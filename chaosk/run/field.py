@@ -15,6 +15,7 @@ from chaosk.cluster import topics
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.foreign import Foreign
+from chaosk.cluster.groupstate import GroupState, look
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.operate import operate
 from chaosk.cluster.settings import client_settings
@@ -45,7 +46,7 @@ from chaosk.run.preflight import check_shape
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.rundir import RunDir
 from chaosk.safety import refuse
-from chaosk.steps._contract import Operation
+from chaosk.steps._contract import Look, Operation
 from chaosk.stop_conditions._contract import StopCondition
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
@@ -80,7 +81,9 @@ class Field:
             addresses=self._naming.addresses,
         )  # fmt: skip
         self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
-        self.hands = Hands(inventory, self._transport, self.live, self._operate, self.crew.signal, self._naming.change)
+        self.hands = Hands(
+            inventory, self._transport, self.live, self._operate, self.crew.signal, self._naming.change, self._look
+        )  # fmt: skip
 
     def __enter__(self) -> Self:
         """Nothing is opened before it is needed."""
@@ -175,6 +178,15 @@ class Field:
         state = self._watcher.state() if self._watcher is not None else None
         return state.lines() if state is not None else ()
 
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The consumer groups of the scenario's probes, sorted."""
+        return self._plan.scenario.groups
+
+    def group(self, name: str) -> GroupState:
+        """A consumer group as the cluster tells of it now; it is not joined, and what cannot be told is said in it."""
+        return look(self._brokers, name)
+
     def _own_names(self) -> bool:
         """Whether a step needs the probes to have names of the run's own."""
         return any(entry.step.names for entry in self._plan.scenario.timeline)
@@ -187,6 +199,10 @@ class Field:
         scenario = self._plan.scenario
         spec = spec_of(scenario.probes[probe], self._plan.inventory, who, folder, scenario.topics)
         return ProbeProcess(spec, self._naming.seen)
+
+    def _look(self, deed: Look) -> None:
+        if self._rundir is not None:
+            self.evidence.observe(self._rundir.observed(deed.entry))
 
     def _operate(self, operation: Operation) -> None:
         operate(self._brokers, operation)

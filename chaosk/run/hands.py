@@ -10,11 +10,25 @@ import structlog
 
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer
+from chaosk.entity import Settings
 from chaosk.errors import ChaoskError, StepError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 from chaosk.run.clock import now, sleep_until, wait_for
-from chaosk.steps._contract import Deed, Elect, Fact, Names, Operation, Pause, Reassign, Run, Signal
+from chaosk.steps._contract import (
+    AddPartitions,
+    Configure,
+    Deed,
+    Elect,
+    Fact,
+    Look,
+    Names,
+    Operation,
+    Pause,
+    Reassign,
+    Run,
+    Signal,
+)
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Transport
 
@@ -23,6 +37,10 @@ log = structlog.get_logger()
 
 def _no_names(deed: Names) -> None:
     raise StepError(f"{deed.action}: probes have no names of their own here")
+
+
+def _no_look(deed: Look) -> None:
+    raise StepError(f"{deed.entry}: there is no run whose report could tell of it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +57,15 @@ class Hands:
     names: Callable[[Names], None] = _no_names
     """Changes the names that probes know; raises StepError if it cannot."""
 
+    look: Callable[[Look], None] = _no_look
+    """Writes down how the cluster is."""
+
     def do(self, deed: Deed, stop: threading.Event) -> None:
         """Carry out one deed; raises StepError with what went wrong, and Interrupted when ``stop`` is set."""
         match deed:
             case Run():
                 self._run(deed.command)
-            case Elect() | Reassign():
+            case Elect() | Reassign() | Configure() | AddPartitions():
                 self.operate(deed)
             case Signal():
                 self.signal(deed)
@@ -52,6 +73,8 @@ class Hands:
                 self.names(deed)
             case Pause():
                 sleep_until(now() + int(deed.seconds * 1e9), stop)
+            case Look():
+                self.look(deed)
             case Fact():
                 self._await(deed, stop)
 
@@ -60,10 +83,17 @@ class Hands:
         try:
             if isinstance(fact.query, str):
                 return parse_condition(fact.query).ask(self.live, self.inventory)
+            if isinstance(fact.query, Settings):
+                return self._compare(fact.query)
             result = self.transport.run(fact.query)
         except ChaoskError as error:
             return Answer(holds=False, seen=str(error))
         return Answer(holds=result.ok, seen=(result.stdout + result.stderr).strip() or f"status {result.exit_status}")
+
+    def _compare(self, wanted: Settings) -> Answer:
+        found = self.live.settings(wanted.of)
+        seen = Settings(of=wanted.of, values={name: found.get(name) for name in wanted.values})
+        return Answer(holds=seen == wanted, seen=str(seen))
 
     def confirm(self, fact: Fact, stop: threading.Event) -> Answer:
         """Ask a fact until it holds or its time is over; the last answer."""

@@ -75,6 +75,11 @@ class Leases:
             lost = [renewal.lost for renewal in self._renewals.get(fault.name, ())]
         return next((why for why in lost if why is not None), None)
 
+    def left(self) -> dict[str, float]:
+        """By fault the seconds until the first of its leases would run out if it were not renewed any more."""
+        with self._lock:
+            return {name: min(one.left for one in each) for name, each in self._renewals.items() if each}
+
     def disarm(self, fault: Fault) -> str | None:
         """End the renewals and the hosts' timers; what is left armed, in words."""
         with self._lock:

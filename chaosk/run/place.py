@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chaosk import lab
-from chaosk.cluster.shape import text
 from chaosk.document import load_inventory
+from chaosk.entity import spelled
 from chaosk.errors import LabError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
@@ -38,7 +38,7 @@ def layout_for(shape: ClusterShape) -> LabLayout:
 
 def _configured(shape: ClusterShape) -> LabLayout:
     """A lab whose brokers have settings of their own; its name tells it from all others."""
-    config = {name: text(value) for name, value in sorted(shape.config.items())}
+    config = {name: spelled(value) for name, value in sorted(shape.config.items())}
     layout = layout_for(shape.model_copy(update={"config": {}})).model_copy(update={"broker_config": config})
     mark = hashlib.sha256(layout.model_dump_json().encode()).hexdigest()[:8]
     return layout.model_copy(update={"name": f"c-{mark}"})

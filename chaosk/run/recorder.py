@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from chaosk.decision import Decision
 from chaosk.eventlog import LiveLog
 from chaosk.run.clock import now
 from chaosk.run.life import Life
@@ -29,6 +30,11 @@ class Recorder:
     def fault(self, life: Life) -> None:
         """Write the row of a fault that is over."""
         self.write("faults", life.row())
+
+    def decision(self, decision: Decision) -> None:
+        """Write a decision or note."""
+        row = (decision.at, decision.wall, decision.who, decision.what, decision.entry, decision.text)
+        self.write("decisions", row)
 
     def clock(self) -> None:
         """Write one pair of monotonic and wall clock."""

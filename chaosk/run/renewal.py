@@ -42,6 +42,11 @@ class Renewal(threading.Thread):
         self.lost: str | None = None
         """Why it was not renewed in time, in words; None while it is alive, as far as is known."""
 
+    @property
+    def left(self) -> float:
+        """Seconds until what it keeps alive would end if it were not renewed any more."""
+        return self._seconds - (now() - self._last) / 1e9
+
     def run(self) -> None:
         """Renew until ended."""
         while not self._ended.wait(self._every):

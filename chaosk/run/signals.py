@@ -14,16 +14,27 @@ AGAIN_AFTER = 1.0
 """Seconds after which a Ctrl-C is one more, and not the first once again, as wrappers like sudo pass it on."""
 
 
+def _nobody(signal: str) -> None:
+    """Tells nobody."""
+
+
 @contextmanager
-def heard(stop: threading.Event, say: Callable[[str], None], leave: Callable[[], None]) -> Iterator[None]:
+def heard(
+    stop: threading.Event,
+    say: Callable[[str], None],
+    leave: Callable[[], None],
+    tell: Callable[[str], None] = _nobody,
+) -> Iterator[None]:
     """Set ``stop`` when a signal asks the run to end; from the main thread only.
 
-    ``leave`` is called, in the main thread, when Ctrl-C is pressed once more while the run heals.
+    ``leave`` is called, in the main thread, when Ctrl-C is pressed once more while the run heals; ``tell`` is called
+    with the name of every signal, before anything else.
     """
     first: list[float] = []
 
     def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a handler
         name = signal.Signals(number).name
+        tell(name)
         if not stop.is_set():
             first.append(time.monotonic())
             stop.set()

@@ -1,7 +1,8 @@
 """When each entry of the timeline starts: on a time, after another entry, on a condition, or as its turn comes.
 
 Every entry has a thread of its own, so faults may overlap; the marks below are all they share. The first entry that
-fails breaks the timeline off: what follows it would be evidence of something else.
+fails breaks the timeline off: what follows it would be evidence of something else. One that somebody skips does not:
+what waits for its effect or its end is skipped with it, and what only comes after it has its turn.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Literal, Protocol
 
 from chaosk.conditions._contract import Answer
 from chaosk.errors import ChaoskError, StepError
-from chaosk.run.clock import Interrupted, now, sleep_until, wait_for
+from chaosk.run.clock import Interrupted, now, sleep_until
+from chaosk.run.deciding import Skipped
+from chaosk.run.pace import Pace
 from chaosk.runrecord import EntryEnd
 from chaosk.scenario import Entry
 
@@ -36,28 +39,46 @@ class Actor(Protocol):
 
 @dataclass(slots=True)
 class _Marks:
-    """When an entry got where; each time is monotonic nanoseconds, set before its event."""
+    """When an entry got where, by the timeline's clock; each time is set before its event."""
 
     at: dict[Mark, int] = field(default_factory=dict)
     events: dict[Mark, threading.Event] = field(
         default_factory=lambda: {"applied": threading.Event(), "healed": threading.Event(), "done": threading.Event()}
     )
 
-    def set(self, mark: Mark) -> None:
-        self.at.setdefault(mark, now())
+    def set(self, mark: Mark, at: int) -> None:
+        self.at.setdefault(mark, at)
         self.events[mark].set()
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How one entry stands."""
+
+    entry: str
+    kind: str
+    state: str
+    """``waits``, ``in place``, ``done``, ``failed`` or ``skipped``."""
+    seconds: float | None
+    """Until it is due, or until it is undone; None where nobody knows yet. Negative: a condition holds it up."""
 
 
 class Timeline:
     """The entries of one run under way."""
 
-    def __init__(self, entries: tuple[Entry, ...], actor: Actor, stop: threading.Event) -> None:
+    def __init__(
+        self, entries: tuple[Entry, ...], actor: Actor, stop: threading.Event, pace: Pace | None = None
+    ) -> None:
+        """``pace``: the clock by which entries start; by default this machine's."""
+        self._pace = pace or Pace()
         self._entries = entries
         self._actor = actor
         self._stop = stop
         self._broken = threading.Event()
         self._marks = {entry.name: _Marks() for entry in entries}
         self._ends: dict[str, EntryEnd] = {}
+        self._passed: set[str] = set()
+        self._until: dict[str, int] = {}
 
     def run(self, begin: int, until: Callable[[], None]) -> None:
         """Play the timeline from ``begin`` (monotonic nanoseconds); ``until`` is called now and then meanwhile.
@@ -97,29 +118,58 @@ class Timeline:
         waiting = [e.name for e in self._entries if not self._marks[e.name].at and e.name not in self._ends]
         return ", ".join(begun), waiting[0] if waiting else None
 
+    def outlook(self, begin: int) -> tuple[Outlook, ...]:
+        """Each entry as it stands now, in order; ``begin`` as given to :meth:`run`."""
+        return tuple(self._outlook(number, begin) for number in range(len(self._entries)))
+
+    def _outlook(self, number: int, begin: int) -> Outlook:
+        entry = self._entries[number]
+        marks, end = self._marks[entry.name], self._ends.get(entry.name)
+        if end is not None:
+            return Outlook(entry.name, entry.kind, end.status, None)
+        if marks.at:
+            until = self._until.get(entry.name)
+            return Outlook(entry.name, entry.kind, "in place", None if until is None else (until - now()) / 1e9)
+        start = self._due(number, begin)
+        return Outlook(entry.name, entry.kind, "waits", None if start is None else (start - self._pace.now()) / 1e9)
+
+    def _due(self, number: int, begin: int) -> int | None:
+        """When an entry is due by the timeline's clock, as far as that is known; a condition may hold it up."""
+        entry = self._entries[number]
+        if entry.at is not None:
+            return begin + int(entry.at * 1e9)
+        if entry.after is not None:
+            mark = self._marks[entry.after.entry].at.get(entry.after.is_)
+            return None if mark is None else mark + int(entry.after.delay * 1e9)
+        return self._marks[self._entries[number - 1].name].at.get("done") if number else begin
+
     def _live(self, number: int, begin: int) -> None:
         entry, marks = self._entries[number], self._marks[self._entries[number].name]
         halt = _Either(self._stop, self._broken)
         try:
             self._await_trigger(number, begin, halt)
             finish = self._actor.start(entry, halt)
-            marks.set("applied")
+            marks.set("applied", self._pace.now())
             if entry.lasts is not None:
+                self._until[entry.name] = now() + int(entry.lasts * 1e9)
                 try:
-                    sleep_until(marks.at["applied"] + int(entry.lasts * 1e9), halt)
+                    sleep_until(self._until[entry.name], halt)
                 finally:
                     finish()
-                marks.set("healed")
+                marks.set("healed", self._pace.now())
             self._ends[entry.name] = EntryEnd(entry=entry.name, status="done")
         except Interrupted:
             why = "the timeline was broken off"
             self._ends[entry.name] = EntryEnd(entry=entry.name, status="skipped", why=why)
+        except Skipped as skipped:
+            self._passed.add(entry.name)
+            self._ends[entry.name] = EntryEnd(entry=entry.name, status="skipped", why=str(skipped))
         except ChaoskError as error:
             self._fail(entry, str(error))
         except Exception as error:  # noqa: BLE001 - a defect in a step (a plugin's, say) must break off, not vanish
             self._fail(entry, f"a defect in {entry.kind}: {type(error).__name__}: {error}")
         finally:
-            marks.set("done")
+            marks.set("done", self._pace.now())
 
     def _fail(self, entry: Entry, why: str) -> None:
         self._ends[entry.name] = EntryEnd(entry=entry.name, status="failed", why=why)
@@ -134,7 +184,7 @@ class Timeline:
             start = self._await_mark(entry.after.entry, entry.after.is_, halt) + int(entry.after.delay * 1e9)
         elif number:
             start = self._await_mark(self._entries[number - 1].name, "done", halt)
-        sleep_until(start, halt)
+        self._pace.sleep_until(start, halt)
         if entry.when is not None:
             self._await_condition(entry.name, entry.when, entry.timeout, halt)
 
@@ -144,6 +194,8 @@ class Timeline:
             sleep_until(now(), halt)
         sleep_until(now(), halt)
         if mark not in marks.at:
+            if name in self._passed:
+                raise Skipped(f"it was to start once {name} is {mark}, and that was skipped")
             raise StepError(f"waits for {name} to be {mark}, which never happened")
         return marks.at[mark]
 
@@ -155,7 +207,7 @@ class Timeline:
             last = ask()
             return last.holds
 
-        if not wait_for(holds, timeout, halt):
+        if not self._pace.wait_for(holds, timeout, halt):
             raise StepError(f"{name}: `{condition}` did not come true within {timeout:g} s: {last.seen}")
 
 

@@ -22,6 +22,7 @@ PARTS = {
     "power": ("power",),
     "readonly": ("process", "readonly"),
     "service": ("process", "service"),
+    "settings": ("settings",),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
 }

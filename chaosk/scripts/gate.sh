@@ -162,6 +162,30 @@ dump_checked() {
     run dump "$action" "$home" "$data" "$@"
 }
 
+# Which broker, clients and value is for the caller to say; with which tool, where and which setting is not.
+settings_checked() {
+    if [ "$1" = fits ]; then
+        count $# 3
+        on_the_list settings fits "$2" "$3"
+        run settings "$@"
+        return
+    fi
+    [ "$1" = change ] && [ $# -ge 8 ] || refuse "\`settings $1\`"
+    on_the_list settings change "$2" "$3" "$4"
+    home=$2 config=$3 servers=$4 broker=$5 user=$6 client=$7
+    shift 7
+    case $broker in '') of=clients ;; *[!0-9]*) refuse "the broker $broker" ;; *) of=broker ;; esac
+    [ "$of" = clients ] || [ -z "$user$client" ] || refuse "a broker and clients at once"
+    [ "$of" = broker ] || [ -n "$user$client" ] || refuse "nobody's quota"
+    [ -z "$user" ] || names "$user"
+    [ -z "$client" ] || names "$client"
+    for word; do
+        case $word in *=*=*) refuse "the setting $word" ;; *=*) number "${word#*=}" ;; esac
+        on_the_list settings "$of" "${word%%=*}"
+    done
+    run settings change "$home" "$config" "$servers" "$broker" "$user" "$client" "$@"
+}
+
 # Only where the inventory says of a host that it is a machine of its own; that the script proves again.
 boot_checked() {
     on_the_list boot
@@ -308,6 +332,7 @@ inner() {
         oom) oom_checked "$@" ;;
         owner) owner_checked "$@" ;;
         readonly) readonly_checked "$@" ;;
+        settings) settings_checked "$@" ;;
         shape) shape_checked "$@" ;;
         service | state)
             on_the_list "$name" "$@"

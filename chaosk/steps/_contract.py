@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from chaosk.entity import Entity, Settings
 from chaosk.harm import Harm, servers_of
 from chaosk.inventory import Broker, Controller, Inventory, ZooKeeper
 from chaosk.model import Model
@@ -56,7 +57,25 @@ class Reassign(Model):
     """Broker ids, the preferred leader first; None cancels."""
 
 
-Operation = Elect | Reassign
+class Configure(Model):
+    """Deed: ask the controller to set settings of a topic, or to remove what was set there."""
+
+    do: Literal["configure"] = "configure"
+    settings: Settings
+    back: bool = False
+    """Whether it puts back what was there before."""
+
+
+class AddPartitions(Model):
+    """Deed: ask the controller to give a topic more partitions."""
+
+    do: Literal["add_partitions"] = "add_partitions"
+    topic: str
+    count: int
+    """How many it has then."""
+
+
+Operation = Elect | Reassign | Configure | AddPartitions
 """What the controller is asked to do."""
 
 
@@ -86,6 +105,14 @@ class Pause(Model):
     seconds: float
 
 
+class Look(Model):
+    """Deed: write down how the cluster is."""
+
+    do: Literal["look"] = "look"
+    entry: str
+    """What the report calls it."""
+
+
 class Fact(Model):
     """What must be seen: a command that exits with 0, or a condition that holds, within a time.
 
@@ -95,15 +122,17 @@ class Fact(Model):
     do: Literal["await"] = "await"
     says: str
     """In words, like ``broker 2 is gone``."""
-    query: Command | str
-    """A command (its output is the evidence), or a condition as text, like ``broker_up(2)``."""
+    query: Command | Settings | str
+    """A command (its output is the evidence), settings that are so, or a condition as text, like ``broker_up(2)``."""
     within: float = 0.0
     """Seconds to keep asking; 0 asks once."""
     still: bool = True
     """Whether, as an effect, it must be seen once more before the undo: not what may end by itself, rightly."""
 
 
-Deed = Annotated[Run | Elect | Reassign | Signal | Names | Pause | Fact, Field(discriminator="do")]
+Deed = Annotated[
+    Run | Elect | Reassign | Configure | AddPartitions | Signal | Names | Pause | Look | Fact, Field(discriminator="do")
+]
 
 
 class Fault(Model):
@@ -139,6 +168,13 @@ class Site:
     """By target expression, as written, the nodes it named when the step fired."""
     boot_id: str = ""
     """Of the machine that chaosk runs on: no step may boot that one."""
+    former: Mapping[Entity, Mapping[str, str]] = field(default_factory=dict)
+    """What was set when the step fired, of what it :meth:`Step.changes`; empty where no cluster was asked."""
+
+    def former_of(self, settings: Settings) -> Settings:
+        """The same settings as they were when the step fired."""
+        former = self.former.get(settings.of, {})
+        return Settings(of=settings.of, values={name: former.get(name) for name in settings.values})
 
     def nodes(self, *targets: str) -> tuple[Node, ...]:
         """The nodes of one or more target expressions, in order, each once."""
@@ -174,6 +210,10 @@ class Step(Model, ABC):
     @abstractmethod
     def targets(self) -> tuple[str, ...]:
         """The target expressions to resolve when the step fires."""
+
+    def changes(self, site: Site) -> Iterator[Settings]:  # noqa: ARG002 - for those that override it
+        """The settings that it changes: what they were is asked when it fires, and is in ``site.former`` from then."""
+        yield from ()
 
     def harm(self, site: Site) -> Iterator[Harm]:
         """What it takes from the cluster, one value for each moment; unless it says otherwise all it aims at, at once.

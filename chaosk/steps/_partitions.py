@@ -11,6 +11,9 @@ from chaosk.steps._contract import Fact
 Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False, min_length=1)]
 """Partitions of a topic."""
 
+OWNED = 30.0
+"""Seconds until it is known whose a topic is: a group's coordinator keeps that, and may be moving."""
+
 
 def same_topic(topic: str) -> str:
     """What two of them must not change at the same time."""
@@ -29,6 +32,11 @@ def still(topic: str, partitions: tuple[int, ...] | None, within: float) -> Fact
     else:
         what = f"any({', '.join(_query(topic, (number,)) for number in partitions)})"
     return Fact(says=f"{_which(topic, partitions)} is not being reassigned", query=f"not({what})", within=within)
+
+
+def owned(topic: str) -> Fact:
+    """The topic of that name is the one that chaosk made: nobody else's is changed."""
+    return Fact(says=f"{topic} is a topic that chaosk made", query=f"own_topic({topic})", within=OWNED)
 
 
 def _query(topic: str, partitions: tuple[int, ...] | None) -> str:

@@ -8,7 +8,7 @@ import pytest
 from analysis.history import History
 
 from chaosk.arrow import SCHEMAS
-from chaosk.audit.missing import Stretch, missing
+from chaosk.audit.missing import Stretch, joined, missing, whole
 from chaosk.eventlog import LiveLog
 from chaosk.rundir import RunDir
 
@@ -53,6 +53,23 @@ def test_what_was_read_and_is_gone_is_missing(tmp_path: Path, history: History) 
     history.change("sends", {"seq": 20}, outcome="info", offset=None)
     history.drop("audit", offset=20)
     assert found(tmp_path, history) == (Stretch("orders", 0, 20, 20),)
+
+
+def test_all_that_was_read_whole(tmp_path: Path, history: History) -> None:
+    """From log start to end, of the topics asked about; nothing of what was cut short or holds nothing."""
+    history.each("audit_ranges", lambda row: row | {"log_start": 6, "end": 50})
+    for partition, end, complete in ((1, 9, False), (2, 0, True)):
+        history.add("audit_ranges", partition=partition, isolation="read_uncommitted", log_start=0, end=end,
+                    complete=complete)  # fmt: skip
+    rundir = live(tmp_path, history)
+    assert whole(rundir, {"orders"}) == (Stretch("orders", 0, 6, 49),)
+    assert whole(rundir, {"others"}) == ()
+
+
+def test_stretches_of_one_partition_become_one() -> None:
+    """From the first offset to the last, whatever lies between; other partitions stay apart."""
+    told = (Stretch("a", 0, 6, 49), Stretch("a", 0, 12, 70), Stretch("a", 1, 5, 5), Stretch("a", 0, 2, 3))
+    assert joined(told) == (Stretch("a", 0, 2, 70), Stretch("a", 1, 5, 5))
 
 
 def test_a_record_elsewhere_is_not_missing(tmp_path: Path, history: History) -> None:

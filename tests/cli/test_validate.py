@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from sample_documents import INVENTORY, SCENARIO, written
+from sample_explore import SPACE
 
 from chaosk.cli.main import main
 from chaosk.errors import ExitCode
@@ -16,12 +17,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_right_files_are_said_to_be_ok(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Scenarios, inventories and lab files, told apart by their keys, a line each."""
+    """Scenarios, spaces, inventories and lab files, told apart by their keys, a line each."""
     scenario = written(tmp_path, SCENARIO, "scenario.yaml")
     inventory = written(tmp_path, INVENTORY, "inventory.yaml")
     lab = written(tmp_path, "lab: {}\n", "lab.yaml")
-    assert main(["validate", str(scenario), str(inventory), str(lab)]) == ExitCode.PASS
-    assert capsys.readouterr().out == f"{scenario}: ok\n{inventory}: ok\n{lab}: ok\n"
+    space = written(tmp_path, SPACE, "space.yaml")
+    assert main(["validate", str(scenario), str(space), str(inventory), str(lab)]) == ExitCode.PASS
+    assert capsys.readouterr().out == f"{scenario}: ok\n{space}: ok\n{inventory}: ok\n{lab}: ok\n"
 
 
 def test_all_mistakes_of_all_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +71,7 @@ def test_missing_file_and_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_everything_shipped_is_valid() -> None:
     """The scenarios and inventories of this repository."""
-    files = sorted(str(path) for folder in ("scenarios", "inventory") for path in (ROOT / folder).glob("*.yaml"))
+    files = sorted(str(path) for folder in ("scenarios", "inventory") for path in (ROOT / folder).rglob("*.yaml"))
     assert len(files) >= 11
     assert main(["validate", *files]) == ExitCode.PASS
 
@@ -77,11 +79,11 @@ def test_everything_shipped_is_valid() -> None:
 def test_it_is_light() -> None:
     """Checking a file needs neither Spark nor SSH nor plots: none of them is even loaded."""
     code = (
-        "import sys; from chaosk.cli.main import main; main(['validate', 'scenarios/kill-the-leader.yaml']);"
+        "import sys; from chaosk.cli.main import main; main(['validate', 'scenarios/brokers/kill-the-leader.yaml']);"
         "print(sorted({'pyspark', 'paramiko', 'matplotlib', 'pyarrow', 'kafka'} & sys.modules.keys()))"
     )
     shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert shown == "scenarios/kill-the-leader.yaml: ok\n[]\n"
+    assert shown == "scenarios/brokers/kill-the-leader.yaml: ok\n[]\n"
 
 
 def test_wrong_client_settings_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.cluster.configs import Config
-from chaosk.cluster.shape import differences, placement, text
+from chaosk.cluster.shape import differences, placement
 from chaosk.cluster.views import PartitionView
+from chaosk.entity import spelled
 from chaosk.scenario import Topic
 
 WANTED = Topic(partitions=2, replication_factor=3, config={"min.insync.replicas": 2})
@@ -53,7 +54,7 @@ def test_a_setting_that_kafka_does_not_have_differs() -> None:
 )
 def test_writes_values_as_kafka_does(value: bool | float | str, written: str) -> None:  # noqa: FBT001 - it is the value
     """A YAML value becomes the text that Kafka describes it with."""
-    assert text(value) == written
+    assert spelled(value) == written
 
 
 @given(partitions=st.integers(1, 60), factor=st.integers(1, 5), brokers=st.integers(5, 9))

@@ -85,3 +85,12 @@ def test_steps_that_any_host_can_do_are_no_question() -> None:
     assert found(hosts, 'kill_broker: {target: "leader(orders, 0)"}') == ()
     assert suits(hosts, INVENTORY, None) == ()
     assert hosts.asked == []
+
+
+def test_a_step_without_a_target_asks_for_what_it_needs() -> None:
+    """The host that is to keep the quota's undo, which no target names."""
+    hosts = Hosts(node1="there is no /opt/kafka/bin/kafka-configs.sh")
+    (answer,) = found(hosts, "set_quota: {probe: writer, producer_byte_rate: 1B}")
+    assert (answer.where, answer.state) == ("node1", "bad")
+    assert "there is no /opt/kafka/bin/kafka-configs.sh" in answer.seen
+    assert found(Hosts(), "wait: {duration: 1s}") == ()

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import shipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_documents import INVENTORY, SCENARIO, spoil, written
@@ -52,7 +53,7 @@ def test_fail_is_a_word_for_violation(tmp_path: Path) -> None:
     assert load_scenario(written(tmp_path, document)).expect.verdict is Outcome.VIOLATION
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", shipped.SCENARIOS, ids=lambda path: path.stem)
 def test_shipped_scenarios_are_right(path: Path) -> None:
     """Every scenario that comes with chaosk loads, says what it covers, and reads back equal from its plan form."""
     for scenario in load_variants(path).values():
@@ -117,6 +118,7 @@ PIECES = sorted(
 )
 
 
+@pytest.mark.campaign
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join) | st.text(max_size=100))
 def test_any_file_is_loaded_or_refused(tmp_path: Path, document: str) -> None:
@@ -127,6 +129,7 @@ def test_any_file_is_loaded_or_refused(tmp_path: Path, document: str) -> None:
             load(path)
 
 
+@pytest.mark.campaign
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_mutation_is_loaded_or_refused(tmp_path: Path, data: st.DataObject) -> None:

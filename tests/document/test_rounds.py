@@ -84,6 +84,14 @@ def test_a_bound_is_on_each_round(tmp_path: Path) -> None:
     assert [one.during for one in bounds["rate"][""]] == ["chase"]
 
 
+def test_a_bound_on_several_faults_is_on_all_their_rounds(tmp_path: Path) -> None:
+    """Together, once; of probes the names stay what they are."""
+    expect = "{recovery: {of: [kill, chase], max: 9s}, rate: {of: [writer, chase], min: 1/s, during: kill-2}}"
+    bounds = chase(tmp_path, expect).expect.bounds
+    assert [one.of for one in bounds["recovery"][""]] == [("kill-1", "kill-2", "kill-3", "chase")]
+    assert [(one.of, one.during) for one in bounds["rate"][""]] == [(("writer", "chase"), "kill-2")]
+
+
 def test_a_probe_named_like_an_entry_of_a_block_is_a_probe(tmp_path: Path) -> None:
     """Only a metric of faults is about entries."""
     document = CHASE.replace("name: chase", "name: first").replace("name: kill", "name: chase")

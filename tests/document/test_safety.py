@@ -171,3 +171,34 @@ def test_one_probe_cannot_be_ended_twice(tmp_path: Path) -> None:
     (found,) = problems(tmp_path, stop + "- {at: 2s, kill_probe: {probe: writer}, for: 1s}\n")
     assert "stop has probe(writer) in its hands then" in found
     assert problems(tmp_path, stop + "- {at: 2s, kill_probe: {probe: reader}, for: 1s}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("step", "what"),
+    [
+        (
+            "create_partitions: {topic: orders, count: 3}",
+            "create_partitions.count: orders has 3 already, and none can be taken away; write 4 or more",
+        ),
+        ("create_partitions: {topic: __consumer_offsets, count: 99}", "create_partitions.topic: that is everybody's"),
+        (
+            "set_topic_config: {topic: __transaction_state, config: {retention.ms: 1}}",
+            "set_topic_config.topic: that is everybody's, and stays as it is; name a topic of the scenario's",
+        ),
+        ("set_topic_config: {topic: payments, config: {retention.ms: 1}}", "there is no topic 'payments'"),
+        ("set_quota: {probe: nobody, producer_byte_rate: 1B}", "there is no probe 'nobody'"),
+    ],
+)
+def test_only_topics_and_probes_of_the_scenario_are_changed(tmp_path: Path, step: str, what: str) -> None:
+    """Those of others, Kafka's own among them, stay as they are; no partition is taken away."""
+    (found,) = problems(tmp_path, f"- {{at: 1s, {step}}}\n")
+    assert what in found
+
+
+def test_what_is_the_scenarios_own_is_changed(tmp_path: Path) -> None:
+    """Near miss: one partition more, at which a fault can aim from then on; its own topic, its own probe."""
+    own = "- {at: 1s, create_partitions: {topic: orders, count: 4}}\n"
+    own += "- {set_topic_config: {topic: orders, config: {retention.ms: 1}}, for: 1s}\n"
+    own += "- {kill_broker: {target: 'leader(orders, 3)'}, for: 1s}\n"
+    own += "- {set_quota: {probe: writer, producer_byte_rate: 1B}, for: 1s}\n"
+    assert problems(tmp_path, own) == []

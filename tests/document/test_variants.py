@@ -176,7 +176,7 @@ def test_a_value_stays_a_value(tmp_path: Path, text: str) -> None:
 
 def test_the_scenario_of_the_pair_differs_in_its_variables_alone() -> None:
     """Both halves of the experiment that chaosk comes with, and what each predicts."""
-    without, retried = load_variants(ROOT / "scenarios/retries.yaml").values()
+    without, retried = load_variants(ROOT / "scenarios/brokers/retries.yaml").values()
     assert without.model_copy(update={"name": "", "variables": {}, "probes": {}, "expect": Expect()}) == (
         retried.model_copy(update={"name": "", "variables": {}, "probes": {}, "expect": Expect()})
     )

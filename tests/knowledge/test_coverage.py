@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import sample_run
+import shipped
 from sample_history import run_of
 from sample_inventory import INVENTORY
 from sample_run import Shape
@@ -122,7 +123,7 @@ def test_a_plan_with_too_many_probes_is_not_read(tmp_path: Path, monkeypatch: py
         run(tmp_path)
 
 
-@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", shipped.SCENARIOS, ids=lambda path: path.stem)
 def test_a_plan_as_it_is_written_is_understood(tmp_path: Path, path: Path) -> None:
     """A run has tried what its scenario tries, once all of it took: nothing is lost on the way through plan.json."""
     fault = sample_run.fault(Shape())

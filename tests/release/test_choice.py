@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from sample_documents import INVENTORY, SCENARIO
+from sample_explore import SPACE
 
 from chaosk.errors import UsageError
 from chaosk.release.choice import choose
@@ -25,11 +26,12 @@ def write(folder: Path, stem: str, **changes: object) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Three scenarios, one of them deeper, an inventory and something else."""
+    """Three scenarios, one of them deeper, an inventory, a space of sequences and something else."""
     write(tmp_path, "beta", tags=["slow"], covers=["C1"])
     write(tmp_path, "alpha", tags=["quick"], covers=["C2", "C3"])
-    write(tmp_path / "deeper", "gamma", tags=["slow"], covers=["C3"])
+    write(tmp_path / "deeper", "gamma", tags=["slow"], covers=["C3", "H/pause"])
     (tmp_path / "cluster.yaml").write_text(INVENTORY, "utf-8")
+    (tmp_path / "deeper" / "space.yaml").write_text(SPACE, "utf-8")
     (tmp_path / "notes.txt").write_text("none", "utf-8")
     return tmp_path
 
@@ -40,17 +42,18 @@ def names(*paths: Path, only: tuple[str, ...] = (), shard: tuple[int, int] = ALL
 
 
 def test_a_folder_is_all_its_scenarios(folder: Path) -> None:
-    """By path, those of its folders too; an inventory beside them is none; a file is taken once."""
+    """By path, those of its folders too; an inventory beside them is none, nor is a space; a file is taken once."""
     assert names(folder) == ["Alpha", "Beta", "Gamma"]
     assert names(folder / "beta.yaml", folder) == ["Beta", "Alpha", "Gamma"]
 
 
 @pytest.mark.parametrize(
     ("only", "found"),
-    [(("slow",), "Beta Gamma"), (("C3",), "Alpha Gamma"), (("al*", "C1"), "Alpha Beta"), (("gamma",), "Gamma")],
-)
+    [(("slow",), "Beta Gamma"), (("C3",), "Alpha Gamma"), (("al*", "C1"), "Alpha Beta"), (("gamma",), "Gamma"),
+     (("H/pause",), "Gamma"), (("H",), "Gamma")],
+)  # fmt: skip
 def test_words_narrow_it(folder: Path, only: tuple[str, ...], found: str) -> None:
-    """A tag, an id that it covers, or a pattern of file names; several words are any of them."""
+    """A tag, an id that it covers or its part before a slash, or a pattern of file names; several words are any."""
     assert names(folder, only=only) == found.split()
 
 

@@ -76,8 +76,9 @@ def test_what_had_no_end_is_the_worst_there_is() -> None:
     assert not one((inf,) * 5, (inf,) * 5).worse
 
 
+@pytest.mark.campaign
 def test_an_unchanged_cluster_is_accused_no_oftener_than_is_said() -> None:
-    """Two thousand gates of six figures without any slack, all from one distribution: at most a twentieth is accused.
+    """Four hundred gates of six figures without any slack, all from one distribution: at most a twentieth is accused.
 
     So few figures cannot be dealt out in exactly a twentieth of cases, and without slack the rate is not far below.
     """

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sample_run import guard, lost, objective, verdict
 
 from chaosk.report.headline import gist, headline, is_predicted, sign
-from chaosk.verdict import Finding, Outcome, Severity, Verdict
+from chaosk.verdict import Finding, Guard, Outcome, Severity, Verdict
 
 ALLOWED = lost(Severity.ALLOWED, reason="acks is not all: the leader alone acknowledged it")
 PREDICTED = objective("lost_records", "orders", 6863, minimum=1, prediction=True, unit="records")
@@ -37,6 +37,17 @@ def test_allowed_loss_that_nobody_predicted_is_not_called_predicted() -> None:
     said = headline(verdict(findings=(ALLOWED,), objectives=others))
     assert "allowed (acks is not all)" in said
     assert "predicted" not in said
+
+
+def test_what_makes_a_run_void_is_told_once() -> None:
+    """By its guard, and not as an objective that was missed besides."""
+    void = objective("calls_failed", "asker", 0, minimum=1, void=True, unit="count")
+    guard = Guard(guard="run_void", what="the run shows nothing unless calls_failed is at least 1 count: it was 0")
+    said = headline(
+        verdict(found=Outcome.INCONCLUSIVE, verdict=Outcome.INCONCLUSIVE, objectives=(void,), guards=(guard,))
+    )
+    assert "run void: the run shows nothing unless calls_failed is at least 1 count" in said
+    assert "asked for" not in said
 
 
 def test_a_violation_comes_first() -> None:

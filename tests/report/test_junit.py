@@ -96,12 +96,13 @@ def test_a_guard_is_an_error() -> None:
     [
         (objective("unavailability", "writer", 40, maximum=20), [Failure]),
         (objective("lost_records", "orders", 0, minimum=1, prediction=True, unit="records"), [Error]),
+        (objective("calls_failed", "asker", 0, minimum=1, void=True, unit="count"), [Error]),
         (objective("recovery", "kill", None, maximum=20), [Skipped]),
         (objective("unavailability", "writer", 4, maximum=20), []),
     ],
 )
 def test_objectives_fail_err_or_are_skipped(found: Objective, kind: list[type]) -> None:
-    """Missed is a failure, a prediction that did not come true an error, what was not measured skipped."""
+    """Missed is a failure, or an error if it was predicted or makes the run void; what was not measured is skipped."""
     told = verdict(objectives=(found,))
     (case,) = (case for name, case in cases(told).items() if name.startswith("chaosk.objective"))
     assert kinds(case) == kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,3 +71,13 @@ def test_a_table_that_cannot_be_read_is_noted_once(source: Source) -> None:
     fresh = read(source.run)
     assert [fresh.tolerate(torn), fresh.tolerate(torn), fresh.tolerate(lambda: 3)] == [None, None, 3]
     assert fresh.notes == ["events/sends.parquet cannot be read: torn"]
+
+
+def test_looks_of_the_timeline_stand_by_when_they_were(make_run: MakeRun) -> None:
+    """Beside the states of every run, in the order of time; one that has such a name has another column."""
+    run = make_run()
+    during = json.loads((run.cluster / "during.json").read_text())
+    (run.cluster / "during.json").write_text(json.dumps({**during, "at": 10}))
+    for name, at in (("late", 15), ("early", 5), ("before", 17)):
+        run.observed(name).write_text(json.dumps({**during, "at": at}))
+    assert list(read(run).states) == ["before", "early", "during", "late", "before (looked at)", "after"]

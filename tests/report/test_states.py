@@ -123,3 +123,38 @@ def test_a_strange_snapshot_is_shown_as_far_as_it_goes(damaged: dict[str, Any]) 
 def test_no_leader_is_said() -> None:
     """A partition without a leader and with an empty ISR."""
     assert replica_text([Replica(1, "out")]) == "leader none, ISR empty, out 1"
+
+
+LOGS = [{"topic": "orders", "partition": 0, "begins": 0, "ends": 10}]
+
+
+def looked(at: float, **more: object) -> dict[str, Any]:
+    """A state that an entry looked at, with what only such a one tells."""
+    close: dict[str, Any] = {
+        "logs": LOGS,
+        "coordinators": {"readers": 1, "away": None},
+        "settings": {"orders": {"a": "1"}},
+    }
+    return {**snapshot(at, Shape()), **close, **more}
+
+
+def test_a_closer_look_has_rows_of_its_own() -> None:
+    """Logs, coordinators and settings: compared with the first look, and empty where nobody looked so closely."""
+    grown = [{**LOGS[0], "begins": 5, "ends": 99}]
+    later = looked(40, logs=grown, coordinators={"readers": 2}, settings={"orders": {}})
+    before, after = snapshot(-3, Shape()), snapshot(59, Shape())
+    found = state_table({"before": before, "one": looked(10), "two": later, "after": after})
+    rows = {row.name: [(cell.text, cell.changed) for cell in row.cells] for row in found.rows}
+    none = ("", False)
+    assert found.columns == ("before", "one", "two", "after")
+    assert rows["log of orders 0"] == [none, ("from 0 to 10", False), ("from 5 to 99", False), none]
+    assert rows["coordinator of readers"] == [none, ("broker 1", False), ("broker 2", True), none]
+    assert rows["coordinator of away"] == [none, ("none", False), none, none]
+    assert rows["set on orders"] == [none, ("a=1", False), ("nothing", True), none]
+    assert not {name for name in found.still_different if name.startswith(("log of", "coordinator of", "set on"))}
+
+
+@pytest.mark.parametrize("odd", [None, 7, [7], {"readers": []}, [[]]])
+def test_a_closer_look_that_was_tampered_with_is_no_crash(odd: object) -> None:
+    """What is none of what chaosk writes is left out, or shown as text."""
+    assert state_table({"one": looked(1, logs=odd, coordinators=odd, settings=odd)}).columns == ("one",)

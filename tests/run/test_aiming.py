@@ -8,11 +8,13 @@ from typing import cast
 import pytest
 
 from chaosk.cluster.live import Live, PartitionState
-from chaosk.errors import StepError
+from chaosk.entity import Entity
+from chaosk.errors import ClusterError, StepError
 from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim
 from chaosk.scenario import Entry
 from chaosk.scenario import steps as all_steps
+from chaosk.steps._contract import Fault, Run
 
 INVENTORY = Inventory.model_validate(
     {
@@ -85,3 +87,47 @@ def test_chance_is_decided_by_seed_and_entry() -> None:
     assert draws == {seed: hit("random(1)", seed=seed) for seed in range(20)}
     assert len({tuple(draw) for draw in draws.values()}) > 1
     assert any(hit("random(1)", seed=seed, name="other") != draws[seed] for seed in range(20))
+
+
+@dataclass
+class Set:
+    """A cluster that tells what is set on brokers."""
+
+    made: dict[str, dict[str, str]]
+
+    def brokers(self) -> tuple[int, ...]:
+        """Three of them."""
+        return (1, 2, 3)
+
+    def settings(self, entity: Entity) -> dict[str, str]:
+        """By what it is of."""
+        if str(entity) not in self.made:
+            raise ClusterError(f"{entity}: nobody tells")
+        return self.made[str(entity)]
+
+
+def changing(made: dict[str, dict[str, str]]) -> list[tuple[str, ...]]:
+    """What the undo of a change of every broker puts back: host, broker and setting."""
+    step = all_steps()["set_broker_config"].model_validate({"target": "brokers", "config": {"num.io.threads": 4}})
+    one = Entry.model_validate({"name": "set", "kind": "set_broker_config", "step": step})
+    fault = aim(one, INVENTORY, cast("Live", Set(made)), 7, "run-1")
+    again = Fault.model_validate_json(fault.model_dump_json())
+    assert again == fault
+    return [
+        (deed.command.host, deed.command.argv[8], deed.command.argv[11]) for deed in again.undo if isinstance(deed, Run)
+    ]
+
+
+def test_what_was_set_before_is_frozen_into_the_undo() -> None:
+    """Asked of each when the step fires, so that whoever heals needs to ask nobody; it survives being written down."""
+    assert changing({"broker 1": {"num.io.threads": "9", "other": "1"}, "broker 2": {}, "broker 3": {}}) == [
+        ("node1", "1", "num.io.threads=9"),
+        ("node2", "2", "num.io.threads"),
+        ("node3", "3", "num.io.threads"),
+    ]
+
+
+def test_what_nobody_knows_is_not_changed() -> None:
+    """Nobody could put it back."""
+    with pytest.raises(ClusterError, match="broker 2: nobody tells"):
+        changing({"broker 1": {}})

@@ -9,6 +9,7 @@ import pytest
 
 from chaosk.cluster.live import ProbeState
 from chaosk.errors import StepError
+from chaosk.run.clock import now
 from chaosk.run.crew import Crew
 from chaosk.steps._contract import Signal
 from chaosk.worker.process import ProbeProcess
@@ -103,6 +104,20 @@ def test_a_step_that_kills_and_starts_makes_a_new_incarnation(crew: Crew, yard: 
     assert ("reader", 1) in yard.processes
     assert accounts(crew) == [("reader", 0, "step", -9)]
     assert crew.state("reader").running
+
+
+def test_who_is_told_to_end_is_timed_until_it_is_gone(crew: Crew, yard: Yard) -> None:
+    """By a step and at the run's end; who is killed or dies closes nothing."""
+    before = now()
+    crew.signal(Signal(probe="reader", action="stop"))
+    crew.signal(Signal(probe="reader", action="start"))
+    crew.signal(Signal(probe="reader", action="kill"))
+    yard.processes["writer", 0].status = 70
+    stopped, killed, died = crew.ends()
+    assert stopped.told is not None
+    assert stopped.gone is not None
+    assert before <= stopped.told <= stopped.gone <= now()
+    assert (killed.told, killed.gone, died.told, died.gone) == (None, None, None, None)
 
 
 def test_a_pause_ends_nothing(crew: Crew, yard: Yard) -> None:

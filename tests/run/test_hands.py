@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
 
 from chaosk.cluster.live import Live
+from chaosk.conditions._contract import Answer
+from chaosk.entity import Entity, Settings
 from chaosk.errors import ClusterError, ConnectionLost, StepError
 from chaosk.inventory import Inventory
 from chaosk.run.clock import Interrupted
 from chaosk.run.hands import Hands
-from chaosk.steps._contract import Elect, Fact, Operation, Pause, Reassign, Run, Signal
+from chaosk.steps._contract import (
+    AddPartitions,
+    Configure,
+    Elect,
+    Fact,
+    Look,
+    Operation,
+    Pause,
+    Reassign,
+    Run,
+    Signal,
+)
 from chaosk.transport.command import Command, Result
 
 INVENTORY = Inventory.model_validate(
@@ -30,6 +43,9 @@ INVENTORY = Inventory.model_validate(
         },
     }
 )
+
+
+BROKER = Entity(kind="broker", name="1")
 
 
 @dataclass
@@ -65,6 +81,12 @@ class Cluster:
     def brokers(self) -> tuple[int, ...]:
         """The members."""
         return (1,) if self.up else ()
+
+    def settings(self, entity: Entity) -> dict[str, str]:
+        """Two of broker 1; nobody can tell if the cluster is down."""
+        if not self.up:
+            raise ClusterError("no broker answers")
+        return {"a": "1", "b": "2"} if entity == BROKER else {}
 
     def broker_answers(self, broker: int) -> bool:
         """Whether it answers; nobody can tell if the cluster is down."""
@@ -118,10 +140,12 @@ def test_operations_and_signals_go_to_whom_they_concern(rig: Rig) -> None:
     """Neither is a command on a host."""
     elect = Elect(topic="orders", election="preferred")
     reassign = Reassign(topic="orders", replicas=(1, 2))
+    configure = Configure(settings=Settings(of=BROKER, values={"a": "1"}))
+    add = AddPartitions(topic="orders", count=3)
     signal = Signal(probe="writer", action="kill")
-    for deed in (elect, reassign, signal):
+    for deed in (elect, reassign, configure, add, signal):
         rig.hands().do(deed, NEVER)
-    assert (rig.operations, rig.signals, rig.shell.ran) == ([elect, reassign], [signal], [])
+    assert (rig.operations, rig.signals, rig.shell.ran) == ([elect, reassign, configure, add], [signal], [])
 
 
 def test_a_pause_takes_its_time_and_can_be_interrupted(rig: Rig) -> None:
@@ -172,3 +196,30 @@ def test_a_condition_is_asked_of_the_cluster(rig: Rig) -> None:
     answer = rig.hands().ask(fact)
     assert not answer.holds
     assert answer.seen
+
+
+@pytest.mark.parametrize(
+    ("values", "holds", "seen"),
+    [
+        ({"a": "1"}, True, "a=1 for broker 1"),
+        ({"a": "1", "c": None}, True, "a=1, no c for broker 1"),
+        ({"a": "2"}, False, "a=1 for broker 1"),
+        ({"a": None}, False, "a=1 for broker 1"),
+    ],
+)
+def test_settings_are_so_or_not(rig: Rig, values: dict[str, str | None], holds: bool, seen: str) -> None:  # noqa: FBT001
+    """Those that are asked about, each with its value, or not set at all; what was seen is the evidence."""
+    fact = Fact(says="it is so", query=Settings(of=BROKER, values=values))
+    assert rig.hands().ask(fact) == Answer(holds=holds, seen=seen)
+    rig.cluster.up = False
+    assert not rig.hands().ask(fact).holds
+
+
+def test_a_look_is_handed_on(rig: Rig) -> None:
+    """To whom a run has for it; without a run nobody would read of it."""
+    looks: list[Look] = []
+    hands = replace(rig.hands(), look=looks.append)
+    hands.do(Look(entry="now"), NEVER)
+    assert looks == [Look(entry="now")]
+    with pytest.raises(StepError, match="now: there is no run"):
+        rig.hands().do(Look(entry="now"), NEVER)

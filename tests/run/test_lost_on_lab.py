@@ -15,7 +15,7 @@ from chaosk.payload import decode
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 
-SCENARIO = Path(__file__).parents[2] / "scenarios" / "acks1-isolated-leader.yaml"
+SCENARIO = Path(__file__).parents[2] / "scenarios" / "network" / "acks1-isolated-leader.yaml"
 
 Record = tuple[str, int, int]
 """Producer, incarnation, sequence number."""

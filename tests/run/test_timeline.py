@@ -15,6 +15,8 @@ from chaosk.conditions._contract import Answer
 from chaosk.document import load_scenario
 from chaosk.errors import StepError
 from chaosk.run.clock import Interrupted, now
+from chaosk.run.deciding import Skipped
+from chaosk.run.pace import Pace
 from chaosk.run.timeline import Timeline
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fact, Site, Step
@@ -153,12 +155,19 @@ timeline:
 
 def test_hundreds_that_wait_hear_of_a_stop() -> None:
     """They look less often than a few would, and still within a second or two."""
-    actor, stop = Recorder(), threading.Event()
-    threading.Timer(0.3, stop.set).start()
-    began = time.monotonic()
+    actor, stop, told = Recorder(), threading.Event(), list[float]()
+
+    def tell() -> None:
+        while not actor.order():  # so that it is told while they wait, however long they take to begin
+            time.sleep(0.01)
+        time.sleep(0.3)
+        told.append(time.monotonic())
+        stop.set()
+
+    threading.Thread(target=tell).start()
     with pytest.raises(Interrupted):
         play(actor, entry("a", **{"for": "60s"}), *(entry(f"b-{number}") for number in range(499)), stop=stop)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - told[0] < 10
     assert actor.order() == ["start a", "end a"]
 
 
@@ -222,3 +231,77 @@ def test_current_names_what_is_in_place_and_what_comes() -> None:
     timeline = Timeline(entries, actor, threading.Event())
     timeline.run(actor.begin, lambda: seen.append(timeline.current()))
     assert ("a", "b") in seen
+
+
+class Choosy(Recorder):
+    """An actor that is told to skip some entries, and that makes the timeline stand still for others."""
+
+    def __init__(self, pace: Pace, skips: str = "", asks: dict[str, float] | None = None) -> None:
+        super().__init__()
+        self._pace, self._skips, self._asks = pace, skips.split(), asks or {}
+
+    def start(self, entry: Entry, stop: threading.Event) -> Callable[[], None]:
+        """Skip it, or ask for a while and then start it."""
+        if entry.name in self._skips:
+            raise Skipped("by anna")
+        with self._pace.still():
+            time.sleep(self._asks.get(entry.name, 0.0))
+        return super().start(entry, stop)
+
+
+def chosen(actor: Choosy, pace: Pace, *entries: Entry) -> dict[str, tuple[str, str | None]]:
+    """What became of each entry."""
+    timeline = Timeline(entries, actor, threading.Event(), pace)
+    timeline.run(actor.begin, lambda: None)
+    return {end.entry: (end.status, end.why) for end in timeline.ends()}
+
+
+def test_a_skipped_entry_takes_along_what_waits_for_its_effect() -> None:
+    """What starts once it is applied or healed is skipped; what comes after it has its turn."""
+    pace = Pace()
+    actor = Choosy(pace, "a")
+    ends = chosen(
+        actor, pace, entry("a", **{"for": "1s"}), entry("b"),
+        entry("inside", after={"entry": "a", "is": "applied"}),
+        entry("behind", after={"entry": "inside", "is": "healed"}),
+        entry("last", after="a"), entry("apart", at="10ms"),
+    )  # fmt: skip
+    assert ends["a"] == ("skipped", "by anna")
+    assert ends["inside"] == ("skipped", "it was to start once a is applied, and that was skipped")
+    assert ends["behind"] == ("skipped", "it was to start once inside is healed, and that was skipped")
+    assert {name for name, (status, _) in ends.items() if status == "done"} == {"b", "last", "apart"}
+
+
+def test_what_was_due_during_a_long_question_does_not_fire_at_once() -> None:
+    """The timeline stands still: the entries keep their distance, and a fault ends by its own time."""
+    pace = Pace()
+    actor = Choosy(pace, asks={"b": 2.0})
+    ends = chosen(
+        actor, pace, entry("a", at="0s", **{"for": "300ms"}), entry("b", at="100ms"), entry("c", at="400ms"),
+        entry("d", at="700ms"),
+    )  # fmt: skip
+    assert {status for status, _ in ends.values()} == {"done"}
+    assert actor.order() == ["start a", "end a", "start b", "start c", "start d"]
+    assert actor.time_of("end a") < 2.0, "`for` goes by the world's time"
+    assert actor.time_of("start c") - actor.time_of("start b") >= 0.25
+    assert actor.time_of("start d") - actor.time_of("start c") >= 0.25
+    assert actor.time_of("start c") >= 2.3
+
+
+def test_the_outlook_counts_down() -> None:
+    """What is in place says how long it stays, what waits when it is due; what nobody knows yet has no time."""
+    actor = Recorder()
+    seen: list[tuple[tuple[str, bool], ...]] = []
+    timeline = Timeline(
+        (entry("a", at="0s", **{"for": "500ms"}), entry("b", after="a"), entry("c", at="9s")),
+        actor,
+        stop := threading.Event(),
+    )
+    threading.Timer(0.3, stop.set).start()
+
+    def look() -> None:
+        seen.append(tuple((one.state, one.seconds is not None) for one in timeline.outlook(actor.begin)))
+
+    with pytest.raises(Interrupted):
+        timeline.run(actor.begin, look)
+    assert (("in place", True), ("waits", False), ("waits", True)) in seen

@@ -26,6 +26,7 @@ nsenter --target "$1" --net sh -c '
     ip link set lo up && ip link set wire1 addrgenmode none
     for at in 198.18.7.2/24 fd67::2/64; do ip addr add $at dev wire1 $(case $at in *::*) echo nodad ;; esac); done
     ip link set wire1 up'
+for _ in $(seq 500); do ip -o link show wire0 | grep -q LOWER_UP && exit; sleep 0.01; done; exit 1  # it takes a moment
 """
 SERVE = """\
 import socket, sys, time

@@ -15,6 +15,7 @@ from chaosk import gate
 
 CONFIG = "/etc/kafka/server.properties"
 CONNECTION = "192.0.2.1 1 192.0.2.2 22"
+SERVERS = "198.18.0.11:9092,198.18.0.12:9092,198.18.0.13:9092"
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +146,22 @@ def ask(place: Path) -> Ask:
         ("inner", "owner", "change", "/var/lib/kafka", "ID", "nobody"),
         ("inner", "owner", "change", "/etc", "01", "nobody"),
         ("inner", "owner", "restore", "/etc", "01"),
+        ("inner", "settings"),
+        ("inner", "settings", "fits", "/home/ops", ""),
+        ("inner", "settings", "fits", "/opt/kafka", "/home/ops/x"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "1", "", ""),
+        ("inner", "settings", "change", "/home/ops", "", SERVERS, "1", "", "", "num.io.threads=4"),
+        ("inner", "settings", "change", "/opt/kafka", "", "evil:9092", "1", "", "", "num.io.threads=4"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "1;id", "", "", "num.io.threads=4"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "1", "", "", "log.retention.ms=1"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "1", "", "", "num.io.threads=4,log.retention.ms=1"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "1", "", "", "num.io.threads=4=5"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "1", "", "", "producer_byte_rate=4"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "1", "", "writer", "num.io.threads=4"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "", "", "", "producer_byte_rate=4"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "", "", "--help", "producer_byte_rate=4"),
+        ("inner", "settings", "change", "/opt/kafka", "", SERVERS, "", "", "writer", "num.io.threads=4"),
+        ("inner", "settings", "describe", "/opt/kafka", "", SERVERS, "1", "", "", "num.io.threads"),
         ("inner", "mapper"),
         ("inner", "mapper", "put", "0-a", "01", "/var/lib/kafka", "script", "/run/kafka.pid", CONFIG, "all"),
         ("inner", "oom"),

@@ -12,6 +12,7 @@ from chaosk.inventory import Inventory
 from chaosk.scenario import steps
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step
 from chaosk.targets._contract import Node
+from chaosk.transport.command import Command
 
 BROKERS = tuple(Node(kind="broker", id=str(n), host=f"node{n + 1}") for n in (0, 1, 2))
 ZOOKEEPERS = tuple(Node(kind="zookeeper", id=str(n), host=f"node{n}") for n in (1, 2, 3))
@@ -46,5 +47,6 @@ def _told(deed: Deed | Fact) -> str:
     if isinstance(deed, Run):
         return f"{deed.command.host}: {deed.command.argv[4]}"
     if isinstance(deed, Fact):
-        return deed.query if isinstance(deed.query, str) else f"{deed.query.host}: {deed.query.argv[4]}"
+        query = deed.query
+        return f"{query.host}: {query.argv[4]}" if isinstance(query, Command) else str(query)
     return " ".join(str(value) for value in deed.model_dump(exclude_none=True).values())

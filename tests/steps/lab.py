@@ -11,13 +11,17 @@ from pathlib import Path
 
 from on_lab import inside
 
+from chaosk import lab as labs
+from chaosk import lease
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.operate import operate
 from chaosk.cluster.settings import client_settings
+from chaosk.document import load_inventory
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
 from chaosk.run.aiming import aim
 from chaosk.run.clock import wait_for
 from chaosk.run.faults import Faults
@@ -32,6 +36,16 @@ from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh, Transport
 
 from .conftest import step
+
+
+@contextmanager
+def standing(layout: LabLayout) -> Iterator[Inventory]:
+    """A lab that is up until this is over."""
+    lines: list[str] = []
+    loaded = load_inventory(labs.up(layout, lines.append))
+    assert isinstance(loaded, Inventory)
+    yield loaded
+    labs.down(layout.name, lines.append)
 
 
 @dataclass
@@ -56,6 +70,11 @@ class Ground:
         """Look at the fault once more, undo it, and see it healed."""
         self.faults.end(life)
         assert life.healed is not None, life.why
+
+    def heal(self, host: str, life: Life) -> None:
+        """Have a host carry out by itself what it keeps of a fault, as when chaosk has died."""
+        done = self.ssh.run(lease.heal(host, lease.lease_id("run-1", life.fault.name)))
+        assert done.ok, done.stderr
 
     def run(self, host: str, *argv: str, sudo: bool = True) -> Result:
         """Run a command on a host."""

@@ -9,6 +9,7 @@ from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Fact, Fault, Run, Site
 from chaosk.targets._contract import Node
+from chaosk.transport.command import Command
 
 from .conftest import BROKERS, EVERYONE, HOSTS, PROBES, ZOOKEEPERS, site, step, told
 
@@ -40,7 +41,7 @@ def test_the_inventory_says_what_cuts(inventory: Inventory, firewall: str) -> No
     cut, here = step(CUT % ""), site(inventory.model_copy(update={"hosts": hosts}), a=HOSTS[:1], b=HOSTS[1:])
     deeds = [deed.command for deed in (*cut.inject(here), *cut.undo(here)) if isinstance(deed, Run)]
     facts = [*cut.before(here), *cut.verify(here), *cut.healed(here)]
-    asked = [fact.query for fact in facts if not isinstance(fact.query, str)]
+    asked = [fact.query for fact in facts if isinstance(fact.query, Command)]
     assert [command.argv[-1] for command in (*deeds, *asked)] == [firewall] * 5
 
 
@@ -51,7 +52,7 @@ def test_what_is_verified_is_what_was_asked(inventory: Inventory) -> None:
     (standing,) = cut.verify(here)
     assert isinstance(install, Run)
     assert isinstance(standing, Fact)
-    assert not isinstance(standing.query, str)
+    assert isinstance(standing.query, Command)
     assert standing.query.stdin == install.command.stdin
     assert standing.query.argv[5:] == install.command.argv[5:]
 

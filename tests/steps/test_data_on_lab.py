@@ -10,15 +10,13 @@ from confluent_kafka import Producer
 from on_lab import until
 
 from chaosk import hoststate
-from chaosk import lab as labs
 from chaosk.cluster.topics import prepare
-from chaosk.document import load_inventory
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Topic
 
-from .lab import Ground, ground
+from .lab import Ground, ground, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(180)]
 
@@ -35,11 +33,8 @@ chown --reference=/var/lib/kafka /mnt/small && mount --bind /mnt/small /var/lib/
 @pytest.fixture(scope="module")
 def lab_inventory() -> Iterator[Inventory]:
     """A lab of three hosts for this module; broker 2's data lie on a tmpfs of 96 MiB."""
-    lines: list[str] = []
-    loaded = load_inventory(labs.up(LabLayout(name=LAB), lines.append))
-    assert isinstance(loaded, Inventory)
-    yield loaded
-    labs.down(LAB, lines.append)
+    with standing(LabLayout(name=LAB)) as inventory:
+        yield inventory
 
 
 @pytest.fixture

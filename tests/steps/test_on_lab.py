@@ -9,17 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import lab as labs
 from chaosk import power
 from chaosk.cluster.topics import prepare
-from chaosk.document import load_inventory
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import boot_id
 from chaosk.scenario import Topic
 
-from .lab import Ground, ground
+from .lab import Ground, ground, standing
 
 pytestmark = pytest.mark.lab
 
@@ -41,11 +39,8 @@ COMMIT
 @pytest.fixture(scope="module")
 def lab_inventory() -> Iterator[Inventory]:
     """A lab of three hosts for this module."""
-    lines: list[str] = []
-    loaded = load_inventory(labs.up(LabLayout(name=LAB), lines.append))
-    assert isinstance(loaded, Inventory)
-    yield loaded
-    labs.down(LAB, lines.append)
+    with standing(LabLayout(name=LAB)) as inventory:
+        yield inventory
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A new step is one file and one test: the README's own example, added from outside by an entry point."""
+"""A new step is one file and one test: the example of docs/extending.md, added from outside by an entry point."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/extending.md").read_text(encoding="utf-8"), re.DOTALL)
 SCENARIO = """
 name: Shrink the MTU of a broker's host
 hypothesis: Records are only late.
@@ -57,7 +57,7 @@ def validate(site_packages: Path, mtu: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_test_shown_passes(site_packages: Path) -> None:
-    """The README's test tests the README's step."""
+    """The test of that page tests its step."""
     done = python(
         site_packages, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(site_packages),
         str(site_packages / "test_shrink_mtu.py"),

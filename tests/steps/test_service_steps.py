@@ -9,6 +9,7 @@ from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Fact, Fault, Run, Site
 from chaosk.targets._contract import Node
+from chaosk.transport.command import Command
 
 from .conftest import BROKERS, HOSTS, ZOOKEEPERS, site, step, told
 
@@ -50,7 +51,7 @@ def test_gone_also_means_that_nobody_listens_in_its_place(
 ) -> None:
     """A replacement that no pid file names is found by the ports."""
     (fact,) = step(f"kill_{role}: {{target: it}}").verify(one(inventory, role))
-    assert not isinstance(fact.query, str)
+    assert isinstance(fact.query, Command)
     assert fact.query.argv[8:] == ports
 
 
@@ -153,7 +154,7 @@ def test_a_controller_is_taken_down_and_comes_back(verb: str) -> None:
     assert told(down.undo(here)) == ["node2: start"]
     assert told(down.healed(here)) == ["node2: awake", "controller_up(102)"]
     (gone,) = down.verify(here)
-    assert not isinstance(gone.query, str)
+    assert isinstance(gone.query, Command)
     assert gone.query.argv[6:9] == ("/run/pid", "/controller.properties", "9094")
 
 

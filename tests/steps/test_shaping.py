@@ -10,6 +10,7 @@ from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Fact, Fault, Run
 from chaosk.targets._contract import Node
+from chaosk.transport.command import Command
 
 from .conftest import BROKERS, EVERYONE, HOSTS, PROBES, ZOOKEEPERS, site, step, told
 
@@ -54,7 +55,7 @@ def test_what_tc_is_told(inventory: Inventory, text: str, how: str) -> None:
     assert put.command.argv[6:] == (how,)
     for fact in (fits, stands):
         assert isinstance(fact, Fact)
-        assert not isinstance(fact.query, str)
+        assert isinstance(fact.query, Command)
         assert fact.query.argv[5:] == put.command.argv[5:]
         assert fact.query.stdin == put.command.stdin
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Fact, Run
+from chaosk.transport.command import Command
 
 from .conftest import BROKERS, HOSTS, PROBES, site, step, told
 
@@ -32,7 +33,7 @@ def test_what_asks_and_what_moves_names_this_machine(inventory: Inventory, more:
     it = step(SKEW % more)
     (fits,), (move,) = it.before(here), it.inject(here)
     assert isinstance(fits, Fact)
-    assert not isinstance(fits.query, str)
+    assert isinstance(fits.query, Command)
     assert isinstance(move, Run)
     assert fits.query.argv[6:] == move.command.argv[6:] == (own, by)
 

@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 from on_lab import until
 
-from chaosk import lab as labs
 from chaosk.cluster.topics import prepare
-from chaosk.document import load_inventory
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Topic
 
-from .lab import Ground, ground
+from .lab import Ground, ground, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(240)]
 
@@ -25,11 +23,8 @@ LAB = "two-dirs"
 @pytest.fixture(scope="module")
 def lab_inventory() -> Iterator[Inventory]:
     """A lab of two brokers with two data directories each, for this module."""
-    lines: list[str] = []
-    loaded = load_inventory(labs.up(LabLayout(name=LAB, brokers=2, zookeepers=1, data_dirs=2), lines.append))
-    assert isinstance(loaded, Inventory)
-    yield loaded
-    labs.down(LAB, lines.append)
+    with standing(LabLayout(name=LAB, brokers=2, zookeepers=1, data_dirs=2)) as inventory:
+        yield inventory
 
 
 @pytest.fixture

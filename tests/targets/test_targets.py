@@ -63,6 +63,9 @@ CUT_OFF = FakeLive(states=(state(0, 2, (1, 0, 2), (2, 0)), state(1, -1, (1,), ()
         ("probe writer", ["probe writer"]),
         ("probes", ["probe *"]),
         ("everyone else", ["everyone else"]),
+        ("apart_from(controller)", ["broker 1 on node2", "broker 2 on node3"]),
+        ("apart_from(controller, zookeeper leader)", ["broker 2 on node3"]),
+        ("apart_from(coordinator(nobody))", ["broker 0 on node1", "broker 1 on node2", "broker 2 on node3"]),
         ("random(3)", ["broker 0 on node1", "broker 1 on node2", "broker 2 on node3"]),
     ],
 )
@@ -97,6 +100,8 @@ def test_follower_is_next_in_line() -> None:
         ("zookeeper followers", FakeLive(modes={1: None, 2: None, 3: None})),
         ("follower(orders, 0)", FakeLive(states=(state(0, 0, (0,)),))),
         ("host(probes)", FakeLive()),
+        ("apart_from(brokers)", FakeLive()),
+        ("apart_from(controller)", FakeLive(alive=(0,))),
     ],
 )
 def test_names_nothing_where_the_role_is_vacant(text: str, live: FakeLive) -> None:
@@ -109,6 +114,7 @@ def test_names_nothing_where_the_role_is_vacant(text: str, live: FakeLive) -> No
     [
         "leader(orders, 0)", "follower(orders, 0)", "followers(orders, 0)", "replicas(orders, 0)", "isr(orders, 0)",
         "controller", "coordinator(readers)", "host(controller)", "random(1, isr(orders, 0))",
+        "apart_from(host node1)", "apart_from(controller)",
     ],
 )  # fmt: skip
 def test_says_when_the_cluster_cannot_tell(text: str) -> None:

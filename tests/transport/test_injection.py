@@ -34,6 +34,8 @@ from chaosk.steps._contract import Fault, Run
 from chaosk.transport import wrap
 from chaosk.transport.command import Command
 
+pytestmark = pytest.mark.campaign
+
 FREE_KEYS = {
     Inventory: ("hosts.node2", "brokers.0", "brokers.2.listeners.OTHER", "zookeepers.1", "client.security.protocol"),
     Scenario: ("variables.count", "topics.orders", "topics.orders.config.min.insync.replicas", "probes.reader",
@@ -44,6 +46,7 @@ FREE_KEYS = {
 NO_TEXT = {
     "Entry.at", "Entry.lasts", "Consume.processing", "BurnCpu.share", "EatMemory.share", "EatMemory.size",
     "FillDisk.free", "FillDisk.size", "LosePackets.share", "DelayNetwork.jitter",
+    "SetQuota.producer_byte_rate", "SetQuota.consumer_byte_rate",
 }  # fmt: skip
 """Durations, sizes and shares: text in the file, numbers here."""
 
@@ -129,13 +132,14 @@ def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -
         "brokers.N.service.stop[N]",
         "brokers.N.service.pid_file", "brokers.N.config", "brokers.N.data[N]", "brokers.N.log", "zookeepers.N.config",
         "zookeepers.N.data[N]", "zookeepers.N.log", "controllers.N.config", "controllers.N.data[N]",
-        "controllers.N.log", "kafka.home", "kafka.version", "client.security.protocol",
+        "controllers.N.log", "kafka.home", "kafka.version", "kafka.client_config", "client.security.protocol",
         "client.sasl.password.env", "client.ssl.ca.location", "client.ssl.key.password.file",
             "name", "hypothesis", "covers[N]", "tags[N]",
         "cluster.config.auto.leader.rebalance.enable", "cluster.config.broker.rack",
         "topics.orders.config.min.insync.replicas", "topics.orders.config.cleanup.policy",
         "allow.zookeeper_majority", "allow.controller_majority", "allow.all_brokers", "allow.foreign_under_min_isr",
         "timeline[N].fill_disk.directory", "timeline[N].change_owner.directory",
+        "timeline[N].set_topic_config.config.retention.bytes",
         "timeline[N].remount_read_only.directory", "timeline[N].slow_disk.directory", "timeline[N].fail_disk.directory",
 
         "probes.free.consume.config.client.rack", "probes.failing.consume.producer_config.client.rack",

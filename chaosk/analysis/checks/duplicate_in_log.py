@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.acknowledged import acknowledged
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
-from chaosk.analysis.counts import counted
+from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
@@ -67,5 +68,7 @@ class DuplicateInLog(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``duplicate_records`` of each topic, allowed or not."""
-        return counted(events.case, found, "duplicate_records", "topic", tuple(events.case.topics))
+        """``duplicate_records`` and ``duplicate_share`` of each topic, allowed or not."""
+        counts = tuple(counted(events.case, found, "duplicate_records", "topic", tuple(events.case.topics)))
+        yield from counts
+        yield from shares("duplicate_share", counts, events.once(acknowledged))

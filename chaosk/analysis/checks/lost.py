@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.acknowledged import acknowledged
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, forgiven, meaning
-from chaosk.analysis.counts import counted, measured
+from chaosk.analysis.counts import counted, measured, shares
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
@@ -82,13 +83,16 @@ class Lost(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``lost_records`` and ``lost_span`` of each topic: the acknowledged ones, allowed or not (D8).
+        """``lost_records``, ``lost_share`` and ``lost_span`` of each topic: the acknowledged ones, allowed or not (D8).
 
+        ``lost_share`` is what part they are of all that were acknowledged, by the window that records were sent in.
         ``lost_span`` is the time from the first of them to be sent to the last; 0 s where none or one is lost.
         """
         case = events.case
         gone = found.where(("violation", "allowed"), "acknowledged")
-        yield from counted(case, gone, "lost_records", "topic", tuple(case.topics))
+        counts = tuple(counted(case, gone, "lost_records", "topic", tuple(case.topics)))
+        yield from counts
+        yield from shares("lost_share", counts, events.once(acknowledged))
         whole, *rest = case.windows
         spans = gone.spans("topic", tuple(rest), "began", whole.name)
         for topic in sorted({*case.topics, *(key[0] for key in spans)}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from pyspark.sql import DataFrame, Window
@@ -9,11 +10,13 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case, Process, Span
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, among, meaning
+from chaosk.analysis.completeness import incomplete, there
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
+from chaosk.analysis.windows import Segments
 from chaosk.verdict import Measure
 
 _SOON = 15_000_000_000
@@ -30,7 +33,8 @@ class Rebalances(Check):
 
     *Unnecessary* is one with the same members before and after: no process of the group that started, ended or was
     killed can be why, no partition was lost, and as many were given as were taken. Why the group had it nobody can
-    tell from here, so that is a figure and no finding.
+    tell from here, so that is a figure and no finding. A partition has *moved* when it was given to another member than
+    the last one that was given it.
 
     Columns: group, seconds, members (how many processes took part), taken and given (partitions), lost (how many of
     those taken were lost).
@@ -63,18 +67,42 @@ class Rebalances(Check):
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``rebalances``, ``unnecessary_rebalances`` and ``rebalance_time`` (the longest) of each group and window."""
+        """``rebalances``, ``unnecessary_rebalances``, ``rebalance_time`` (the longest), ``moved_partitions`` by group.
+
+        None in a window that was over before any member started; at least so much, and no more is known, in one in
+        which a member's log may be incomplete.
+        """
         rows = found.rows("group", "began", "ended", "taken", "given", "lost")
         spans = [Span(row["group"], row["began"], row["ended"]) for row in rows]
         even = [Span(r["group"], r["began"], r["ended"]) for r in rows if r["taken"] == r["given"] and not r["lost"]]
         changed = events.once(changes) if even else {}
         idle = [span for span in even if not any(_overlap(span, change) for change in changed[span.name])]
-        return (
-            measure
-            for group in events.case.groups
-            for window in events.case.windows
-            for measure in _figures(window, group, spans, idle)
-        )
+        moved = events.once(moves) if spans else Counter()
+        for group in events.case.groups:
+            members = [worker.probe for worker in events.case.workers if worker.group == group]
+            for window in events.case.windows:
+                counts = _figures(window, group, spans, idle) | {"moved_partitions": float(moved[group, window.name])}
+                here, more = there(events.case, members, window), incomplete(events.case, members, window)
+                for metric, value in counts.items():
+                    yield measured(metric, group, window.name, value if here else None, censored=here and more)
+
+
+def moves(events: Events) -> Counter[tuple[str, str]]:
+    """By group and window how often a partition was given to a member that was not the last one to have it."""
+    given = _noticed(events, events.table("assignments").filter(F.col("group").isNotNull()))
+    of_partition = Window.partitionBy("group", *PLACE).orderBy("at", "probe", "incarnation", "rebalance")
+    before = F.lag(F.struct(*MEMBER)).over(of_partition)
+    segments, counts = Segments(events.case.windows), Counter[tuple[str, str]]()
+    rows = given.filter(F.col("kind") == "assign").withColumn("before", before)
+    for row in (
+        events.gathered(rows.filter(F.col("before").isNotNull() & (F.col("before") != F.struct(*MEMBER))))
+        .groupBy("group", *segments.of(F.col("at")))
+        .count()
+        .collect()
+    ):
+        for window in segments.windows(row):
+            counts[row["group"], window] += int(row["count"])
+    return counts
 
 
 def changes(events: Events) -> dict[str, list[Span]]:
@@ -104,13 +132,14 @@ def _by_process(rows: DataFrame) -> dict[Process, int]:
     return {(row["probe"], row["incarnation"]): row["at"] for row in rows.select(*MEMBER, "at").collect()}
 
 
-def _figures(window: Span, group: str, spans: Sequence[Span], idle: Sequence[Span]) -> Iterable[Measure]:
+def _figures(window: Span, group: str, spans: Sequence[Span], idle: Sequence[Span]) -> dict[str, float]:
     mine, its_idle = (
         [s for s in each if s.name == group and (window.name == "run" or _overlap(s, window))] for each in (spans, idle)
     )
-    yield measured("rebalances", group, window.name, float(len(mine)))
-    yield measured("unnecessary_rebalances", group, window.name, float(len(its_idle)))
-    yield measured("rebalance_time", group, window.name, max((s.ended - s.began for s in mine), default=0) / 1e9)
+    longest = max((s.ended - s.began for s in mine), default=0) / 1e9
+    return {
+        "rebalances": float(len(mine)), "unnecessary_rebalances": float(len(its_idle)), "rebalance_time": longest,
+    }  # fmt: skip
 
 
 def _overlap(span: Span, window: Span) -> bool:

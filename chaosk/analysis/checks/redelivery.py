@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import MEANING, Check, meaning
-from chaosk.analysis.counts import counted
+from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.suspects import suspected_reads
+from chaosk.analysis.histograms import Histograms, Key, histograms
+from chaosk.analysis.windows import ALL
 from chaosk.verdict import Measure
 
 
@@ -63,8 +67,20 @@ class Redelivery(Check):
         ).select(*MEANING, *OWNED, "offset", "deliveries", "committed")
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``redelivered_records`` of each group."""
-        return counted(events.case, found, "redelivered_records", "group", events.case.groups, time="ended")
+        """``redelivered_records`` and ``redelivered_share`` of each group, by when they were delivered last."""
+        case = events.case
+        counts = tuple(counted(case, found, "redelivered_records", "group", case.groups, time="ended"))
+        yield from counts
+        yield from shares("redelivered_share", counts, _deliveries(case, events.once(histograms)))
+
+
+def _deliveries(case: Case, seen: Histograms) -> Counter[tuple[str, str]]:
+    """By group and window the deliveries to its members; the whole run's has every one."""
+    found: Counter[tuple[str, str]] = Counter()
+    for probe, group in sorted({(w.probe, w.group) for w in case.workers if w.group}):
+        for window in case.windows:
+            found[group, window.name] += seen.counts[Key("read", probe, ALL if window == case.run else window.name)]
+    return found
 
 
 def terms(events: Events) -> DataFrame:

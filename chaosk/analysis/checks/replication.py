@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from chaosk.analysis.case import Span
+from chaosk.analysis.case import MIN_ISR, Span
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.described import Described, described
@@ -14,8 +14,6 @@ from chaosk.analysis.intervals import common, length, union
 from chaosk.analysis.said import Said
 from chaosk.verdict import Measure
 
-MIN_ISR = "min.insync.replicas"
-
 
 class Replication(Check):
     """The time in which some partition of a topic had fewer replicas in sync than it has, or than it may write with.
@@ -23,8 +21,9 @@ class Replication(Check):
     D10, from the watcher's samples, so right to one sampling interval on either side. A partition is short of replicas
     while any broker that knows its newest leader epoch names fewer in sync; partitions that are at the same time count
     once, and only the time inside a window counts for it. ``under_min_isr_time`` goes by the ``min.insync.replicas`` of
-    the topic's settings; a topic whose settings say nothing of it has no such figure. Time in which no broker answered
-    does not count, and a window in which none described the topic for five seconds has no figure.
+    the topic's settings; a topic whose settings say nothing of it, or of which an entry changes it, has no such figure.
+    Time in which no broker answered does not count, and a window in which none described the topic for five seconds has
+    no figure.
     """
 
     rule = "D10"
@@ -42,7 +41,8 @@ class Replication(Check):
             for window in events.case.windows:
                 short = _seconds(said, topic, window, lambda one: one.isr < one.replicas)
                 yield measured("under_replicated_time", topic, window.name, short)
-                least = events.case.min_isr(topic) if MIN_ISR in shape.config else None
+                told = MIN_ISR in shape.config and not events.case.changed(topic, MIN_ISR)
+                least = events.case.min_isr(topic) if told else None
                 few = None if least is None else _seconds(said, topic, window, _fewer_than(least))
                 yield measured("under_min_isr_time", topic, window.name, few)
 

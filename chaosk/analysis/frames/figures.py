@@ -17,17 +17,18 @@ from chaosk.buckets import BITS
 
 
 def figures(events: Events) -> DataFrame:
-    """Counts by what, probe, incarnation, ``Segments`` and bucket, and the longest of each.
+    """Counts by what, probe, incarnation, ``Segments`` and bucket, the longest of each, and when the first came.
 
     ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``call``, by the windows
     it was under way in; ``read``, by when; ``received``, first deliveries to a reader by the window their record was
     due in, latency from then on; ``healthy`` and ``unhealthy``, health checks by the window they were due in;
     ``answered`` and ``unanswered``, calls of the probe of that name by the window they were over in (and ``call``).
+    Of what was acknowledged ``acknowledged_in`` is the segment that the acknowledgement came in.
     """
     sent = sends(events).select(
         F.col("outcome").alias("what"), F.col("producer").alias("probe"),
         F.col("producer_incarnation").alias("incarnation"), F.col("scheduled").alias("when"),
-        (F.col("completed") - F.col("scheduled")).alias("latency"),
+        (F.col("completed") - F.col("scheduled")).alias("latency"), F.col("completed").alias("came"),
     )  # fmt: skip
     called = calls(events).select(F.lit("call").alias("what"), *MEMBER, F.col("invoked").alias("when"), "until")
     read = events.frame(polled).select(F.lit("read").alias("what"), *MEMBER, F.col("at").alias("when"), "records")
@@ -40,14 +41,18 @@ def figures(events: Events) -> DataFrame:
     asked = [answered(events)] if events.case.rows["calls"] else []
     for more in (called, read, received, *checks, *asked):
         rows = rows.unionByName(more, allowMissingColumns=True)
-    segments = Segments(events.case.windows).of(F.col("when"), F.coalesce("until", "when"))
+    windows = Segments(events.case.windows)
+    acknowledged, _ = windows.of(F.when(F.col("what") == "ok", F.col("came")))
     return (
         events.gathered(rows)
         .groupBy(
-            "what", *MEMBER, *segments,
-            bucket(F.col("latency")).alias("bucket"),
+            "what", *MEMBER, *windows.of(F.col("when"), F.coalesce("until", "when")),
+            acknowledged.alias("acknowledged_in"), bucket(F.col("latency")).alias("bucket"),
         )
-        .agg(F.sum(F.coalesce("records", F.lit(1).cast("long"))).alias("count"), F.max("latency").alias("longest"))
+        .agg(
+            F.sum(F.coalesce("records", F.lit(1).cast("long"))).alias("count"), F.max("latency").alias("longest"),
+            F.min(F.coalesce("came", "when")).alias("first"),
+        )
     )  # fmt: skip
 
 

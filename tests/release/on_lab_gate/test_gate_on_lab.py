@@ -113,7 +113,7 @@ def test_a_folder_of_three(gate: Callable[..., subprocess.Popen[str]], tmp_path:
     folder = tmp_path / "scenarios" / "nested"
     folder.mkdir(parents=True)
     for name in THREE:
-        shutil.copy(SCENARIOS / f"{name}.yaml", folder)
+        shutil.copy(next(SCENARIOS.rglob(f"{name}.yaml")), folder)
     process = gate(tmp_path / "scenarios")
     out, _ = process.communicate(timeout=800)
     assert process.returncode == 0, out

@@ -50,7 +50,7 @@ def log(run: Any, lab_inventory: Path) -> list[Record]:
 
 def test_what_an_unclean_election_costs_is_named(start: Callable[..., Any], lab_inventory: Path) -> None:
     """A4, allowed: what only the dead leader had is gone, and it is exactly what an independent reader misses."""
-    run = start((SCENARIOS / "unclean-election.yaml").read_text("utf-8"))
+    run = start((SCENARIOS / "leadership/unclean-election.yaml").read_text("utf-8"))
     assert run.finish() == 0, run.text
     finding = found(run, "lost")
     assert (finding["rule"], finding["severity"]) == ("A4", "allowed")
@@ -66,7 +66,7 @@ def test_what_an_unclean_election_costs_is_named(start: Callable[..., Any], lab_
 
 def test_what_blind_retries_repeat_is_named(start: Callable[..., Any], lab_inventory: Path) -> None:
     """A2, allowed: the records that stand in the log more than once are exactly those an independent reader finds."""
-    run = start((SCENARIOS / "retries-without-idempotence.yaml").read_text("utf-8"))
+    run = start((SCENARIOS / "brokers/retries-without-idempotence.yaml").read_text("utf-8"))
     assert run.finish() == 0, run.text
     finding = found(run, "duplicate_in_log")
     assert (finding["rule"], finding["severity"], finding["faults"]) == ("A2", "allowed", ["still"])
@@ -78,7 +78,7 @@ def test_what_blind_retries_repeat_is_named(start: Callable[..., Any], lab_inven
 
 def test_messages_that_a_consumer_gave_up_on_are_named(start: Callable[..., Any]) -> None:
     """B3, a violation and predicted: ten attempts at every five-hundredth message, and then it was committed past."""
-    run = start((SCENARIOS / "swallowed-message.yaml").read_text("utf-8"))
+    run = start((SCENARIOS / "commits/swallowed-message.yaml").read_text("utf-8"))
     assert run.finish() == 0, run.text
     finding = found(run, "swallowed")
     assert (finding["rule"], finding["severity"]) == ("B3", "violation")
@@ -92,7 +92,7 @@ def test_messages_that_a_consumer_gave_up_on_are_named(start: Callable[..., Any]
 
 def test_messages_with_a_dead_letter_are_not_lost(start: Callable[..., Any]) -> None:
     """Near miss of B3: committed past after three attempts, and each has its letter in the log; the run passes."""
-    run = start((SCENARIOS / "dead-letter.yaml").read_text("utf-8"))
+    run = start((SCENARIOS / "commits/dead-letter.yaml").read_text("utf-8"))
     assert run.finish() == 0, run.text
     assert run.read("verdict.json")["verdict"] == "pass"
     given_up = {(row["partition"], row["offset"]) for row in rows(run, "failures") if row["handling"] == "dead_letter"}
@@ -106,7 +106,7 @@ def test_messages_with_a_dead_letter_are_not_lost(start: Callable[..., Any]) -> 
 
 def test_offsets_taken_for_none_are_named_with_every_record_repeated(start: Callable[..., Any]) -> None:
     """B7, B6 and B4, violations and predicted: what was stored, what was found, and exactly what came again."""
-    run = start((SCENARIOS / "offsets-restored-from-an-empty-poll.yaml").read_text("utf-8"))
+    run = start((SCENARIOS / "commits/offsets-restored-from-an-empty-poll.yaml").read_text("utf-8"))
     assert run.finish() == 0, run.text
     for check, rule in (("reset_jump", "B7"), ("commit_regression", "B6")):
         assert (found(run, check)["rule"], found(run, check)["severity"]) == (rule, "violation")
@@ -123,7 +123,7 @@ def test_offsets_taken_for_none_are_named_with_every_record_repeated(start: Call
 
 def test_offsets_that_are_waited_for_are_right(start: Callable[..., Any]) -> None:
     """Near miss: the same fault, and the process reads until the end of its store: the run passes."""
-    run = start((SCENARIOS / "own-offset-store.yaml").read_text("utf-8"))
+    run = start((SCENARIOS / "commits/own-offset-store.yaml").read_text("utf-8"))
     assert run.finish() == 0, run.text
     assert run.read("verdict.json")["verdict"] == "pass"
     restored = [row for row in rows(run, "fetched") if row["incarnation"] == 1]

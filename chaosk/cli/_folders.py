@@ -1,0 +1,23 @@
+"""The folder of several runs that belong together, and of what is said of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from chaosk.errors import UsageError
+
+
+def new_folder(output: Path, kind: str) -> Path:
+    """Where what begins now has its report and its runs."""
+    return output / datetime.now(UTC).strftime(f"{kind}-%Y-%m-%dT%H-%M-%SZ")
+
+
+def made(folder: Path) -> Path:
+    """The folder, which is there from now on; raises UsageError where it cannot be made."""
+    folder = folder.resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot make it: {error.strerror}; name another place with --output") from error
+    return folder

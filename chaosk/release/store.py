@@ -1,0 +1,66 @@
+"""A document that is written anew as a whole after every run, so that what dies can be continued."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import ValidationError
+
+from chaosk import private
+from chaosk.errors import UsageError
+from chaosk.model import Model
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Generic[M]):
+    """How documents of one kind are kept."""
+
+    name: str
+    """Of the file."""
+    kind: type[M]
+    version: int
+    """Of the format; the document has it as well."""
+    command: str
+    """What writes it, like ``chaosk gate``."""
+
+    def save(self, folder: Path, document: M) -> None:
+        """Write it into a folder; raises UsageError if it cannot be written."""
+        path = folder / self.name
+        try:
+            private.replace(path, document.model_dump_json(indent=1) + "\n")
+        except OSError as error:
+            raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
+
+    def load(self, path: Path) -> M:
+        """The document in a file or folder; raises UsageError if there is none that this chaosk reads."""
+        file = path / self.name if path.is_dir() else path
+        try:
+            text = file.read_bytes()
+        except OSError as error:
+            raise UsageError(
+                f"{file}: cannot read it: {error.strerror}; name a folder or file that `{self.command}` wrote"
+            ) from error
+        try:
+            return self.kind.model_validate_json(text)
+        except ValidationError as error:
+            if version := self._other_version(text):
+                raise UsageError(
+                    f"{file}: has version {version}; this chaosk reads version {self.version}; make it anew"
+                ) from error
+            raise UsageError(f"{file}: is damaged, or was not written by `{self.command}`; make it anew") from error
+
+    def _other_version(self, text: bytes) -> int | None:
+        """The version that a document of another one gives."""
+        try:
+            version = _Head.model_validate_json(text).version
+        except ValidationError:
+            return None
+        return version if version != self.version else None
+
+
+class _Head(Model, extra="ignore"):
+    version: int

@@ -1,9 +1,9 @@
 """Every scenario on every kind of cluster that the lab has: a table of verdicts.
 
-``python bench clusters [CLUSTER...] [--only PATTERN] [--csv FILE] [--table]``: needs root. Brings up one lab after the
-other and runs each file of ``scenarios/`` on it that is for such a cluster, in each of its variants, by ``chaosk run``,
-healing the lab between them. Each run becomes a row of the CSV file at once, and what has its row is not run again, so
-that hours of work can be broken off. ``--table`` runs nothing and prints the file as Markdown.
+``python bench clusters [CLUSTER...] [--only PATTERN] [--csv FILE] [--lab NAME] [--table]``: needs root. Brings up one
+lab after the other and runs each file of ``scenarios/`` on it that is for such a cluster, in each of its variants, by
+``chaosk run``, healing the lab between them. Each run becomes a row of the CSV file at once, and what has its row is
+not run again, so that hours of work can be broken off. ``--table`` runs nothing and prints the file as Markdown.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from chaosk.scenario import Scenario
 
 HERE = Path(__file__).resolve().parent.parent
 CLUSTERS = {
-    "hosts-3.9-zookeeper": LabLayout(name="table", kafka="3.9.2"),
-    "hosts-4.2-kraft": LabLayout(name="table", kafka="4.2.0", controllers=3),
-    "vms-3.9-zookeeper": LabLayout(name="table", kafka="3.9.2", hosts="vms"),
-    "vms-4.2-kraft": LabLayout(name="table", kafka="4.2.0", controllers=3, hosts="vms"),
+    "hosts-3.9-zookeeper": LabLayout(kafka="3.9.2"),
+    "hosts-4.2-kraft": LabLayout(kafka="4.2.0", controllers=3),
+    "vms-3.9-zookeeper": LabLayout(kafka="3.9.2", hosts="vms"),
+    "vms-4.2-kraft": LabLayout(kafka="4.2.0", controllers=3, hosts="vms"),
 }
 """Controllers have processes of their own: two of three brokers that are both would be the quorum's majority."""
 
@@ -90,9 +90,9 @@ def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
     return layout.model_copy(update={"brokers": 1, "name": f"{layout.name}-1"})
 
 
-def run(cluster: str, case: Case, folder: Path) -> Row:
-    """One scenario on one cluster, which is put up or made whole first."""
-    inventory = lab.up(shaped(CLUSTERS[cluster], case.scenario), say)
+def run(cluster: str, layout: LabLayout, case: Case, folder: Path) -> Row:
+    """One scenario on a lab for it, which is put up or made whole first."""
+    inventory = lab.up(layout, say)
     before, began = set(folder.glob("**/verdict.json")), time.monotonic()
     command = [sys.executable, "-m", "chaosk", "run", str(case.path), "--inventory", str(inventory)]
     command += ["--output", str(folder), *(["--variant", case.variant] if case.variant else [])]
@@ -161,6 +161,7 @@ def main() -> None:
     parser.add_argument("clusters", nargs="*", metavar="CLUSTER", help=f"of {', '.join(CLUSTERS)}; default: all")
     parser.add_argument("--only", default="*", help="scenarios whose file's name without .yaml fits this pattern")
     parser.add_argument("--csv", type=Path, default=HERE / "docs/measured/clusters.csv")
+    parser.add_argument("--lab", default="table", help="the name of the labs: of another name they can be side by side")
     parser.add_argument("--table", action="store_true", help="run nothing, print the file as a table")
     chosen = parser.parse_args()
     if unknown := set(chosen.clusters) - set(CLUSTERS):
@@ -170,16 +171,16 @@ def main() -> None:
         return
     for cluster in chosen.clusters or CLUSTERS:
         try:
-            everything(cluster, chosen.only, chosen.csv)
+            everything(cluster, chosen.lab, chosen.only, chosen.csv)
         finally:
             for more in ("", "-1", "-n", "-c"):
-                lab.down(CLUSTERS[cluster].name + more, say, force=True)
+                lab.down(chosen.lab + more, say, force=True)
 
 
-def everything(cluster: str, pattern: str, file: Path) -> None:
+def everything(cluster: str, name: str, pattern: str, file: Path) -> None:
     """All scenarios that fit one cluster and have no row yet; one lab at a time, for it has the machine to itself."""
     known = {(row.cluster, row.scenario) for row in rows(file)}
-    layout = CLUSTERS[cluster]
+    layout = CLUSTERS[cluster].model_copy(update={"name": name})
     up: LabLayout | None = None
     every = [
         (shaped(layout, case.scenario), case) for case in cases()
@@ -190,7 +191,7 @@ def everything(cluster: str, pattern: str, file: Path) -> None:
             if up is not None and up != wanted:
                 lab.down(up.name, say, force=True)
             up = wanted
-            row = run(cluster, case, Path(folder))
+            row = run(cluster, wanted, case, Path(folder))
             append(file, row)
             print(*row, sep="  ", flush=True)
 

@@ -41,12 +41,18 @@ def call(**fields: Any) -> Call:
 )
 @pytest.mark.parametrize("client", ["kept", "fresh"])
 def test_each_call_is_a_row_with_its_time(work: Work, fields: dict[str, str], client: str) -> None:
-    """One after the other at their rate, all answered, and as many rows as the end marker says."""
+    """One after the other at their rate, all answered but perhaps the last, and as many rows as the end marker says.
+
+    The last may be under way when the probe is told to end, and a busy machine can keep it so for longer than is waited.
+    """
     working = work(call(**fields, client=client))
     working.until(lambda state: state.ok >= 5)
     working.end()
     rows = working.rows("calls")
-    assert {(row["operation"], row["outcome"], row["error"]) for row in rows} == {(fields["operation"], "ok", None)}
+    assert {row["operation"] for row in rows} == {fields["operation"]}
+    ended = [(row["outcome"], row["error"]) for row in rows]
+    assert set(ended[:-1]) == {("ok", None)}
+    assert ended[-1] in {("ok", None), ("info", "UNFINISHED")}
     assert all(row["began"] <= row["completed"] for row in rows)
     assert all(before["completed"] <= after["began"] for before, after in pairwise(rows))
     assert len(rows) == working.rows("ends")[0]["rows"] == working.rows("ends")[0]["scheduled"]

@@ -43,7 +43,7 @@ def call(**fields: Any) -> Call:
 def test_each_call_is_a_row_with_its_time(work: Work, fields: dict[str, str], client: str) -> None:
     """One after the other at their rate, all answered but perhaps the last, and as many rows as the end marker says.
 
-    The last may be under way when the probe is told to end, and a busy machine can keep it so for longer than is waited.
+    The last may be under way when the probe is told to end, and a busy machine keeps it so for longer than is waited.
     """
     working = work(call(**fields, client=client))
     working.until(lambda state: state.ok >= 5)

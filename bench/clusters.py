@@ -1,9 +1,10 @@
 """Every scenario on every kind of cluster that the lab has: a table of verdicts.
 
-``python bench clusters [CLUSTER...] [--only PATTERN] [--csv FILE] [--lab NAME] [--table]``: needs root. Brings up one
-lab after the other and runs each file of ``scenarios/`` on it that is for such a cluster, in each of its variants, by
-``chaosk run``, healing the lab between them. Each run becomes a row of the CSV file at once, and what has its row is
-not run again, so that hours of work can be broken off. ``--table`` runs nothing and prints the file as Markdown.
+``python bench clusters [CLUSTER...] [--only PATTERN] [--times N] [--csv FILE] [--lab NAME] [--table]``: needs root.
+Brings up one lab after the other and runs each file of ``scenarios/`` on it that is for such a cluster, in each of its
+variants, by ``chaosk run``, healing the lab between them. Each run becomes a row of the CSV file at once, and what has
+as many rows as is wanted is not run again, so that hours of work can be broken off. ``--table`` runs nothing and prints
+the file as Markdown.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -152,7 +153,10 @@ def cell(found: list[Row]) -> str:
         return "not run"
     names = ", ".join(dict.fromkeys(row.verdict for row in found))
     right = sum(row.expected == "yes" for row in found)
-    return names if right == len(found) else f"{names}: **as expected {right} of {len(found)}**"
+    counted = f"{right} of {len(found)}"
+    if right < len(found):
+        return f"{names}: **as expected {counted}**"
+    return names if right == 1 else f"{names}, {counted}"
 
 
 def main() -> None:
@@ -160,6 +164,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clusters", nargs="*", metavar="CLUSTER", help=f"of {', '.join(CLUSTERS)}; default: all")
     parser.add_argument("--only", default="*", help="scenarios whose file's name without .yaml fits this pattern")
+    parser.add_argument("--times", type=int, default=1, help="how many runs of each there are to be; default: 1")
     parser.add_argument("--csv", type=Path, default=HERE / "docs/measured/clusters.csv")
     parser.add_argument("--lab", default="table", help="the name of the labs: of another name they can be side by side")
     parser.add_argument("--table", action="store_true", help="run nothing, print the file as a table")
@@ -171,20 +176,21 @@ def main() -> None:
         return
     for cluster in chosen.clusters or CLUSTERS:
         try:
-            everything(cluster, chosen.lab, chosen.only, chosen.csv)
+            for times in range(1, chosen.times + 1):
+                everything(cluster, chosen.lab, chosen.only, times, chosen.csv)
         finally:
             for more in ("", "-1", "-n", "-c"):
                 lab.down(chosen.lab + more, say, force=True)
 
 
-def everything(cluster: str, name: str, pattern: str, file: Path) -> None:
-    """All scenarios that fit one cluster and have no row yet; one lab at a time, for it has the machine to itself."""
-    known = {(row.cluster, row.scenario) for row in rows(file)}
+def everything(cluster: str, name: str, pattern: str, times: int, file: Path) -> None:
+    """All scenarios that fit one cluster and have fewer rows, once each; one lab at a time."""
+    known = Counter((row.cluster, row.scenario) for row in rows(file))
     layout = CLUSTERS[cluster].model_copy(update={"name": name})
     up: LabLayout | None = None
     every = [
         (shaped(layout, case.scenario), case) for case in cases()
-        if (cluster, case.name) not in known and fnmatch(case.path.stem, pattern) and fits(case.scenario, layout)
+        if known[cluster, case.name] < times and fnmatch(case.path.stem, pattern) and fits(case.scenario, layout)
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as folder:
         for wanted, case in sorted(every, key=lambda each: (each[0].model_dump_json(), each[1].name)):

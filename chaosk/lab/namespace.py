@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import shutil
 import sys
@@ -22,6 +23,13 @@ _CLONE_NEWNS = 0x00020000
 _MS_BIND, _MS_REC, _MS_SLAVE = 4096, 16384, 1 << 19
 _MARK = "CHAOSK_ENTERED"
 _SEE = 'mount --bind "$0" /etc/hosts && exec "$@"'
+_APART = ("unshare", "--mount", "--propagation", "private")
+_DIG = 'until rm -f "$0"; do umount "$0" || umount -l "$1" || exit 1; done'
+"""Remove a file that is mounted below a mount of its folder onto itself, which the first ``ip netns add`` makes.
+
+Nobody reaches it there without taking that mount away, and others' namespaces are in it. So that is done among mounts
+of its own; where a file is removed, the kernel ends what is mounted on it everywhere.
+"""
 _SUDO_DROPS = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH")
 """Variables that sudo replaces or removes even when it is told to keep the environment."""
 _DIRECTORY = Path("/run/netns")
@@ -59,12 +67,17 @@ def check(file: Path) -> None:
 
 
 def remove(file: Path) -> None:
-    """Take the name away; the namespace ends with its last process."""
+    """Take the name away; the namespace ends with its last process. Raises LabError."""
     if not file.exists():
         return
     while runner.attempt(["umount", str(file)]).returncode == 0:
         pass  # an interrupted start can have mounted it twice
-    file.unlink(missing_ok=True)
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        runner.run([*_APART, "sh", "-c", _DIG, str(file), str(file.parent)])
     if file.parent == _DIRECTORY and not any(_DIRECTORY.iterdir()) and not _DIRECTORY.is_mount():
         _DIRECTORY.rmdir()
 

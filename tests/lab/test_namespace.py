@@ -47,6 +47,28 @@ def test_a_namespace_that_is_not_there() -> None:
 
 
 @pytest.mark.lab
+def test_it_goes_though_ip_mounted_the_folder_onto_itself(tmp_path: Path) -> None:
+    """As the first ``ip netns add`` of a machine does, while a lab is up; the name of another one stays and serves."""
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    namespace.make(ours)
+    try:
+        runner.run(["mount", "--rbind", str(tmp_path), str(tmp_path)])
+        try:
+            runner.run(["mount", "--make-shared", str(tmp_path)])
+            namespace.make(theirs)
+            namespace.remove(ours)
+            assert list(tmp_path.iterdir()) == [theirs]
+            namespace.check(theirs)
+            assert str(ours) not in Path("/proc/self/mountinfo").read_text("utf-8")
+            namespace.remove(theirs)
+        finally:
+            runner.run(["umount", "-l", str(tmp_path)])
+    finally:
+        namespace.remove(ours)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.lab
 def test_inside_is_one_thread_only(made: Path) -> None:
     """The work happens in there; the caller, and threads it starts, stay outside."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import shutil
 import sys
@@ -22,6 +23,9 @@ _CLONE_NEWNS = 0x00020000
 _MS_BIND, _MS_REC, _MS_SLAVE = 4096, 16384, 1 << 19
 _MARK = "CHAOSK_ENTERED"
 _SEE = 'mount --bind "$0" /etc/hosts && exec "$@"'
+_UNCOVER = 'umount -l "$0"; while umount "$1"; do :; done 2>/dev/null; rm "$1"'
+"""What takes a name away that somebody has covered: `ip netns add` mounts its folder on itself, above the mounts of
+names that are there already. Seen from other mounts the file is none of them, and all of them go with it."""
 _SUDO_DROPS = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH")
 """Variables that sudo replaces or removes even when it is told to keep the environment."""
 _DIRECTORY = Path("/run/netns")
@@ -64,7 +68,12 @@ def remove(file: Path) -> None:
         return
     while runner.attempt(["umount", str(file)]).returncode == 0:
         pass  # an interrupted start can have mounted it twice
-    file.unlink(missing_ok=True)
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        runner.run(["unshare", "--mount", "sh", "-c", _UNCOVER, str(file.parent), str(file)])
     if file.parent == _DIRECTORY and not any(_DIRECTORY.iterdir()) and not _DIRECTORY.is_mount():
         _DIRECTORY.rmdir()
 

@@ -33,6 +33,7 @@ STEPS = {
     "restart_broker": "{target: broker 2}",
     "cut_network": "{between: [broker 0, [broker 1, broker 2]]}",
     "lose_packets": "{between: [broker 0, [broker 1, broker 2]], share: 12.5 %}",
+    "reset_connections": "{between: [broker 0, [broker 1, broker 2]]}",
     "delay_network": "{between: [broker 0, everyone else], delay: 100ms, jitter: 20ms}",
     "duplicate_packets": "{between: [broker 0, [broker 1, broker 2]], share: 12.5 %}",
     "reorder_packets": "{between: [host node1, everyone else], share: 25 %, direction: out}",
@@ -82,14 +83,14 @@ OF_MACHINES = {
 def all_commands() -> Iterator[Command]:
     """What steps, leases, locks and the doctor have for hosts."""
     for each in FAULTS:
-        (held, *_) = lease.leases(each, "run-1", "me@here")
-        for deed in (*each.inject, *each.undo):
-            if isinstance(deed, Run):
-                of = held.model_copy(update={"host": deed.command.host})
-                yield from (deed.command, lease.under(of, deed.command), lease.undoing(of, deed.command))
+        leases = lease.leases(each, "run-1", "me@here")
+        for command in (deed.command for deed in (*each.inject, *each.undo) if isinstance(deed, Run)):
+            yield command
+            for of in (held.model_copy(update={"host": command.host}) for held in leases[:1]):
+                yield from (lease.under(of, command), lease.undoing(of, command))
         facts_of = (*each.before, *each.verify, *each.healed)
         yield from (one.query for one in facts_of if isinstance(one.query, Command))
-        for one in lease.leases(each, "run-1", "me@here"):
+        for one in leases:
             yield from (lease.arm(one, 60.0), lease.renew(one, 60.0), lease.heal(one.host, one.id))
             yield lease.disarm(one.host, one.id)
     for broker in INVENTORY.brokers.values():

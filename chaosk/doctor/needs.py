@@ -53,6 +53,7 @@ SCRIPTS = {
     "oom": "awk cat cut date dmesg head readlink sed stat sync tr",
     "owner": "chown find head id mkdir mv rm stat sync",
     "readonly": "awk cat cut date head mkdir mount mv nsenter readlink rm sed stat sync tr umount",
+    "reset": "awk bash cut getent ip sleep sort ss timeout unshare",
     "service": "awk cat cut date head sed sleep stat tr",
     "settings": "head sed setpriv stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",

@@ -21,6 +21,7 @@ PARTS = {
     "owner": ("owner",),
     "power": ("power",),
     "readonly": ("process", "readonly"),
+    "reset": ("rules", "reset"),
     "service": ("process", "service"),
     "settings": ("settings",),
     "shape": ("rules", "kept", "shape"),

@@ -68,6 +68,19 @@ cut_checked() {
     esac
 }
 
+reset_checked() {
+    count $# 1
+    case $1 in
+        fits) run reset fits ;;
+        end)
+            rules=$(cat)
+            ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
+            printf '%s\n' "$rules" | run reset end
+            ;;
+        *) refuse "\`reset $1\`" ;;
+    esac
+}
+
 in_a_queue='[a-z]+|[0-9.]+(us|%|bit)?'
 shape_checked() {
     case $2 in ??????????) ;; *) refuse "the id $2" ;; esac
@@ -332,6 +345,7 @@ inner() {
         oom) oom_checked "$@" ;;
         owner) owner_checked "$@" ;;
         readonly) readonly_checked "$@" ;;
+        reset) reset_checked "$@" ;;
         settings) settings_checked "$@" ;;
         shape) shape_checked "$@" ;;
         service | state)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from chaosk.fields import Firewall
 from chaosk.firewall import commands
-from chaosk.firewall.rules import TURNED, Action, Loss, Rule, rules
+from chaosk.firewall.rules import TURNED, Action, Direction, Loss, Rule, rules
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._groups import Groups, is_everyone
 
@@ -19,16 +19,12 @@ class Between(Groups, ABC):
     what: ClassVar[str]
     """What stands on a host, in words."""
 
+    direction: Direction = "both"
+    """``in`` stops only packets to the first group, ``out`` only packets from it."""
+
     @abstractmethod
     def how(self) -> Action | Loss:
         """What becomes of the packets."""
-
-    def holds(self, site: Site) -> Iterator[str]:
-        """The network between each pair, whatever the direction and the ports."""
-        a, b = self.groups(site)
-        for one in a:
-            for two in b:
-                yield f"the network between {' and '.join(sorted((str(one), str(two))))}"
 
     def before(self, site: Site) -> Iterator[Fact]:
         """No such rules are there, and the packet filter answers."""

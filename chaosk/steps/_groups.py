@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from chaosk.errors import StepError
 from chaosk.fields import Port
 from chaosk.firewall.party import ANYBODY, Party, others, parties, refuse_overlap
-from chaosk.firewall.rules import Direction, with_ports
+from chaosk.firewall.rules import with_ports
 from chaosk.firewall.ssh import refuse_ssh
 from chaosk.harm import Harm, servers_of
 from chaosk.steps._contract import Site, Step
@@ -34,8 +34,6 @@ class Groups(Step, ABC):
 
     between: Annotated[tuple[Group, Group], Field(strict=False)]
     """The two groups; each a target or a list of targets."""
-    direction: Direction = "both"
-    """``in`` stops only packets to the first group, ``out`` only packets from it."""
     ports: Annotated[tuple[Port, ...], Field(strict=False, min_length=1)] | None = None
     """Only connections to these TCP ports, of either group."""
 
@@ -48,10 +46,17 @@ class Groups(Step, ABC):
         a, b = self.between
         return site.nodes(*a), site.nodes(*b)
 
+    def holds(self, site: Site) -> Iterator[str]:
+        """The network between each pair, whatever the direction and the ports."""
+        a, b = self.groups(site)
+        for one in a:
+            for two in b:
+                yield f"the network between {' and '.join(sorted((str(one), str(two))))}"
+
     def harm(self, site: Site) -> Iterator[Harm]:
         """Whoever is cut off from everyone else is away; else the servers of the groups do not reach each other.
 
-        Whatever ``ports`` and ``direction`` leave open does not count: a connection needs both ways.
+        Whatever ``ports`` and a direction leave open does not count: a connection needs both ways.
         """
         a, b = self.groups(site)
         if is_everyone(a) or is_everyone(b):

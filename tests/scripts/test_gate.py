@@ -146,6 +146,9 @@ def ask(place: Path) -> Ask:
         ("inner", "owner", "change", "/var/lib/kafka", "ID", "nobody"),
         ("inner", "owner", "change", "/etc", "01", "nobody"),
         ("inner", "owner", "restore", "/etc", "01"),
+        ("inner", "reset"),
+        ("inner", "reset", "end", "more"),
+        ("inner", "reset", "forget"),
         ("inner", "settings"),
         ("inner", "settings", "fits", "/home/ops", ""),
         ("inner", "settings", "fits", "/opt/kafka", "/home/ops/x"),
@@ -212,6 +215,10 @@ def test_a_rule_that_chaosk_does_not_make_is_refused(ask: Ask, rule: str) -> Non
     """A program of one's own could be run as root by an option of iptables; also behind rules that are fine."""
     for text in (f"{rule}\n", f"4 I -s 192.0.2.1 -j DROP\n{rule}\n"):
         done = ask("inner", "cut", "install", "CHAOSK-01", "chaosk:x", "auto", stdin=text)
+        if rule or text == "\n":
+            assert "RUNS" not in done.stdout
+            assert "refuses a rule" in done.stderr
+        done = ask("inner", "reset", "end", stdin=text)
         if rule or text == "\n":
             assert "RUNS" not in done.stdout
             assert "refuses a rule" in done.stderr

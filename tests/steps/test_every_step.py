@@ -14,7 +14,7 @@ NEEDED = {
     "stop_broker", "kill_broker", "start_broker", "restart_broker", "pause_broker", "stop_zookeeper", "kill_zookeeper",
     "start_zookeeper", "restart_zookeeper", "cut_network", "elect_leader", "stop_probe", "kill_probe", "start_probe",
     "wait", "lose_packets", "fill_disk", "burn_cpu", "eat_memory", "change_owner", "remount_read_only",
-    "delay_network", "duplicate_packets", "reorder_packets", "limit_bandwidth", "skew_clock",
+    "reset_connections", "delay_network", "duplicate_packets", "reorder_packets", "limit_bandwidth", "skew_clock",
     "power_off", "reboot", "crash_kernel", "slow_disk", "fail_disk", "revoke_dns", "change_address",
     "pause_zookeeper", "pause_controller", "pause_probe", "reassign_partitions",
     "cancel_reassignment", "create_partitions", "set_topic_config", "set_broker_config", "set_quota", "observe",

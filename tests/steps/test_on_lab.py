@@ -283,6 +283,20 @@ def test_one_way(cutting: Ground) -> None:
     cutting.end(life)
 
 
+def test_a_reset_ends_what_there_is_and_ssh_goes_on(lab: Ground) -> None:
+    """Brokers and ZooKeeper connect anew at once; where there is nothing to end it did not take."""
+    session = lab.said("node1", "sh", "-c", "echo $SSH_CONNECTION")
+    before = lab.firewall("node1")
+    life = lab.inject("reset_connections: {between: [host node1, everyone else]}", "all")
+    assert (life.took, life.over, life.undone) == (True, True, True)
+    assert lab.said("node1", "sh", "-c", "echo $SSH_CONNECTION") == session
+    assert lab.connects("node2", "198.18.0.11", 9092)
+    lab.await_condition("broker_up(0)")
+    with pytest.raises(StepError, match="there is no connection between them"):
+        lab.inject("reset_connections: {between: [host node1, host node2], ports: [1]}", "none")
+    assert lab.firewall("node1") == before
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_two_cuts_end_in_either_order(lab: Ground, first: int) -> None:
     """Overlapping faults on one host: ending one leaves the other."""

@@ -27,21 +27,6 @@ def made() -> Iterator[Path]:
     namespace.remove(FILE)
 
 
-def test_a_name_that_somebody_has_covered_can_be_removed(tmp_path: Path) -> None:
-    """As `ip netns add` does, which mounts the folder on itself: what lies below can be unmounted by nobody."""
-    names, file = tmp_path / "netns", tmp_path / "netns" / NAME
-    namespace.make(file)
-    runner.run(["mount", "--rbind", str(names), str(names)])
-    try:
-        namespace.remove(file)
-        assert not file.exists()
-        assert str(file) not in Path("/proc/self/mountinfo").read_text("utf-8")
-    finally:
-        runner.run(["umount", str(names)])
-    namespace.make(file)
-    namespace.remove(file)
-
-
 def test_the_command_that_starts_again() -> None:
     """Without root: the same program, user, path and home, inside the namespace; nothing is read by a shell."""
     environment = {"PATH": "/my/bin", "HOME": "/home/me", "PASSWORD": "not for everyone to see"}

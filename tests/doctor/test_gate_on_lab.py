@@ -33,6 +33,7 @@ settle: 2s
 timeline:
 """
 FAULTS = """\
+  - {name: reset, at: 500ms, reset_connections: {between: [broker 2, [broker 0, broker 1]]}}
   - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 2s}
   - {name: freeze, after: {entry: cut, is: healed}, pause_broker: {target: broker 2}, for: 2s}
   - {name: burn, after: {entry: freeze, is: healed}, burn_cpu: {target: broker 2, cores: 1}, for: 1s}
@@ -94,6 +95,7 @@ def test_a_kill_a_freeze_and_a_cut(ward: Ward, gated: Path, tmp_path: Path) -> N
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text(SCENARIO + FAULTS, "utf-8")
     ran = ward.chaosk("run", str(scenario), "--output", str(tmp_path / "reports"), inventory=gated)
+    assert "reset: verified" in ran.stdout, ran.stdout + ran.stderr
     for name in ("cut", "freeze", "burn", "eat", "fill", "own", "shut", "kill"):
         assert f"{name}: verified" in ran.stdout, ran.stdout + ran.stderr
         assert f"{name}: healed" in ran.stdout, ran.stdout + ran.stderr

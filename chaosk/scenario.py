@@ -183,6 +183,11 @@ class Scenario(Model):
         """The consumer groups of its probes, sorted."""
         return tuple(sorted({group for probe in self.probes.values() for group in probe.groups()}))
 
+    @property
+    def transactional_ids(self) -> tuple[str, ...]:
+        """The ``transactional.id`` of each of its probes that has one, sorted."""
+        return tuple(sorted({each for name, probe in self.probes.items() for each in probe.transactional_ids(name)}))
+
     @field_validator("timeline", mode="before")
     @classmethod
     def _named(cls, value: object) -> object:

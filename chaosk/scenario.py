@@ -85,6 +85,8 @@ class ClusterShape(Model):
     """Who keeps its metadata; without it either will do, and a lab has ZooKeeper."""
     hosts: Literal["hosts", "vms"] = "hosts"
     """What a lab's hosts are made of; about a cluster of your own it says nothing: preflight asks what that can."""
+    racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()
+    """Racks (``broker.rack``) that must each have a broker; a lab puts its brokers into them in turn: ``[a, a, b]``."""
     config: dict[str, Scalar] = Field(default_factory=dict)
     """Settings that every broker must have, like ``auto.leader.rebalance.enable: true``; a lab is put up with them."""
 

@@ -82,9 +82,16 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
 
 
 def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
-    """The layout, with one broker for a scenario that wants no more, and names for one that takes them away."""
+    """The layout, with one broker for a scenario that wants no more, and names for one that takes them away.
+
+    And with racks, and as many brokers as it wants in them, for one that asks for racks.
+    """
     if any(entry.step.names for entry in scenario.timeline):
         return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
+    if scenario.cluster.racks:
+        brokers = max(layout.brokers, scenario.cluster.brokers.min)
+        in_racks = {"racks": scenario.cluster.racks, "brokers": brokers, "name": f"{layout.name}-r"}
+        return layout.model_copy(update=in_racks)
     if scenario.cluster.config:
         config = {name: spelled(value) for name, value in scenario.cluster.config.items()}
         return layout.model_copy(update={"broker_config": config, "name": f"{layout.name}-c"})
@@ -181,7 +188,7 @@ def main() -> None:
             for times in range(1, chosen.times + 1):
                 everything(cluster, chosen.lab, chosen.only, times, chosen.csv)
         finally:
-            for more in ("", "-1", "-n", "-c"):
+            for more in ("", "-1", "-n", "-c", "-r"):
                 lab.down(chosen.lab + more, say, force=True)
 
 

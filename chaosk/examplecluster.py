@@ -43,6 +43,10 @@ class NoCluster:
         """Unknown."""
         raise OnlyLiveError(group)
 
+    def transaction_coordinator(self, transactional_id: str) -> int | None:
+        """Unknown."""
+        raise OnlyLiveError(transactional_id)
+
     def brokers(self) -> tuple[int, ...]:
         """Unknown."""
         raise OnlyLiveError("brokers")
@@ -109,6 +113,10 @@ class ExampleCluster(NoCluster):
         return (*self._voters, *self._brokers)[0]
 
     def coordinator(self, group: str) -> int | None:  # noqa: ARG002 - the same for all
+        """The first broker."""
+        return self._brokers[0]
+
+    def transaction_coordinator(self, transactional_id: str) -> int | None:  # noqa: ARG002 - the same for all
         """The first broker."""
         return self._brokers[0]
 

@@ -85,6 +85,8 @@ class ClusterShape(Model):
     """Who keeps its metadata; without it either will do, and a lab has ZooKeeper."""
     hosts: Literal["hosts", "vms"] = "hosts"
     """What a lab's hosts are made of; about a cluster of your own it says nothing: preflight asks what that can."""
+    racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()
+    """Racks (``broker.rack``) that must each have a broker; a lab puts its brokers into them in turn: ``[a, a, b]``."""
     config: dict[str, Scalar] = Field(default_factory=dict)
     """Settings that every broker must have, like ``auto.leader.rebalance.enable: true``; a lab is put up with them."""
 
@@ -182,6 +184,11 @@ class Scenario(Model):
     def groups(self) -> tuple[str, ...]:
         """The consumer groups of its probes, sorted."""
         return tuple(sorted({group for probe in self.probes.values() for group in probe.groups()}))
+
+    @property
+    def transactional_ids(self) -> tuple[str, ...]:
+        """The ``transactional.id`` of each of its probes that has one, sorted."""
+        return tuple(sorted({each for name, probe in self.probes.items() for each in probe.transactional_ids(name)}))
 
     @field_validator("timeline", mode="before")
     @classmethod

@@ -66,6 +66,7 @@ class FakeLive:
     )  # fmt: skip
     control: int | None = 0
     coordinators: dict[str, int] = field(default_factory=dict)
+    transactions: dict[str, int] = field(default_factory=dict)
     alive: tuple[int, ...] = (0, 1, 2)
     answering: tuple[int, ...] = (0, 1, 2)
     modes: dict[int, str | None] = field(default_factory=lambda: {1: "follower", 2: "leader", 3: "follower"})
@@ -116,6 +117,11 @@ class FakeLive:
         """The one that was set, or none."""
         self._speak()
         return self.coordinators.get(group)
+
+    def transaction_coordinator(self, transactional_id: str) -> int | None:
+        """The one that was set, or none."""
+        self._speak()
+        return self.transactions.get(transactional_id)
 
     def brokers(self) -> tuple[int, ...]:
         """Those that were set."""

@@ -19,7 +19,7 @@ from chaosk.targets._contract import Scene
     [
         lambda live: live.partitions("orders"), lambda live: live.controller(), lambda live: live.coordinator("g"),
         lambda live: live.brokers(), lambda live: live.broker_answers(0), lambda live: live.zookeeper_modes(),
-        lambda live: live.controller_roles(),
+        lambda live: live.controller_roles(), lambda live: live.transaction_coordinator("t"),
         lambda live: live.probe("writer"),
     ],
 )  # fmt: skip

@@ -77,7 +77,7 @@ def test_targets_that_the_inventory_tells_are_resolved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "target", ["leader(orders, 0)", "controller", "coordinator(readers)", "random(1)", "minority", "isr(orders, 1)",
-               "zookeepers_on(leader(orders, 0))", "zookeeper leader"],
+               "transaction_coordinator(billing)", "zookeepers_on(leader(orders, 0))", "zookeeper leader"],
 )  # fmt: skip
 def test_roles_stay_symbolic_and_their_commands_are_an_example(tmp_path: Path, target: str) -> None:
     """Only the running cluster knows a role: the words stay, the commands say that they are one possibility."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.coordinator import coordinator
+from chaosk.cluster.coordinator import coordinator, transaction_coordinator
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.logstart import log_start
 from chaosk.cluster.owner import own_topics
@@ -80,6 +80,10 @@ class ClusterLive:
     def coordinator(self, group: str) -> int | None:
         """Broker id of a consumer group's coordinator; None if there is none at the moment."""
         return coordinator(self._brokers, group)
+
+    def transaction_coordinator(self, transactional_id: str) -> int | None:
+        """Broker id of the coordinator of a ``transactional.id``; None if there is none at the moment."""
+        return transaction_coordinator(self._brokers, transactional_id)
 
     def brokers(self) -> tuple[int, ...]:
         """Ids of the brokers that the cluster holds to be alive."""

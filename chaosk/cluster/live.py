@@ -93,6 +93,10 @@ class Live(Protocol):
         """Broker id of a consumer group's coordinator; None if there is none."""
         ...
 
+    def transaction_coordinator(self, transactional_id: str) -> int | None:
+        """Broker id of the coordinator of a ``transactional.id``; None if there is none."""
+        ...
+
     def brokers(self) -> tuple[int, ...]:
         """Ids of the brokers that the cluster holds to be alive."""
         ...

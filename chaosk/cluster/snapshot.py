@@ -50,6 +50,8 @@ class Snapshot(Model):
     """Of those whose leaders told, where that was asked."""
     coordinators: dict[str, int | None] = Field(default_factory=dict)
     """By consumer group its coordinator, where that was asked; None if there was none."""
+    transaction_coordinators: dict[str, int | None] = Field(default_factory=dict)
+    """By ``transactional.id`` the same."""
     settings: dict[str, dict[str, str]] = Field(default_factory=dict)
     """By topic what was set on it, where that was asked."""
 

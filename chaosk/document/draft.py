@@ -64,6 +64,12 @@ class Draft:
         named = (getattr(probe, "group", None) for probe in self.probes.values() if probe is not None)
         return frozenset(group for group in named if isinstance(group, str))
 
+    @property
+    def transactional_ids(self) -> frozenset[str]:
+        """The ``transactional.id`` of each of the probes that has one."""
+        right = ((name, probe) for name, probe in self.probes.items() if probe is not None)
+        return frozenset(each for name, probe in right for each in probe.transactional_ids(name))
+
     def at(self, path: Path, what: str) -> Found:
         """A complaint about the value at ``path``, or about the nearest thing above that was written."""
         while path and descend(self.root, path) is None:

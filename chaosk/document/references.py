@@ -22,6 +22,11 @@ from chaosk.steps.create_partitions import CreatePartitions
 from chaosk.steps.start_probe import StartProbe
 from chaosk.targets._contract import Target
 
+_OF_PROBES = frozenset({"group", "transactional_id"})
+"""Fields of targets whose values are names that probes give."""
+_NOUNS = {"to": "topic", "transactional_id": "transactional.id"}
+"""What fields name that are not called so."""
+
 Complain = Callable[[tuple[str, ...], str], Found]
 """Says what is wrong at a field, named by its path inside the value."""
 
@@ -153,13 +158,14 @@ def _referring(draft: Draft, path: Path, value: Model, topics: frozenset[str]) -
 
 def _refers(draft: Draft, value: Model, complain: Complain, topics: frozenset[str]) -> Iterator[Found]:
     """The fields of a value, and of values inside it, that name something of the scenario: by their names."""
-    known = {"topic": topics, "to": topics, "probe": frozenset(draft.probes), "group": draft.groups}
+    known = {"topic": topics, "to": topics, "probe": frozenset(draft.probes), "group": draft.groups,
+             "transactional_id": draft.transactional_ids}  # fmt: skip
     for field in type(value).model_fields:
         named = getattr(value, field)
-        if field == "group" and not (isinstance(value, Target) and draft.groups):
-            continue  # a probe's own group, or nothing to compare with
+        if field in _OF_PROBES and not (isinstance(value, Target) and known[field]):
+            continue  # a probe's own, or nothing to compare with
         if field in known and isinstance(named, str) and named not in known[field]:
-            noun = "topic" if field == "to" else field
+            noun = _NOUNS.get(field, field)
             yield complain((field,), f"there is no {noun} {named!r}; {instead(named, known[field])}")
         if field in ("partition", "partitions") and named is not None:
             numbers = named if isinstance(named, tuple) else (named,)

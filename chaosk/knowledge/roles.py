@@ -12,6 +12,7 @@ EXAMPLES = {
     "leader": "leader(orders, 0)",
     "follower": "follower(orders, 0)",
     "coordinator": "coordinator(readers)",
+    "transaction coordinator": "transaction_coordinator(chaosk-writer)",
     "controller": "controller",
     "controller follower": "controller follower",
     "random broker": "random(1, brokers)",

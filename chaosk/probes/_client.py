@@ -130,11 +130,24 @@ class Errors:
         self.count += 1
         self.last = name
 
+    def final(self, error: KafkaError) -> None:
+        """Write down why the client is of no more use from here on."""
+        self.last = reason(error)
+        who = (self._place.probe, self._place.incarnation)
+        self._place.log.write("errors", (*who, time.monotonic_ns(), self.last, error.str()[:500], True))
+
     def callback(self, error: KafkaError) -> None:
         """Write one error down."""
         self.noted(error.name())
         who = (self._place.probe, self._place.incarnation)
         self._place.log.write("errors", (*who, time.monotonic_ns(), error.name(), error.str()[:500], error.fatal()))
+
+
+def reason(error: KafkaError) -> str:
+    """The name of the error that is behind a fatal one, which librdkafka tells in words only; else its own name."""
+    known = {KafkaError(getattr(KafkaError, name)).str(): name for name in dir(KafkaError) if name.isupper()}
+    said = [text for text in known if text in error.str()]
+    return known[max(said, key=len)] if said else str(error.name())
 
 
 def settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class Consuming:
             )
         else:
             self._take_partitions()
-        while not self._place.stopping() and not self._hands.stopped:
+        while not self._over():
             self._poll()
             self._keep()
         self._let_go()
@@ -101,6 +101,10 @@ class Consuming:
         self._tallies.write(_now())
         self._log.write("ends", (*self._who, _now(), 0, self._rows()))
         self._log.flush()
+
+    def _over(self) -> bool:
+        """Whether its work is: it was told to end, has stopped at a failure, or its client is of no more use."""
+        return self._place.stopping() or self._hands.stopped or self._fetching.fatal
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -225,10 +229,12 @@ class Consuming:
         """Commit what was processed, wait for the answers and leave the group."""
         if self._own:
             self._own.finish()
+        if self._fetching.fatal:  # librdkafka calls nobody then, and somebody else has what it had
+            self._lost(self._client, [TopicPartition(*place) for place in self._held.held])
         self._reads.move()
         if self._pace:
             self._pace.commit(self._client)
-        if self._commits.outstanding():
+        if self._commits.outstanding() and not self._fetching.fatal:
             self._client.pause(self._client.assignment())
         until = _now() + _ANSWERS_WITHIN * 1e9
         while self._commits.outstanding() and _now() < until:

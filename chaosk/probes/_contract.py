@@ -80,6 +80,10 @@ class Probe(Model, ABC):
         """The topics it writes to in transactions."""
         return ()
 
+    def transactional_ids(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 - for those that have one
+        """The ``transactional.id`` that a probe of that name writes with, none for one without transactions."""
+        return ()
+
     @abstractmethod
     def work(self, place: Workplace) -> None:
         """Run until told to end; writes ``incarnations`` when ready and ``ends`` at a clean end."""

@@ -16,6 +16,8 @@ class Fetching:
     def __init__(self, client: Consumer, batch: int, errors: _client.Errors, positions: dict[Place, int]) -> None:
         """``batch`` is how many records one poll returns at most; ``positions`` learns of ends of partitions."""
         self._client, self._batch, self._errors, self._positions = client, batch, errors, positions
+        self.fatal = False
+        """Whether the client is of no more use: it says so once, and returns nothing any more."""
         self._ends: dict[Place, int] = {}
         self._first: Message | None = None
         """The record that this poll has fetched, until it is taken."""
@@ -56,6 +58,9 @@ class Fetching:
     def noted(self, error: KafkaError) -> str:
         """An error's name, once it is counted."""
         self._errors.noted(error.name())
+        if error.code() == KafkaError._FATAL:  # noqa: SLF001 - a public constant
+            self.fatal = True
+            self._errors.final(error)
         return error.name()
 
     def _sorted(self, got: Sequence[Message]) -> tuple[list[Message], list[str]]:

@@ -32,6 +32,9 @@ class Consume(Probe):
 
     With ``failing`` the work on some records fails, and the probe does about it what an application might: among others
     it sends a dead letter, a record of its own, whose loss is judged like that of any other record.
+
+    An error that is fatal to the client ends the work of the process for good, as ``FENCED_INSTANCE_ID`` does where
+    another one has taken its ``group.instance.id``: its partitions are lost to it then, and it waits to be told to end.
     """
 
     example: ClassVar[str] = "consume: {topic: orders, group: readers, commit: sync, commit_every: batch}"

@@ -69,6 +69,10 @@ class Produce(Probe):
         """That topic, if it writes in transactions."""
         return (self.topic,) if self.transaction else ()
 
+    def transactional_ids(self, name: str) -> tuple[str, ...]:
+        """The one of its transactions, if it writes in any."""
+        return (self.transaction.name(name),) if self.transaction else ()
+
     def schedule(self) -> Schedule | None:
         """When each record is due; None at full speed."""
         if math.isinf(self.rate):

@@ -85,6 +85,10 @@ class Transform(Probe):
         """The topic it writes to."""
         return (self.to,)
 
+    def transactional_ids(self, name: str) -> tuple[str, ...]:
+        """The one of its transactions."""
+        return (self.transaction.name(name),)
+
     def reading(self) -> Consume:
         """The consumer that it is as well."""
         return Consume(

@@ -136,9 +136,12 @@ def _logs(view: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _coordinators(view: Mapping[str, Any]) -> dict[str, str]:
-    named = view.get("coordinators")
-    found = named.items() if isinstance(named, Mapping) else ()
-    return {f"coordinator of {group}": "none" if one is None else f"broker {one}" for group, one in found}
+    told = {noun: view.get(f"{noun}s".replace(" ", "_")) for noun in ("coordinator", "transaction coordinator")}
+    return {
+        f"{noun} of {name}": "none" if one is None else f"broker {one}"
+        for noun, named in told.items()
+        for name, one in (named.items() if isinstance(named, Mapping) else ())
+    }
 
 
 def _settings(view: Mapping[str, Any]) -> dict[str, str]:

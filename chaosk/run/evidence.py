@@ -106,8 +106,7 @@ class Evidence:
 
     def observe(self, path: Path) -> None:
         """Write the same, with logs, coordinators and settings of topics."""
-        scenario = self._plan.scenario
-        self._write(path, lambda: observe(self._brokers, self._live, scenario.topics, scenario.groups))
+        self._write(path, lambda: observe(self._brokers, self._live, self._plan.scenario))
 
     def _write(self, path: Path, look: Callable[[], Snapshot]) -> None:
         try:

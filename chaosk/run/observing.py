@@ -11,18 +11,20 @@ from chaosk.cluster.live import Live
 from chaosk.cluster.snapshot import Log, Snapshot, take
 from chaosk.entity import Entity
 from chaosk.errors import ClusterError
+from chaosk.scenario import Scenario
 
 T = TypeVar("T")
 
 
-def observe(brokers: Brokers, live: Live, topics: Iterable[str], groups: Iterable[str]) -> Snapshot:
+def observe(brokers: Brokers, live: Live, scenario: Scenario) -> Snapshot:
     """The state now, with logs, coordinators and settings of topics; raises ClusterError if no broker answers."""
-    names = sorted(topics)
+    names = sorted(scenario.topics)
     settings = _told(names, lambda topic: live.settings(Entity(kind="topic", name=topic)))
     return take(brokers, live, names).model_copy(
         update={
             "logs": tuple(_logs(brokers, names)),
-            "coordinators": dict(_told(groups, live.coordinator)),
+            "coordinators": dict(_told(scenario.groups, live.coordinator)),
+            "transaction_coordinators": dict(_told(scenario.transactional_ids, live.transaction_coordinator)),
             "settings": dict(settings),
         }
     )

@@ -20,7 +20,7 @@ KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
 
 def layout_for(shape: ClusterShape) -> LabLayout:
     """The smallest lab that a scenario can run on: the default one, or one with a name of its own."""
-    if shape.config:
+    if shape.config or shape.racks:
         return _configured(shape)
     brokers, machines = max(1, shape.brokers.min), "vm" if shape.hosts == "vms" else ""
     if shape.mode == "kraft":
@@ -37,9 +37,10 @@ def layout_for(shape: ClusterShape) -> LabLayout:
 
 
 def _configured(shape: ClusterShape) -> LabLayout:
-    """A lab whose brokers have settings of their own; its name tells it from all others."""
+    """A lab whose brokers have settings of their own, or racks; its name tells it from all others."""
     config = {name: spelled(value) for name, value in sorted(shape.config.items())}
-    layout = layout_for(shape.model_copy(update={"config": {}})).model_copy(update={"broker_config": config})
+    plain = layout_for(shape.model_copy(update={"config": {}, "racks": ()}))
+    layout = plain.model_copy(update={"broker_config": config, "racks": shape.racks})
     mark = hashlib.sha256(layout.model_dump_json().encode()).hexdigest()[:8]
     return layout.model_copy(update={"name": f"c-{mark}"})
 

@@ -10,7 +10,7 @@ _MODES = {"zookeeper": "with ZooKeeper", "kraft": "in KRaft mode"}
 
 
 def check_shape(shape: ClusterShape, inventory: Inventory) -> None:
-    """Raise PreflightError if the cluster is of the other mode, or has too few or too many of something."""
+    """Raise PreflightError if the mode is the other one, a rack has no broker, or there is too little or too much."""
     if shape.mode is not None and (shape.mode == "kraft") != inventory.kraft:
         raise PreflightError(
             f"the scenario needs a cluster {_MODES[shape.mode]}, {inventory.name} is one "
@@ -26,6 +26,8 @@ def check_shape(shape: ClusterShape, inventory: Inventory) -> None:
         for what, size, have in (("brokers", shape.brokers, len(inventory.brokers)), metadata)
         if have < size.min or (size.max is not None and have > size.max)
     ]
+    missing = sorted({*shape.racks} - {broker.rack for broker in inventory.brokers.values()})
+    wrong += [f"the scenario needs brokers in rack {rack}, {inventory.name} has none there" for rack in missing]
     if wrong:
         raise PreflightError("; ".join(wrong) + "; name another cluster with --inventory")
 

@@ -131,3 +131,28 @@ def test_the_restart_of_a_static_member_is_none(spark: SparkSession, tmp_path: P
 def test_a_static_member_that_came_back_too_late_is_one(spark: SparkSession, tmp_path: Path) -> None:
     """Near miss: its session was over, and another member had the partition in between: each turn counts."""
     assert counts(spark, tmp_path, restarted(static=True, another_had_it=True)) == (4, 0)
+
+
+def taken_over(*, fenced: bool, learns: float = 13.5) -> History:
+    """Two probes have one name as static members: the second is given the first one's partition at 13 s."""
+    history = History(records=50)
+    history.probes["reader"]["consume"]["config"] = {"group.instance.id": "till"}
+    another(history, started=12.0)
+    history.probes["second"]["consume"]["config"] = {"group.instance.id": "till"}
+    history.add("assignments", probe="second", at=13.0)
+    history.add("assignments", at=learns, kind="lost", rebalance=1)
+    if fenced:
+        told = {"error": "FENCED_INSTANCE_ID", "message": "Fatal error", "fatal": True}
+        history.add("errors", probe="reader", incarnation=0, at=learns, **told)
+    return history
+
+
+@pytest.mark.parametrize(("learns", "expelled"), [(12.5, 2), (13.5, 1)])
+def test_a_static_member_that_was_fenced_is_none(
+    spark: SparkSession, tmp_path: Path, learns: float, expelled: int
+) -> None:
+    """Whether it learns of it before or after the other one works; had the group expelled it, it would be counted."""
+    verdict = analyze(spark, taken_over(fenced=True, learns=learns).write(tmp_path / "run"), {"rebalances": Rebalances})
+    found = {m.metric: m.value for m in verdict.measures if m.window == "run"}
+    assert (found["rebalances"], found["moved_partitions"]) == (0, 0)
+    assert counts(spark, tmp_path / "expelled", taken_over(fenced=False, learns=learns))[0] == expelled

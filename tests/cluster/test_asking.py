@@ -282,12 +282,12 @@ def test_what_is_under_way_is_read_or_an_error() -> None:
         reassign.reassigning(Moving([0], lambda *_: _reassigned(error=31)).as_brokers(), "orders")
 
 
-def test_a_group_without_coordinator_has_none() -> None:
+def test_a_group_or_an_id_without_coordinator_has_none() -> None:
     """No broker can name one: that is an answer, and it is none."""
     inventory = SimpleNamespace(zookeepers={}, hosts={}, kraft=False, voters=dict)
     for who in (1, None):
         live = ClusterLive(cast("Any", inventory), Moving([who], lambda *_: code(0)).as_brokers(), cast("Any", None))
-        assert live.coordinator("readers") == who
+        assert live.coordinator("readers") == live.transaction_coordinator("billing") == who
         assert live.zookeeper_modes() == {}
 
 

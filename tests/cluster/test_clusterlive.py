@@ -60,6 +60,7 @@ def test_answers_all_that_may_be_asked() -> None:
         assert [one.partition for one in live.partitions("orders")] == [0, 1, 2, 3]
         assert live.brokers() == (1, 2, 3)
         assert live.coordinator("readers") in (1, 2, 3)
+        assert live.transaction_coordinator("billing") in (1, 2, 3)
         assert [live.broker_answers(number) for number in places] == [True, True, True]
         assert live.zookeeper_modes() == {1: "leader", 2: None}
         assert live.probe("writer").probe == "writer"

@@ -57,6 +57,7 @@ def test_every_target_and_condition_of_a_whole_cluster(cluster: Any) -> None:
     assert ids(cluster, "host(leader(orders, 2))") == ["node3"]
     assert ids(cluster, "controller") == [_controller_by_its_own_tool(cluster)]
     assert ids(cluster, "coordinator(readers)")[0] in ("0", "1", "2")
+    assert _keeper_of_transactions(cluster, "billing") == ids(cluster, "transaction_coordinator(billing)")
     assert len(ids(cluster, "zookeeper leader")) == 1
     assert sorted(ids(cluster, "zookeeper followers") + ids(cluster, "zookeeper leader")) == ["1", "2", "3"]
     for text in (
@@ -67,6 +68,20 @@ def test_every_target_and_condition_of_a_whole_cluster(cluster: Any) -> None:
     assert unhealthy(cluster.live, cluster.inventory, ["orders"]) == ()
     with pytest.raises(UnknownTopic):
         cluster.live.partitions("never-made")
+
+
+def _keeper_of_transactions(cluster: Any, name: str) -> list[str]:
+    """Who leads the partition of the transaction log that Kafka keeps an id in: another way to the same fact.
+
+    The first question for a coordinator makes that log where there is none yet.
+    """
+    end, number = time.monotonic() + 60, 0
+    while not ids(cluster, f"transaction_coordinator({name})") and time.monotonic() < end:
+        time.sleep(0.2)
+    for letter in name:
+        number = (31 * number + ord(letter)) & 0xFFFFFFFF
+    count = len(cluster.live.partitions("__transaction_state"))
+    return ids(cluster, f"leader(__transaction_state, {(number & 0x7FFFFFFF) % count})")
 
 
 def _controller_by_its_own_tool(cluster: Any) -> str:

@@ -90,6 +90,52 @@ def test_what_is_wrong_is(tmp_path: Path, old: str, new: str, says: str) -> None
     assert any(says in problem.what for problem in caught.value.problems), str(caught.value)
 
 
+def transacting(transaction: str, target: str) -> str:
+    """The sample with a writer that writes in transactions, and an entry that aims at a coordinator."""
+    writing = spoil(SCENARIO, "config: {acks: all}}", f"config: {{acks: all}}, transaction: {transaction}}}")
+    return spoil(writing, '"leader(orders, 0)"', f'"{target}"')
+
+
+@pytest.mark.parametrize(
+    ("transaction", "target"),
+    [
+        ("{records: 10}", "transaction_coordinator(chaosk-writer)"),
+        ("{id: tills}", "transaction_coordinator(tills)"),
+        ("{id: tills}", "random(1, followers(orders, 0))"),
+    ],
+)
+def test_a_transactional_id_of_a_probe(tmp_path: Path, transaction: str, target: str) -> None:
+    """The one that it is given, and without one its own, which is made of its name."""
+    assert load_scenario(written(tmp_path, transacting(transaction, target))).transactional_ids
+
+
+@pytest.mark.parametrize(
+    ("transaction", "target", "says"),
+    [
+        ("{records: 10}", "transaction_coordinator(writer)", "did you mean 'chaosk-writer'?"),
+        ("{id: tills}", "host(transaction_coordinator(till))", "did you mean 'tills'?"),
+        (
+            "{id: tills}",
+            "transaction_coordinator(chaosk-writer)",
+            "there is no transactional.id 'chaosk-writer'; write one of tills",
+        ),
+    ],
+)
+def test_a_transactional_id_that_no_probe_has(tmp_path: Path, transaction: str, target: str, says: str) -> None:
+    """Is a mistake at the target, with what to write: nobody's coordinator is hit by a slip of the pen."""
+    with pytest.raises(DocumentError) as caught:
+        load_scenario(written(tmp_path, transacting(transaction, target)))
+    (problem,) = caught.value.problems
+    assert problem.path == "timeline[0].kill_broker.target"
+    assert says in problem.what
+
+
+def test_a_transactional_id_where_no_probe_has_any(tmp_path: Path) -> None:
+    """There is nothing to compare it with: it may be that of an application of theirs, as with groups."""
+    loaded = load_scenario(written(tmp_path, spoil(SCENARIO, "leader(orders, 0)", "transaction_coordinator(tills)")))
+    assert loaded.transactional_ids == ()
+
+
 def test_a_probe_may_not_use_kafkas_own_topics(tmp_path: Path) -> None:
     """Faults may aim at them, probes may not write there."""
     with pytest.raises(DocumentError, match="no topic '__consumer_offsets'"):
@@ -157,6 +203,7 @@ def test_draft_keeps_what_is_right() -> None:
     assert made.entries[1] is not None
     assert made.names == ("kill", "elect_leader-2", "cut", "again-1", "wait-4.2-1", "again-2", "wait-4.2-2")
     assert made.groups == {"readers"}
+    assert made.transactional_ids == frozenset()
 
 
 def test_complaints_find_the_nearest_place() -> None:

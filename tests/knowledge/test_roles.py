@@ -16,6 +16,8 @@ from chaosk.knowledge.roles import CLUSTER, EXAMPLES, hit, of_a_step, role
         ("followers(orders, 0)", "follower"),
         ("isr(orders, 0)", "replica"),
         ("coordinator(readers)", "coordinator"),
+        ("transaction_coordinator(billing)", "transaction coordinator"),
+        ("host(transaction_coordinator(billing))", "host of transaction coordinator"),
         ("controller", "controller"),
         ("controller leader", "controller"),
         ("controller followers", "controller follower"),

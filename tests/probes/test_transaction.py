@@ -45,6 +45,10 @@ def test_fields_survive_the_plan() -> None:
     assert Produce.model_validate(probe.model_dump(mode="json", by_alias=True)) == probe
     assert probe.settings("writer")["transactional.id"] == "shared"
     assert produce("orders").settings("writer")["transactional.id"] == "chaosk-writer"
+    assert (probe.transactional_ids("writer"), produce("orders").transactional_ids("writer")) == (
+        ("shared",), ("chaosk-writer",)
+    )  # fmt: skip
+    assert Produce.model_validate({"topic": "orders"}).transactional_ids("writer") == ()
 
 
 def test_every_record_is_in_a_transaction_that_ended(work: Work) -> None:

@@ -45,6 +45,7 @@ def test_fields_survive_the_plan() -> None:
     assert Transform.model_validate(probe.model_dump(mode="json", by_alias=True)) == probe
     assert probe.topics() == ("orders", "orders-out")
     assert probe.groups() == ("orders",)
+    assert probe.transactional_ids("pipe") == (probe.writing("pipe")["transactional.id"],)
 
 
 def test_every_input_has_one_output_that_was_committed(work: Work) -> None:

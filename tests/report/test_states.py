@@ -133,6 +133,7 @@ def looked(at: float, **more: object) -> dict[str, Any]:
     close: dict[str, Any] = {
         "logs": LOGS,
         "coordinators": {"readers": 1, "away": None},
+        "transaction_coordinators": {"readers": 2, "billing": None},
         "settings": {"orders": {"a": "1"}},
     }
     return {**snapshot(at, Shape()), **close, **more}
@@ -150,6 +151,8 @@ def test_a_closer_look_has_rows_of_its_own() -> None:
     assert rows["log of orders 0"] == [none, ("from 0 to 10", False), ("from 5 to 99", False), none]
     assert rows["coordinator of readers"] == [none, ("broker 1", False), ("broker 2", True), none]
     assert rows["coordinator of away"] == [none, ("none", False), none, none]
+    assert rows["transaction coordinator of readers"] == [none, ("broker 2", False), ("broker 2", False), none]
+    assert rows["transaction coordinator of billing"] == [none, ("none", False), ("none", False), none]
     assert rows["set on orders"] == [none, ("a=1", False), ("nothing", True), none]
     assert not {name for name in found.still_different if name.startswith(("log of", "coordinator of", "set on"))}
 
@@ -157,4 +160,5 @@ def test_a_closer_look_has_rows_of_its_own() -> None:
 @pytest.mark.parametrize("odd", [None, 7, [7], {"readers": []}, [[]]])
 def test_a_closer_look_that_was_tampered_with_is_no_crash(odd: object) -> None:
     """What is none of what chaosk writes is left out, or shown as text."""
-    assert state_table({"one": looked(1, logs=odd, coordinators=odd, settings=odd)}).columns == ("one",)
+    tampered = looked(1, logs=odd, coordinators=odd, transaction_coordinators=odd, settings=odd)
+    assert state_table({"one": tampered}).columns == ("one",)

@@ -12,6 +12,7 @@ from chaosk.cluster.snapshot import Snapshot
 from chaosk.cluster.views import PartitionView, View
 from chaosk.errors import ClusterError
 from chaosk.run import observing
+from chaosk.scenario import Scenario
 
 
 class Cluster:
@@ -39,18 +40,40 @@ class Mute(FakeLive):
             raise ClusterError("no broker answers")
         return super().coordinator(group)
 
+    def transaction_coordinator(self, transactional_id: str) -> int | None:
+        """Nor that of one ``transactional.id``."""
+        if transactional_id == "silent":
+            raise ClusterError("no broker answers")
+        return super().transaction_coordinator(transactional_id)
+
+
+SCENARIO = Scenario.model_validate({
+    "name": "looked at", "hypothesis": "it changes nothing", "covers": ["C1"], "timeline": [],
+    "topics": {"orders": {"partitions": 1, "replication_factor": 2}},
+    "probes": {
+        "reader": {"consume": {"topic": "orders", "group": "readers"}},
+        "other": {"consume": {"topic": "orders", "group": "silent"}},
+        "writer": {"produce": {"topic": "orders", "transaction": {}}},
+        "mute": {"produce": {"topic": "orders", "transaction": {"id": "silent"}}},
+    },
+})  # fmt: skip
+
 
 def look(live: FakeLive, cluster: Cluster) -> Snapshot:
-    """At a topic and two groups."""
-    return observing.observe(cast("Brokers", cluster), cast("Live", live), ["orders"], ["readers", "silent"])
+    """At a topic, two groups and two transactional ids."""
+    return observing.observe(cast("Brokers", cluster), cast("Live", live), SCENARIO)
 
 
 def test_what_is_told_is_written_down_and_the_rest_left_out() -> None:
     """A leader that does not answer has no log, a group of which nobody tells no coordinator: neither is a failure."""
-    live = Mute(states=(state(0, 0, (0, 1)),), coordinators={"readers": 2}, made={"topic orders": {"a": "1"}})
+    live = Mute(
+        states=(state(0, 0, (0, 1)),), coordinators={"readers": 2}, transactions={"chaosk-writer": 1},
+        made={"topic orders": {"a": "1"}},
+    )  # fmt: skip
     found = look(live, Cluster())
     assert (found.controller, [one.topic for one in found.partitions]) == (0, ["orders"])
     assert found.coordinators == {"readers": 2}
+    assert found.transaction_coordinators == {"chaosk-writer": 1}
     assert found.settings == {"orders": {"a": "1"}}
     assert found.logs == ()
     assert Snapshot.model_validate_json(found.model_dump_json()) == found

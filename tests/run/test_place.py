@@ -8,6 +8,7 @@ import pytest
 
 from chaosk.document import DocumentError
 from chaosk.inventory import Inventory
+from chaosk.lab.seating import seats
 from chaosk.lablayout import LabLayout
 from chaosk.run.place import layout_for, settle_on
 from chaosk.scenario import ClusterShape
@@ -71,6 +72,15 @@ def test_a_scenario_whose_brokers_have_settings_of_their_own_gets_a_lab_of_such_
     others = [shape(), shape(config={"num.io.threads": 2}), shape(brokers=2, config={"num.io.threads": 2})]
     assert len({layout.name, *(layout_for(each).name for each in others)}) == 4
     assert layout_for(shape(config={"num.io.threads": 2, "auto.leader.rebalance.enable": True})) == layout
+
+
+def test_a_scenario_about_racks_gets_a_lab_with_them() -> None:
+    """Its brokers are in them in turn; other racks are another lab, and so are settings besides."""
+    layout = layout_for(shape(brokers=4, racks=["a", "b"]))
+    assert (layout.racks, layout.brokers, layout.broker_config) == (("a", "b"), 4, {})
+    assert [seat.rack for seat in seats(layout) if seat.rack] == ["a", "b", "a", "b"]
+    others = [shape(racks=["b", "a"]), shape(racks=["a", "b"]), shape(racks=["a", "b"], config={"num.io.threads": 2})]
+    assert len({layout.name, *(layout_for(each).name for each in others)}) == 4
 
 
 def test_an_inventory_of_one_s_own_is_used_as_it_is(tmp_path: Path) -> None:

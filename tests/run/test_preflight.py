@@ -56,6 +56,17 @@ def test_a_cluster_of_another_shape_is_refused(wanted: ClusterShape, said: str) 
     assert "--inventory" in str(refused.value)
 
 
+def test_a_rack_without_a_broker_is_refused() -> None:
+    """Each rack that the scenario is about needs one; others may be there."""
+    plain = cluster(3, 3)
+    racks = {number: one.model_copy(update={"rack": "ab"[number % 2]}) for number, one in plain.brokers.items()}
+    check_shape(shape(racks=["b"]), plain.model_copy(update={"brokers": racks}))
+    with pytest.raises(PreflightError, match=r"needs brokers in rack c, mine has none there; name another cluster"):
+        check_shape(shape(racks=["a", "c"]), plain.model_copy(update={"brokers": racks}))
+    with pytest.raises(PreflightError, match=r"in rack a, mine has none there; .*in rack b"):
+        check_shape(shape(racks=["b", "a"]), plain)
+
+
 def test_both_kinds_of_shortage_are_said_at_once() -> None:
     """One look at the message is enough."""
     with pytest.raises(PreflightError, match=r"brokers, .*ZooKeeper"):

@@ -78,7 +78,9 @@ def test_roles_follow_the_cluster() -> None:
     """Roles are asked of the cluster as it is, not as it was assigned."""
     assert names("leader(orders, 0)", CUT_OFF) == ["broker 2 on node3"]
     assert names("isr(orders, 0)", CUT_OFF) == ["broker 0 on node1", "broker 2 on node3"]
-    assert names("coordinator(readers)", FakeLive(coordinators={"readers": 1})) == ["broker 1 on node2"]
+    both = FakeLive(coordinators={"billing": 1}, transactions={"billing": 2})
+    assert names("coordinator(billing)", both) == ["broker 1 on node2"]
+    assert names("transaction_coordinator(billing)", both) == ["broker 2 on node3"]
 
 
 def test_follower_is_next_in_line() -> None:
@@ -96,6 +98,7 @@ def test_follower_is_next_in_line() -> None:
         ("listener(CLIENT, leader(orders, 1))", CUT_OFF),
         ("controller", FakeLive(control=None)),
         ("coordinator(readers)", FakeLive()),
+        ("transaction_coordinator(readers)", FakeLive(coordinators={"readers": 1})),
         ("zookeeper leader", FakeLive(modes={1: "follower", 2: None, 3: None})),
         ("zookeeper followers", FakeLive(modes={1: None, 2: None, 3: None})),
         ("follower(orders, 0)", FakeLive(states=(state(0, 0, (0,)),))),
@@ -114,7 +117,7 @@ def test_names_nothing_where_the_role_is_vacant(text: str, live: FakeLive) -> No
     [
         "leader(orders, 0)", "follower(orders, 0)", "followers(orders, 0)", "replicas(orders, 0)", "isr(orders, 0)",
         "controller", "coordinator(readers)", "host(controller)", "random(1, isr(orders, 0))",
-        "apart_from(host node1)", "apart_from(controller)",
+        "transaction_coordinator(billing)", "apart_from(host node1)", "apart_from(controller)",
     ],
 )  # fmt: skip
 def test_says_when_the_cluster_cannot_tell(text: str) -> None:

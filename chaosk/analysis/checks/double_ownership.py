@@ -23,7 +23,8 @@ class DoubleOwnership(Check):
 
     B8. A member holds a partition from its assignment until that is revoked or lost; all members' clocks are one. A
     member that the group expelled (its heartbeats did not come through) learns of it late, and says ``lost`` then:
-    nothing keeps it from reading until it knows, so that is information. A member that only ended, or was killed,
+    nothing keeps it from reading until it knows, so that is information. So is a static member that was fenced by
+    another process with its ``group.instance.id``. A member that only ended, or was killed,
     may have been expelled without having learned of it: unproven. Where the group asked a member to give the
     partition up, it must not give it to another one before that: a violation.
 
@@ -50,7 +51,7 @@ class DoubleOwnership(Check):
             events, _with_records(events, overlaps(events), _FIRST, "records"), _OTHER, "other_records"
         )
         lives = events.table("polls").groupBy(*MEMBER).agg(F.max("invoked").alias("alive"))
-        expelled = "the group had expelled the first one, which learned of it late"
+        expelled = "the group had expelled or fenced the first one, which learned of it late"
         return (
             both.join(events.near(lives), on=list(MEMBER), how="left")
             .withColumns(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import reduce
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case, Process, Span
-from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, among, meaning
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.completeness import incomplete, there
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
@@ -19,6 +20,8 @@ from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.windows import Segments
 from chaosk.verdict import Measure
 
+FENCED = "FENCED_INSTANCE_ID"
+"""What a static member is told whose ``group.instance.id`` another process has taken."""
 _SOON = 15_000_000_000
 _MISSED = 60_000_000_000
 
@@ -28,8 +31,8 @@ class Rebalances(Check):
 
     D7. What members lose and get at overlapping times is one rebalance of the group. The first assignment of a group
     is none, nor is what happens before the baseline or when the consumers are told to end, nor the restart of a static
-    member (``group.instance.id``) that gets its partitions back before anybody else had them: the group does not
-    notice that.
+    member (``group.instance.id``) that gets its partitions back before anybody else had them, nor that another process
+    with its id takes its place and fences it: the group does not notice that.
 
     *Unnecessary* is one with the same members before and after: no process of the group that started, ended or was
     killed can be why, no partition was lost, and as many were given as were taken. Why the group had it nobody can
@@ -43,7 +46,7 @@ class Rebalances(Check):
     rule = "D7"
     title = "rebalances of consumer groups"
     counted = ("rebalance", "rebalances")
-    tables = ("assignments", "incarnations", "ends", "polls")
+    tables = ("assignments", "incarnations", "ends", "polls", "errors")
     order = ("began", "group")
 
     def violations(self, events: Events) -> DataFrame:
@@ -146,28 +149,48 @@ def _overlap(span: Span, window: Span) -> bool:
     return span.began <= window.ended and window.began <= span.ended
 
 
-def static(case: Case) -> tuple[str, ...]:
-    """Probes whose consumers are static members: a process that starts again takes the place of the one before."""
+def static(case: Case) -> dict[str, str]:
+    """By probe the name of the static member that it is: a process takes the place of the one before of that name."""
     consumes = {name: kinds.get("consume") or {} for name, kinds in case.plan.probes.items()}
-    return tuple(name for name, each in sorted(consumes.items()) if "group.instance.id" in (each.get("config") or {}))
+    ids = {name: (each.get("config") or {}).get("group.instance.id") for name, each in sorted(consumes.items())}
+    return {name: str(one) for name, one in ids.items() if one is not None}
 
 
 def _noticed(events: Events, rows: DataFrame) -> DataFrame:
-    """The assignments without those that one process of a static member left and the next one took up."""
+    """The assignments without those that one process of a static member left and the next one took up.
+
+    One that was fenced lost nothing of the member's: it learned that another process was the member.
+    """
     members = static(events.case)
     if not members:
         return rows
+    fenced = (
+        events.table("errors").filter(F.col("error") == FENCED)
+        .select(*MEMBER).distinct().withColumn("fenced", F.lit(True))
+    )  # fmt: skip
+    member = reduce(
+        lambda found, one: F.when(F.col("probe") == one[0], F.lit(one[1])).otherwise(found),
+        members.items(), F.lit(None).cast("string"),
+    )  # fmt: skip
     of_partition = Window.partitionBy("group", *PLACE).orderBy("at", "probe", "incarnation", "rebalance")
-    here = F.struct("probe", "incarnation", "kind")
-    marked = rows.withColumns({"before": F.lag(here).over(of_partition), "after": F.lead(here).over(of_partition)})
-    own = among(F.col("probe"), members)
-    resumed = (F.col("before.probe") == F.col("probe")) & (F.col("before.incarnation") < F.col("incarnation"))
-    left = (F.col("after.probe") == F.col("probe")) & (F.col("after.incarnation") > F.col("incarnation"))
+    here = F.struct("member", *MEMBER, "kind")
+    marked = (
+        rows.join(events.near(fenced), on=list(MEMBER), how="left")
+        .withColumn("member", member)
+        .filter(F.col("fenced").isNull() | (F.col("kind") != "lost"))
+        .withColumns({"before": F.lag(here).over(of_partition), "after": F.lead(here).over(of_partition)})
+    )
     assign, lost = F.col("kind") == "assign", F.col("kind") == "lost"
-    taken_up = assign & resumed & (F.col("before.kind") != "lost")
-    given_up = ~assign & ~lost & left & (F.col("after.kind") == "assign")
-    unnoticed = own & F.coalesce(taken_up | given_up, F.lit(False))
-    return marked.filter(~unnoticed).drop("before", "after")
+    taken_up = assign & _same_member("before") & (F.col("before.kind") != "lost")
+    given_up = ~assign & ~lost & _same_member("after") & (F.col("after.kind") == "assign")
+    unnoticed = F.coalesce(taken_up | given_up, F.lit(False))
+    return marked.filter(~unnoticed).drop("before", "after", "member", "fenced")
+
+
+def _same_member(other: str) -> Column:
+    """Whether the row before or after is of another process of the same static member."""
+    another = F.struct(*(F.col(f"{other}.{name}").alias(name) for name in MEMBER)) != F.struct(*MEMBER)
+    return (F.col(f"{other}.member") == F.col("member")) & another
 
 
 def _turns(events: Events) -> DataFrame:

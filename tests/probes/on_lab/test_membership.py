@@ -62,6 +62,28 @@ def test_work_beyond_the_poll_interval_costs_the_partitions(cluster: Cluster) ->
     assert all(row["outcome"] == "fail" for row in late), late
 
 
+def test_of_two_members_with_one_id_the_older_one_is_fenced(cluster: Cluster) -> None:
+    """The newer one has its partitions with no rebalance; the older one reads until it is told so, and never again."""
+    topic = cluster.topic(partitions=2)
+    sending = cluster.start(writer(topic), "writer")
+    member = reader(topic, commit="automatic", config={"group.instance.id": "till"})
+    older = cluster.start(member, "older")
+    until(older, lambda state: state.ok > 200)
+    newer = cluster.start(member, "newer")
+    until(newer, lambda state: state.ok > 100)
+    wait(lambda: any(kind == "lost" for kind, _ in changes(cluster, "older")))
+    assert sending.stop(30) == 0
+    cluster.until_read(("older", 0), ("newer", 0))
+    assert older.stop(30) == 0
+    assert newer.stop(30) == 0
+    assert [row["error"] for row in cluster.rows("errors", "older") if row["fatal"]] == ["FENCED_INSTANCE_ID"]
+    assert sorted(changes(cluster, "older")) == [("assign", 0), ("assign", 1), ("lost", 0), ("lost", 1)]
+    fenced = min(row["at"] for row in cluster.rows("assignments", "older") if row["kind"] == "lost")
+    assert max(row["at"] for row in cluster.rows("reads", "older")) < fenced
+    generations = {row["generation"] for name in ("older", "newer") for row in cluster.rows("generations", name)}
+    assert len(generations) == 1, "the group was rebalanced"
+
+
 @pytest.mark.parametrize("ends", ["stop", "kill"])
 def test_a_static_member_that_starts_again_is_not_missed(cluster: Cluster, ends: str) -> None:
     """Within its session it has the same partitions again, and the other member's are not touched."""

@@ -1,0 +1,26 @@
+"""The coordinator of a transactional id."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._nodes import broker_nodes
+
+
+class TransactionCoordinator(Target):
+    """The broker that keeps the transactions of a ``transactional.id`` now.
+
+    The id is that of a probe's ``transaction: {id: …}``; a probe ``NAME`` without one has ``chaosk-NAME``.
+    """
+
+    spelling: ClassVar[str] = "transaction_coordinator(TRANSACTIONAL_ID)"
+    example: ClassVar[str] = "transaction_coordinator(chaosk-writer)"
+
+    transactional_id: str
+    """The ``transactional.id``."""
+
+    def resolve(self, scene: Scene) -> tuple[Node, ...]:
+        """That broker; empty while the id has no coordinator."""
+        named = scene.live.transaction_coordinator(self.transactional_id)
+        return () if named is None else broker_nodes(scene.inventory, (named,))

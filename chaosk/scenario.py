@@ -23,7 +23,7 @@ from chaosk import registry
 from chaosk.allow import Allow
 from chaosk.bounds import Bound
 from chaosk.expect import Expect
-from chaosk.fields import Name
+from chaosk.fields import Name, Version
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.steps._contract import Step
@@ -85,6 +85,8 @@ class ClusterShape(Model):
     """Who keeps its metadata; without it either will do, and a lab has ZooKeeper."""
     hosts: Literal["hosts", "vms"] = "hosts"
     """What a lab's hosts are made of; about a cluster of your own it says nothing: preflight asks what that can."""
+    versions: Annotated[tuple[Version, ...], Field(strict=False, max_length=4)] = ()
+    """Versions of Kafka that a lab has installed, the first of them in use; a cluster of your own is asked by steps."""
     config: dict[str, Scalar] = Field(default_factory=dict)
     """Settings that every broker must have, like ``auto.leader.rebalance.enable: true``; a lab is put up with them."""
 

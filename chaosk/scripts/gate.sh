@@ -334,7 +334,7 @@ inner() {
         readonly) readonly_checked "$@" ;;
         settings) settings_checked "$@" ;;
         shape) shape_checked "$@" ;;
-        service | state)
+        service | state | version)
             on_the_list "$name" "$@"
             run "$name" "$@"
             ;;

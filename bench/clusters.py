@@ -24,8 +24,8 @@ from typing import NamedTuple
 from chaosk import lab
 from chaosk.document import load_variants
 from chaosk.document.kinds import is_space
-from chaosk.entity import spelled
 from chaosk.lablayout import LabLayout
+from chaosk.run.place import dressed
 from chaosk.scenario import Scenario
 
 HERE = Path(__file__).resolve().parent.parent
@@ -73,18 +73,21 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
     """Whether its steps, and what it says of its cluster, are for such a one."""
     if scenario.cluster.hosts == "vms" and layout.hosts != "vms":
         return False
+    if scenario.cluster.versions and layout.hosts == "vms":
+        return False
     mode = "kraft" if layout.controllers else "zookeeper"
     needs = (entry.step.needs for entry in scenario.timeline)
     return scenario.cluster.mode in {None, mode} and all(each is None or each.mode == mode for each in needs)
 
 
 def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
-    """The layout, with one broker for a scenario that wants no more, and names for one that takes them away."""
+    """The layout with what a scenario wants: one broker and no more, names to take away, settings, or versions."""
     if any(entry.step.names for entry in scenario.timeline):
         return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
-    if scenario.cluster.config:
-        config = {name: spelled(value) for name, value in scenario.cluster.config.items()}
-        return layout.model_copy(update={"broker_config": config, "name": f"{layout.name}-c"})
+    if special := dressed(scenario.cluster):
+        return layout.model_copy(
+            update={**special, "name": f"{layout.name}-{'v' if scenario.cluster.versions else 'c'}"}
+        )
     if scenario.cluster.brokers.max != 1:
         return layout
     return layout.model_copy(update={"brokers": 1, "name": f"{layout.name}-1"})
@@ -173,7 +176,7 @@ def main() -> None:
         try:
             everything(cluster, chosen.lab, chosen.only, chosen.csv)
         finally:
-            for more in ("", "-1", "-n", "-c"):
+            for more in ("", "-1", "-n", "-c", "-v"):
                 lab.down(chosen.lab + more, say, force=True)
 
 

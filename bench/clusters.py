@@ -25,8 +25,8 @@ from typing import NamedTuple
 from chaosk import lab
 from chaosk.document import load_variants
 from chaosk.document.kinds import is_space
-from chaosk.entity import spelled
 from chaosk.lablayout import LabLayout
+from chaosk.run.place import dressed
 from chaosk.scenario import Scenario
 
 HERE = Path(__file__).resolve().parent.parent
@@ -76,25 +76,20 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
         return False
     if layout.hosts == "vms" and any(entry.kind == "reset_connections" for entry in scenario.timeline):
         return False  # their kernel, Debian's UML, is built without CONFIG_INET_DIAG_DESTROY
+    if scenario.cluster.versions and layout.hosts == "vms":
+        return False  # an image has one version
     mode = "kraft" if layout.controllers else "zookeeper"
     needs = (entry.step.needs for entry in scenario.timeline)
     return scenario.cluster.mode in {None, mode} and all(each is None or each.mode == mode for each in needs)
 
 
 def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
-    """The layout, with one broker for a scenario that wants no more, and names for one that takes them away.
-
-    And with racks, and as many brokers as it wants in them, for one that asks for racks.
-    """
+    """The layout with what a scenario wants: one broker and no more, names to take away, settings, racks, versions."""
     if any(entry.step.names for entry in scenario.timeline):
         return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
-    if scenario.cluster.racks:
+    if special := dressed(scenario.cluster):
         brokers = max(layout.brokers, scenario.cluster.brokers.min)
-        in_racks = {"racks": scenario.cluster.racks, "brokers": brokers, "name": f"{layout.name}-r"}
-        return layout.model_copy(update=in_racks)
-    if scenario.cluster.config:
-        config = {name: spelled(value) for name, value in scenario.cluster.config.items()}
-        return layout.model_copy(update={"broker_config": config, "name": f"{layout.name}-c"})
+        return layout.model_copy(update={**special, "brokers": brokers, "name": f"{layout.name}-c"})
     if scenario.cluster.brokers.max != 1:
         return layout
     return layout.model_copy(update={"brokers": 1, "name": f"{layout.name}-1"})
@@ -188,7 +183,7 @@ def main() -> None:
             for times in range(1, chosen.times + 1):
                 everything(cluster, chosen.lab, chosen.only, times, chosen.csv)
         finally:
-            for more in ("", "-1", "-n", "-c", "-r"):
+            for more in ("", "-1", "-n", "-c"):
                 lab.down(chosen.lab + more, say, force=True)
 
 

@@ -31,6 +31,9 @@ Ip = Annotated[str, BeforeValidator(_ip), WithJsonSchema({"type": "string", "pat
 Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
 """An absolute path on a host."""
 
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9._-]{0,62}$")]
+"""A version of Kafka as its jars are called by, like ``3.9.2``."""
+
 User = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\\+-]{0,127}\$?$")]
 """An account, of a domain too, like ``CORP\\nina``: one word wherever it is written."""
 

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import get_args
 
-from chaosk import brokertool, disk, hoststate, mapper, oom, ownership, readonly, service
+from chaosk import brokertool, disk, hoststate, mapper, oom, ownership, readonly, service, versions
 from chaosk.dump.command import batches, markers
 from chaosk.dynamic import BrokerSetting, Limit
 from chaosk.errors import StepError
-from chaosk.inventory import Inventory, ServerProcess
+from chaosk.inventory import Inventory, KafkaProcess, ServerProcess
 from chaosk.scripts import PARTS, part, script
 from chaosk.transport.command import Command
 
@@ -115,6 +115,8 @@ def _list(inventory: Inventory) -> Iterator[str]:
     for process in inventory.every_process():
         for command in _on(process):
             yield _line("service", command)
+    for server in (*inventory.brokers.values(), *inventory.controllers.values()):
+        yield from _on_versions(server)
     for broker in inventory.brokers.values():
         if broker.data:
             for ask in (markers, batches):
@@ -135,6 +137,20 @@ def _on(process: ServerProcess) -> Iterator[Command]:
         yield ask(process)
     yield from (service.signal(process, "KILL"), service.signal(process, "STOP"), service.resume(process))
     yield from (service.start(process), service.stop(process))
+
+
+def _on_versions(process: KafkaProcess) -> Iterator[str]:
+    """All that is done to the link through which a server is started."""
+    if process.installation is None:
+        return
+    for version in process.installation.versions:
+        for span in get_args(versions.Span):
+            yield _line("version", versions.fits(process, version, span))
+        for ask in (versions.point, versions.is_switched):
+            yield _line("version", ask(process, version))
+        yield _line("service", versions.leave(process, version))
+    for look in (versions.is_away, versions.back, versions.is_back):
+        yield _line("version", look(process))
 
 
 def _on_owner(host: str, folder: str) -> Iterator[Command]:

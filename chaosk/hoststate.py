@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import structlog
 
-from chaosk.inventory import Inventory, ScriptService
+from chaosk.inventory import Inventory, KafkaProcess, ScriptService
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
@@ -15,8 +15,9 @@ log = structlog.get_logger()
 
 OURS = ("chaosk", "CHAOSK")
 """What every rule of ours names."""
-TOUCHED = ("-A INPUT ", "-A OUTPUT ", "service ", "data ")
-"""What chaosk changes besides what is its own: the chains it puts its jumps into, services, and data directories."""
+TOUCHED = ("-A INPUT ", "-A OUTPUT ", "service ", "data ", "link ")
+"""What chaosk changes besides what is its own: the chains it puts its jumps into, services, data directories, and the
+links that name installations."""
 
 
 def ask(inventory: Inventory, host: str) -> Command:
@@ -31,7 +32,9 @@ def ask(inventory: Inventory, host: str) -> Command:
     )
     folders = dict.fromkeys(folder for process in inventory.processes(host) for folder in process.data)
     data = (word for folder in folders for word in ("data", folder))
-    argv = ("sh", "-c", script("state"), "chaosk", *words, *data)
+    found = (process.installation for process in inventory.processes(host) if isinstance(process, KafkaProcess))
+    links = (word for link in dict.fromkeys(one.link for one in found if one) for word in ("link", link))
+    argv = ("sh", "-c", script("state"), "chaosk", *words, *data, *links)
     return Command(host=host, argv=argv, sudo=True, timeout=20.0, repeatable=True)
 
 

@@ -14,6 +14,7 @@ from pydantic import Discriminator, Field, StringConstraints, Tag, model_validat
 from pydantic_core import PydanticCustomError
 
 from chaosk.fields import Address, Argv, Firewall, Id, Name, Path, Port, UnitName, User
+from chaosk.installation import Installation
 from chaosk.model import Model
 from chaosk.quorum import mistakes
 from chaosk.stop_conditions._rules import Rules
@@ -141,7 +142,14 @@ class ServerProcess(Model):
     """The log file it writes."""
 
 
-class Broker(ServerProcess):
+class KafkaProcess(ServerProcess):
+    """What only brokers and controllers have in common."""
+
+    installation: Installation | None = None
+    """Which versions of Kafka its host has, and the link that names the one in use; for ``switch_version``."""
+
+
+class Broker(KafkaProcess):
     """A Kafka broker."""
 
     listeners: dict[str, Listener] = Field(min_length=1)
@@ -152,7 +160,7 @@ class Broker(ServerProcess):
     """Its ``broker.rack``: what the target ``rack(NAME)`` goes by."""
 
 
-class Controller(ServerProcess):
+class Controller(KafkaProcess):
     """A KRaft controller in a process of its own."""
 
     port: Port = 9093

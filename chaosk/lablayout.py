@@ -25,6 +25,8 @@ class LabLayout(Model):
     """In KRaft, how many controllers have a process of their own; with none, the first brokers are it as well."""
     kafka: str = "3.9.2"
     """The Kafka version, from Maven Central."""
+    also: Annotated[tuple[str, ...], Field(strict=False, max_length=3)] = ()
+    """Other versions of Kafka that are installed on every host, for ``switch_version``; only on ``hosts``."""
     mode: Literal["zookeeper", "kraft"] | None = None
     """Who keeps the metadata; default: ZooKeeper for 3.x, KRaft for 4.x, which knows nothing else."""
     hosts: Literal["hosts", "vms"] = "hosts"

@@ -23,7 +23,7 @@ from chaosk import registry
 from chaosk.allow import Allow
 from chaosk.bounds import Bound
 from chaosk.expect import Expect
-from chaosk.fields import Name
+from chaosk.fields import Name, Version
 from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.steps._contract import Step
@@ -87,6 +87,8 @@ class ClusterShape(Model):
     """What a lab's hosts are made of; about a cluster of your own it says nothing: preflight asks what that can."""
     racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()
     """Racks (``broker.rack``) that must each have a broker; a lab puts its brokers into them in turn: ``[a, a, b]``."""
+    versions: Annotated[tuple[Version, ...], Field(strict=False, max_length=4)] = ()
+    """Versions of Kafka that a lab has installed, the first of them in use; a cluster of your own is asked by steps."""
     config: dict[str, Scalar] = Field(default_factory=dict)
     """Settings that every broker must have, like ``auto.leader.rebalance.enable: true``; a lab is put up with them."""
 

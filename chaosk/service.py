@@ -84,6 +84,12 @@ def stop(process: ServerProcess) -> Command:
     return _foreign(process, "stop", *argv)
 
 
+def stop_from(process: ServerProcess, folder: str) -> Command:
+    """Stop it cleanly, unless it is seen to run from another installation of Kafka than the one in a folder."""
+    argv = process.service.stop if isinstance(process.service, ScriptService) else ()
+    return _foreign(process, "stop-from", folder, *argv)
+
+
 def _foreign(process: ServerProcess, *words: str) -> Command:
     """What runs the operator's own scripts: who knows what they leave behind."""
     return _command(process, *words, timeout=SLOW, repeatable=True, alone=True)

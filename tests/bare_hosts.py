@@ -131,7 +131,7 @@ def _create(wanted: Lab, kind: NamespaceHosts) -> None:
     runner.write(init, Path(build.__file__).with_name("init.py").read_text(encoding="utf-8"))
     cached = jars.ensure(wanted.layout.kafka, wanted.mode.dependencies(wanted.layout), print)
     kind.check()
-    kind.create(wanted.seats, files, preflight.machine(cached, init))
+    kind.create(wanted.seats, files, preflight.machine({wanted.layout.kafka: cached}, init))
     inventory = wanted.mode.inventory(wanted.seats, wanted.layout, wanted.state.namespace)
     values = inventory.model_dump(mode="json", exclude_defaults=True)
     runner.write(wanted.state.inventory, yaml.safe_dump(values, sort_keys=False))

@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from chaosk.cluster.live import PartitionState, ProbeState, UnknownTopic
 from chaosk.entity import Entity
 from chaosk.errors import ClusterError
+from chaosk.installation import Installation
 from chaosk.inventory import Broker, Controller, Host, Inventory, Listener, ScriptService, ZooKeeper
 
+INSTALLATION = Installation(
+    link="/opt/kafka", versions={version: f"/opt/kafka-{version}" for version in ("3.9.1", "3.9.2", "4.1.1", "4.2.0")}
+)
 SERVICE = ScriptService(start=("/start",), stop=("/stop",), pid_file="/run/pid")
 
 
@@ -23,6 +27,7 @@ def inventory(brokers: int = 3, zookeepers: int = 3) -> Inventory:
                 service=SERVICE,
                 data=("/var/lib/kafka",),
                 rack="abcdefghi"[n],
+                installation=INSTALLATION,
                 listeners={
                     "CLIENT": Listener(address=f"198.18.0.{11 + n}", port=9092),
                     "REPLICATION": Listener(address=f"198.18.0.{11 + n}", port=9093, clients=False),

@@ -43,6 +43,7 @@ def inventory() -> dict[str, Any]:
         "host": "node1",
         "service": {"start": ["/opt/start", "2"], "stop": ["/opt/stop", "2"], "pid_file": "/run/2.pid"},
         "config": "/etc/2.properties", "data": ["/data/2"], "log": "/log/2", "rack": "attic",
+        "installation": {"link": "/opt/link", "versions": {"3.9.1": "/opt/other"}},
         "listeners": {"OTHER": {"address": "kafka3.example.com", "port": 9094}},
     }  # fmt: skip
     zookeeper = {"service": {"systemd": "zk2.service"}, "config": "/etc/zk", "data": ["/zk"], "log": "/log/zk"}
@@ -73,6 +74,7 @@ def scenario() -> dict[str, Any]:
     """A scenario with every field that a step, a probe or anything else has."""
     document: dict[str, Any] = yaml.safe_load(SCENARIO)
     document["tags"] = ["slow"]
+    document["cluster"]["versions"] = ["3.9.2", "3.9.1"]
     document["cluster"]["config"] = {"auto.leader.rebalance.enable": True, "broker.rack": "attic"}
     document["allow"] = dict.fromkeys(Allow.model_fields, "it is a test")
     document["topics"]["orders"]["config"]["cleanup.policy"] = "delete"
@@ -101,6 +103,7 @@ def scenario() -> dict[str, Any]:
             ("fail_disk", {"operations": "writes"}),
         )
     ]
+    more.append({"switch_version": {"target": "broker 2", "version": "3.9.1"}, "for": "1s"})
     limits = {"consumer_byte_rate": "1KiB", "request_percentage": 5}
     more.append({"set_quota": {"client": "shop", "user": "ann", **limits}, "for": "1s"})
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way

@@ -17,6 +17,10 @@ def on_hosts(*addresses: str) -> Inventory:
             "service": _service("kafka"),
             "config": "/etc/kafka/server.properties",
             "data": ["/var/lib/kafka", "/mnt/more"],
+            "installation": {
+                "link": "/opt/kafka",
+                "versions": {"3.9.1": "/opt/kafka-3.9.1", "3.9.2": "/opt/kafka-3.9.2"},
+            },
             "listeners": {
                 "CLIENT": {"address": address, "port": 9092},
                 "REPLICATION": {"address": address, "port": 9093, "clients": False},

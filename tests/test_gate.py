@@ -44,6 +44,8 @@ STEPS = {
     "change_owner": "{target: broker 1, directory: /mnt/more}",
     "remount_read_only": "{target: broker 1, directory: /mnt/more}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",
+    "switch_version": "{target: brokers, version: 3.9.1}",
+    "restore_version": "{target: brokers}",
     "set_broker_config": "{target: brokers, config: {num.io.threads: 4, message.max.bytes: 1000}}",
     "set_quota": "{user: ann, client: shop, producer_byte_rate: 1KiB, request_percentage: 12.5}",
 }

@@ -100,6 +100,36 @@ def test_start_and_stop(process: ServerProcess, pid: int) -> None:
     assert run(service.stop(process)).stdout == "does not run\n"
 
 
+HOLDS_A_JAR = "import signal, sys; jar = open(sys.argv[2]); signal.pause()"
+
+
+@pytest.mark.parametrize(("folder", "runs"), [("new", False), ("old", True)])
+def test_only_what_runs_from_there_is_stopped(
+    process: ServerProcess, tmp_path: Path, folder: str, *, runs: bool
+) -> None:
+    """An undo that is carried out twice must not stop what it has brought back."""
+    assert isinstance(process.service, ScriptService)
+    for each in ("old", "new"):
+        (tmp_path / each).mkdir()
+    jar = tmp_path / "new" / "kafka-clients-3.9.2.jar"
+    jar.touch()
+    begin = f'setsid "$@" </dev/null >/dev/null 2>&1 & echo $! >"{pid_file(process)}"'
+    words = (sys.executable, "-c", HOLDS_A_JAR, str(process.config), str(jar))
+    server = process.model_copy(
+        update={"service": process.service.model_copy(update={"start": ("sh", "-c", begin, "sh", *words)})}
+    )
+    assert run(service.start(server)).returncode == 0
+    opened = Path(f"/proc/{pid_file(process).read_text().strip()}/fd")
+    end = time.monotonic() + 5
+    while jar not in [link.resolve() for link in opened.iterdir()]:
+        assert time.monotonic() < end
+    try:
+        assert run(service.stop_from(server, str(tmp_path / folder))).returncode == 0
+        wait(service.is_running(server) if runs else service.is_gone(server))
+    finally:
+        run(service.signal(server, "KILL"))
+
+
 def free_port() -> int:
     """A port that nobody listens on at the moment."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -30,6 +30,7 @@ def command() -> None:
 @click.option("--zookeepers", type=int, help="How many ZooKeeper nodes (default 3).")
 @click.option("--controllers", type=int, help="KRaft: controllers with a process of their own (default none).")
 @click.option("--kafka", help="The Kafka version (default 3.9.2).")
+@click.option("--also", multiple=True, metavar="VERSION", help="Another version, installed beside it; repeatable.")
 @click.option("--mode", type=click.Choice(["zookeeper", "kraft"]), help="By default zookeeper for 3.x, kraft for 4.x.")
 @click.option("--names/--addresses", default=None, help="How clients are told of brokers; default: addresses.")
 @click.option("--secure/--plain", default=None, help="Clients by TLS and with a password, or (default) in the clear.")
@@ -41,9 +42,9 @@ def command() -> None:
     help="What hosts are made of: namespaces (hosts, the default) or virtual machines.",
 )
 @click.option("--layout", "layout_json", type=click.File("r"), hidden=True, help="A layout as JSON.")
-def up_command(file: Path | None, layout_json: Any, **options: str | int | bool | None) -> None:  # noqa: ANN401
+def up_command(file: Path | None, layout_json: Any, **options: str | int | bool | tuple[str, ...] | None) -> None:  # noqa: ANN401
     """Put a lab up, or make it whole again; a healthy one is left as it is."""
-    given = {key: value for key, value in options.items() if value is not None}
+    given = {key: value for key, value in options.items() if value not in {None, ()}}
     base = json.load(layout_json) if layout_json else _from_file(file)
     inventory = up(_layout(base | given), click.echo)
     if layout_json is None:

@@ -14,6 +14,7 @@ from chaosk.errors import LabError
 from chaosk.lab import (
     archive,
     health,
+    installations,
     jars,
     kinds,
     lab,
@@ -88,7 +89,7 @@ def _same(wanted: Lab) -> None:
 
 def _essence(one: Lab) -> tuple[object, ...]:
     has = one.layout
-    return one.mode, one.seats, has.kafka, has.broker_config, has.broker_overrides, has.hosts, has.secure
+    return one.mode, one.seats, has.kafka, has.also, has.broker_config, has.broker_overrides, has.hosts, has.secure
 
 
 def clear(kind: HostKind, state: places.LabState) -> None:
@@ -102,7 +103,8 @@ def clear(kind: HostKind, state: places.LabState) -> None:
 
 def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     kind.check()
-    cached = jars.ensure(wanted.layout.kafka, wanted.mode.dependencies(wanted.layout), say)
+    installed = {version: _jars(wanted, version, say) for version in (wanted.layout.kafka, *wanted.layout.also)}
+    cached = installed[wanted.layout.kafka]
     files = _files(wanted)
     tools = (file for file in files[wanted.seats[0].host] if file.only is None and file.path.startswith(launchers.BIN))
     kind.prepare(cached, tuple(tools), say)
@@ -126,11 +128,15 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     }
     init = directory / "init.py"
     runner.write(init, Path(__file__).with_name("init.py").read_text(encoding="utf-8"))
-    machine = preflight.machine(cached, init)
+    machine = preflight.machine(installed, init)
     kind.create(wanted.seats, files, machine)
     _hosts(wanted, kind, say)
     if isinstance(kind, NamespaceHosts):
         archive.ensure(kind, wanted.seats[0].host, cached, Path(machine.java_home), say)
+
+
+def _jars(wanted: Lab, version: str, say: Say) -> Path:
+    return jars.ensure(version, wanted.mode.dependencies(wanted.layout.model_copy(update={"kafka": version})), say)
 
 
 def _files(wanted: Lab) -> dict[str, tuple[HostFile, ...]]:
@@ -227,5 +233,7 @@ def _write_inventory(wanted: Lab) -> None:
         inventory = power.inventory(unit.inventory(inventory), state.name)
     if wanted.layout.secure:
         inventory = secure.inventory(inventory)
+    if wanted.layout.also:
+        inventory = installations.inventory(inventory, wanted.layout)
     values = inventory.model_dump(mode="json", exclude_defaults=True)
     runner.write(state.inventory, yaml.safe_dump(values, sort_keys=False))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from chaosk.lab import installations
 from chaosk.lab.seating import Seat
 
 Argv = list[str]
@@ -32,8 +33,8 @@ class Machine:
     init: str
     """The path of ``init.py``."""
     java_home: str
-    jars: str
-    """The directory with Kafka's jars."""
+    installed: tuple[tuple[str, str], ...]
+    """Versions of Kafka, each with the directory of its jars; the first is the one that is used at first."""
     hidden: str
     """The directory with the labs' state, keys among it: hosts see it empty."""
     read_only: tuple[str, ...]
@@ -88,6 +89,7 @@ def plan(seat: Seat, at: Path, machine: Machine) -> dict[str, str | list[Argv]]:
         "populate": [
             ["rm", "-rf", f"{root}/opt/kafka"],
             ["cp", "-a", "--no-preserve=ownership", f"{at}/skeleton/.", root],
+            *installations.commands(root, machine.installed),
             ["mkdir", "-p", *(root + path for path in (*_PLACES, machine.hidden))],
         ],
         "mount": [
@@ -114,7 +116,7 @@ def _overlay(disk_at: str) -> Argv:
 def _mounts(root: str, machine: Machine) -> list[Argv]:
     return [
         *(argv for path in machine.separate for argv in _read_only(path, root + path)),
-        *_read_only(machine.jars, f"{root}/opt/kafka/libs"),
+        *(argv for jars, place in installations.libs(machine.installed) for argv in _read_only(jars, root + place)),
         *_read_only(machine.java_home, f"{root}/opt/java"),
         ["mount", "--bind", f"{root}/../home", f"{root}/home"],
         *(

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from chaosk.cluster.wire import Place
-from chaosk.lab import unit
+from chaosk.lab import installations, unit
 from chaosk.lab.mode import Mode, mode_of
 from chaosk.lab.seating import Role, Seat
 from chaosk.lab.service import Service
@@ -42,7 +42,8 @@ class Lab:
         counted = [_counted(roles[role], noun) for role, noun in nouns.items() if roles[role]]
         kraft = "" if roles["zookeeper"] else " in KRaft mode"
         made_of = ", virtual machines" if self.layout.hosts == "vms" else ""
-        return f"{', '.join(counted)}, Kafka {self.layout.kafka}{kraft}{made_of}"
+        also = f" (and {', '.join(self.layout.also)})" if self.layout.also else ""
+        return f"{', '.join(counted)}, Kafka {self.layout.kafka}{also}{kraft}{made_of}"
 
 
 def _counted(number: int, noun: str) -> str:
@@ -53,6 +54,7 @@ def describe(layout: LabLayout, state: LabState) -> Lab:
     """The lab that ``layout`` asks for; raises UsageError when it contradicts itself."""
     mode = mode_of(layout)
     mode.check(layout)
+    installations.check(layout)
     seated = mode.seats(layout)
     services = mode.services(seated)
     if layout.hosts == "vms":

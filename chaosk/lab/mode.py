@@ -52,6 +52,8 @@ def mode_of(layout: LabLayout) -> Mode:
     from chaosk.lab.kraft_mode import KRaftMode  # noqa: PLC0415 - it implements what is defined here
     from chaosk.lab.zookeeper_mode import ZooKeeperMode  # noqa: PLC0415 - it, too
 
+    for other in layout.also:
+        mode_of(layout.model_copy(update={"kafka": other, "also": ()}))
     words = layout.kafka.split(".")
     if len(words) != 3 or not all(word.isdecimal() and word.isascii() for word in words):
         raise UsageError(f"kafka: {layout.kafka!r} is not a version; write all three numbers, like 3.9.2")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from chaosk.errors import LabError
@@ -37,14 +38,17 @@ def _available_memory() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
 
 
-def machine(jars: Path, init: Path) -> Machine:
-    """What hosts borrow from this machine, their process 1 running ``init``; raises LabError without Java."""
+def machine(installed: Mapping[str, Path], init: Path) -> Machine:
+    """What hosts borrow from this machine, their process 1 running ``init``; raises LabError without Java.
+
+    ``installed`` has by version of Kafka the directory with its jars, first the one that is used at first.
+    """
     users = {entry.pw_name for entry in pwd.getpwall()}
     return Machine(
         python=_python(),
         init=str(init),
         java_home=str(runner.find("java").resolve().parent.parent),
-        jars=str(jars),
+        installed=tuple((version, str(jars)) for version, jars in installed.items()),
         hidden=str(state.state_root()),
         read_only=tuple(path for path in _MACHINE_WIDE if Path(path).exists()),
         propagation="unchanged" if in_chroot() else "slave",

@@ -20,7 +20,7 @@ KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
 
 def layout_for(shape: ClusterShape) -> LabLayout:
     """The smallest lab that a scenario can run on: the default one, or one with a name of its own."""
-    if shape.config or shape.racks:
+    if dressed(shape):
         return _configured(shape)
     brokers, machines = max(1, shape.brokers.min), "vm" if shape.hosts == "vms" else ""
     if shape.mode == "kraft":
@@ -37,12 +37,22 @@ def layout_for(shape: ClusterShape) -> LabLayout:
 
 
 def _configured(shape: ClusterShape) -> LabLayout:
-    """A lab whose brokers have settings of their own, or racks; its name tells it from all others."""
-    config = {name: spelled(value) for name, value in sorted(shape.config.items())}
-    plain = layout_for(shape.model_copy(update={"config": {}, "racks": ()}))
-    layout = plain.model_copy(update={"broker_config": config, "racks": shape.racks})
+    """A lab that has what a scenario asks for beyond numbers; its name tells it from all others."""
+    plain = layout_for(shape.model_copy(update={"config": {}, "racks": (), "versions": ()}))
+    layout = plain.model_copy(update=dressed(shape))
     mark = hashlib.sha256(layout.model_dump_json().encode()).hexdigest()[:8]
     return layout.model_copy(update={"name": f"c-{mark}"})
+
+
+def dressed(shape: ClusterShape) -> dict[str, object]:
+    """What a lab's layout has to be given for the settings, racks and versions that a scenario wants, and no others."""
+    config = {name: spelled(value) for name, value in sorted(shape.config.items())}
+    found: dict[str, object] = {"broker_config": config} if config else {}
+    if shape.racks:
+        found |= {"racks": shape.racks}
+    if shape.versions:
+        found |= {"kafka": shape.versions[0], "also": shape.versions[1:]}
+    return found
 
 
 def settle_on(inventory: Path | None, shape: ClusterShape, say: Callable[[str], None]) -> Inventory:

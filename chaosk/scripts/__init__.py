@@ -26,6 +26,7 @@ PARTS = {
     "settings": ("settings",),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
+    "version": ("process", "version"),
 }
 """By script that commands run, the files it is made of, in order."""
 

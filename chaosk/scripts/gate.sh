@@ -348,7 +348,7 @@ inner() {
         reset) reset_checked "$@" ;;
         settings) settings_checked "$@" ;;
         shape) shape_checked "$@" ;;
-        service | state)
+        service | state | version)
             on_the_list "$name" "$@"
             run "$name" "$@"
             ;;

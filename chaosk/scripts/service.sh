@@ -1,12 +1,14 @@
 # One server process on this host, as root: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG [ARGUMENT...]
 #
 #   ACTION  runs | gone PORT... | frozen | awake | signal NAME | signal-if-running NAME |
-#           start PORTS [ARGV...] | stop [ARGV...]; PORTS are comma-separated, or nothing
+#           start PORTS [ARGV...] | stop [ARGV...] | stop-from FOLDER [ARGV...]; PORTS are comma-separated, or nothing
 #   KIND    systemd (PLACE is a unit, and there is no ARGV) | script (PLACE is a pid file)
 #   CONFIG  the process's configuration file, or nothing if it is not known
 #
 # Under a lease (lease.sh names its folder in CHAOSK_LEASE) a stop leaves there which process it asked to end. That one
 # may serve for minutes yet, while it hands its leaderships over, but it will be gone: a start waits for its end first.
+#
+# To stop it from a FOLDER is to stop it unless it is seen to run from another installation of Kafka.
 #
 # process.sh comes before this.
 #
@@ -93,6 +95,13 @@ start_until_it_stays() {
     fail "started $tries times, and it ended each time; its log says why"
 }
 
+stop() {
+    [ -n "$pid" ] || [ "$kind" = systemd ] || { echo "does not run" && exit 0; }
+    mark_leaving
+    [ "$kind" = script ] || exec systemctl stop -- "$place" # also where systemd is about to start it again
+    exec "$@"
+}
+
 find_process
 case $action in
     runs)
@@ -127,11 +136,12 @@ case $action in
     start)
         start_until_it_stays "$@"
         ;;
-    stop)
-        [ -n "$pid" ] || [ "$kind" = systemd ] || { echo "does not run" && exit 0; }
-        mark_leaving
-        [ "$kind" = script ] || exec systemctl stop -- "$place" # also where systemd is about to start it again
-        exec "$@"
+    stop) stop "$@" ;;
+    stop-from)
+        jar=$([ -z "$pid" ] || clients_jar "$pid")
+        [ -z "$jar" ] || below "$jar" "$1" || { echo "process $pid runs from $jar" && exit 0; }
+        shift
+        stop "$@"
         ;;
     *) fail "no such action: $action" ;;
 esac

@@ -1,6 +1,7 @@
 # What chaosk's faults could have changed on this host, as root: sh -c SCRIPT chaosk [KIND PLACE]...
 #
-# KIND is systemd (PLACE is a unit), script (PLACE is a pid file) or data (PLACE is a data directory). One fact a line,
+# KIND is systemd (PLACE is a unit), script (PLACE is a pid file), data (PLACE is a data directory) or link (PLACE is the
+# symbolic link that names an installation). One fact a line,
 # `SUBJECT WHAT`, without counters, process ids and times, so that two answers can be compared line by line.
 
 service() {
@@ -46,13 +47,14 @@ grep -h -o -s -a 'CHAOSK_LOAD=[0-9a-f]*' /proc/[0-9]*/environ | sort -u | sed 's
 if command -v ip >/dev/null; then
     ip -o addr show permanent | sed 's/^[0-9]*: *\([^ ]*\) *\([^ ]* [^ ]*\) .*/address \1 \2/'
 fi
-# What readonly.sh, mapper.sh and address.sh have still to bring back.
-for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/* /var/lib/chaosk/address/*; do
+# What readonly.sh, mapper.sh, address.sh and version.sh have still to bring back.
+for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/* /var/lib/chaosk/address/* /var/lib/chaosk/versions/*; do
     [ ! -e "$note" ] || echo "kept $note"
 done
 while [ $# -ge 2 ]; do
     case $1 in
         data) data "$2" ;;
+        link) echo "link $2 names $(readlink -- "$2")" ;;
         *) echo "service $2 $(service "$1" "$2")" ;;
     esac
     shift 2

@@ -27,6 +27,8 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         (["up", "--kafka", "4.1.1", "--mode", "zookeeper"], "kafka: 4.1.1 has no ZooKeeper mode"),
         (["up", "--kafka", "4.1.1", "--zookeepers", "3"], "a cluster in KRaft mode has none; leave them out"),
         (["up", "--controllers", "3"], "for KRaft write mode: kraft"),
+        (["up", "--also", "3.9.1", "--also", "3.9.2"], "also: 3.9.2 is installed already"),
+        (["up", "--also", "3.9.1", "--hosts", "vms"], "also: virtual machines have one version"),
         (["up", "--mode", "raft"], "'raft' is not one of 'zookeeper', 'kraft'"),
         (["up", "--kafka", "latest"], "'latest' is not a version"),
         (["up", "--file", "/nowhere.yaml"], "/nowhere.yaml"),

@@ -16,7 +16,7 @@ MACHINE = Machine(
     python="/py",
     init="/init.py",
     java_home="/jdk",
-    jars="/jars",
+    installed=(("3.9.2", "/jars"),),
     hidden="/state",
     read_only=("/proc/sys", "/proc/irq"),
 )
@@ -37,6 +37,23 @@ def test_plan_is_json() -> None:
     """It travels to process 1 as a file."""
     plan = host_plan.plan(BOTH, AT, MACHINE)
     assert json.loads(json.dumps(plan)) == plan
+
+
+def test_several_versions_are_folders_and_a_link() -> None:
+    """Each with its own jars, the link to the first; what outlives a reboot is made once, what does not each time."""
+    several = Machine(**{**_fields(MACHINE), "installed": (("3.9.2", "/two"), ("3.9.1", "/one"))})  # type: ignore[arg-type]
+    plan, root = host_plan.plan(BOTH, AT, several), f"{AT}/disk/root"
+    assert ["ln", "-s", "kafka-3.9.2", f"{root}/opt/kafka"] in plan["populate"]
+    assert ["cp", "-a", f"{root}/opt/kafka-3.9.2", f"{root}/opt/kafka-3.9.1"] in plan["populate"]
+    for jars, version in (("/two", "3.9.2"), ("/one", "3.9.1")):
+        assert ["mount", "--bind", jars, f"{root}/opt/kafka-{version}/libs"] in plan["mount"]
+
+
+def test_one_version_is_a_folder() -> None:
+    """As it ever was: nothing is a link that need not be."""
+    plan, root = host_plan.plan(BOTH, AT, MACHINE), f"{AT}/disk/root"
+    assert ["mount", "--bind", "/jars", f"{root}/opt/kafka/libs"] in plan["mount"]
+    assert not [argv for argv in plan["populate"] if argv[0] == "ln"]
 
 
 def test_there_is_no_gateway() -> None:

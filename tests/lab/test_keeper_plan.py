@@ -14,7 +14,9 @@ from chaosk.lab.seating import Seat
 from chaosk.lab.state import LabState
 
 BOTH = Seat("node1", "198.18.0.11", 0, 1)
-MACHINE = Machine(python="/py", init="/init.py", java_home="/jdk", jars="/jars", hidden="/state", read_only=())
+MACHINE = Machine(
+    python="/py", init="/init.py", java_home="/jdk", installed=(("3.9.2", "/jars"),), hidden="/state", read_only=()
+)
 
 
 def test_keeper_plan_has_every_host() -> None:
@@ -39,7 +41,13 @@ def test_the_keeper_dies_with_its_parent() -> None:
 def test_mounts_stay_inside(propagation: str) -> None:
     """The lab takes part in the machine's unmounts, never the machine in the lab's mounts; in a chroot as is."""
     machine = Machine(
-        python="/py", init="/i", java_home="/j", jars="/k", hidden="/s", read_only=(), propagation=propagation
+        python="/py",
+        init="/i",
+        java_home="/j",
+        installed=(("3.9.2", "/k"),),
+        hidden="/s",
+        read_only=(),
+        propagation=propagation,
     )
     argv = keeper_plan.start(LabState(Path("/state"), "x"), machine)
     assert argv[argv.index("--propagation") + 1] == propagation

@@ -41,7 +41,7 @@ def create(state: LabState) -> NamespaceHosts:
     kind = NamespaceHosts(state)
     kind.check()
     files = {seat.host: ssh_files.files(seat, SEATS, key, client) for seat in SEATS}
-    kind.create(SEATS, files, preflight.machine(jars, init))
+    kind.create(SEATS, files, preflight.machine({"3.9.2": jars}, init))
     return kind
 
 
@@ -204,7 +204,7 @@ def test_a_second_keeper_is_refused(hosts: NamespaceHosts, state: LabState) -> N
     """Two keepers of one lab would be two labs under one name."""
     init = state.directory / "init.py"
     with pytest.raises(LabError, match=f"a keeper runs already; do: chaosk lab down --name {state.name}"):
-        hosts._launch_keeper(preflight.machine(state.root / "jars", init))
+        hosts._launch_keeper(preflight.machine({"3.9.2": state.root / "jars"}, init))
 
 
 def test_a_keeper_that_cannot_start_says_why(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_keeper_that_cannot_start_says_why(tmp_path: Path) -> None:
     namespace.make(place.namespace_file)
     init = Path(namespace.__file__).with_name("init.py")
     with pytest.raises(LabError, match="the lab's keeper did not start: KeyError: 'control'"):
-        broken._launch_keeper(preflight.machine(tmp_path, init))
+        broken._launch_keeper(preflight.machine({"3.9.2": tmp_path}, init))
     broken.destroy()
     (tmp_path / "labs" / place.name).joinpath("alive").unlink()
     assert [line for line in remains(tmp_path, place.name) if not line.startswith("/")] == []

@@ -70,10 +70,10 @@ def test_without_root(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_hosts_borrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paths are resolved: a link into another directory would lead nowhere on a host."""
     monkeypatch.setenv("CHAOSK_STATE", str(tmp_path))
-    found = preflight.machine(tmp_path / "jars", tmp_path / "init.py")
+    found = preflight.machine({"3.9.2": tmp_path / "jars"}, tmp_path / "init.py")
     assert Path(found.java_home, "bin/java").exists()
     assert not Path(found.python).is_symlink()
-    assert (found.hidden, found.jars) == (str(tmp_path), str(tmp_path / "jars"))
+    assert (found.hidden, found.installed) == (str(tmp_path), (("3.9.2", str(tmp_path / "jars")),))
     assert "/proc/sys" in found.read_only
 
 
@@ -82,4 +82,4 @@ def test_without_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(runner, "PATH", "/nowhere")
     with pytest.raises(LabError, match="java is not installed; do: apt-get install openjdk-17-jre-headless"):
-        preflight.machine(tmp_path, tmp_path)
+        preflight.machine({"3.9.2": tmp_path}, tmp_path)

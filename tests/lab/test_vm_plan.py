@@ -12,7 +12,9 @@ from chaosk.lab.seating import Seat
 from chaosk.lab.state import LabState
 
 SEATS = (Seat("node1", "198.18.0.11", 0, 1), Seat("node2", "198.18.0.12", 1, None))
-MACHINE = Machine(python="/py", init="/init.py", java_home="/jdk", jars="/jars", hidden="/state", read_only=())
+MACHINE = Machine(
+    python="/py", init="/init.py", java_home="/jdk", installed=(("3.9.2", "/jars"),), hidden="/state", read_only=()
+)
 
 
 def plan(name: str) -> dict[str, object]:

@@ -98,3 +98,10 @@ def test_an_inventory_that_is_wrong_is_refused(tmp_path: Path) -> None:
     path.write_text(INVENTORY.replace("host: a", "host: b"), "utf-8")
     with pytest.raises(DocumentError, match=r"inventory.yaml:\d+"):
         settle_on(path, shape(), pytest.fail)
+
+
+def test_a_scenario_that_switches_versions_gets_a_lab_that_has_them() -> None:
+    """The first is in use, whatever a lab has by itself; a lab of other versions is another one."""
+    one, two = (layout_for(shape(versions=["3.9.1", other])) for other in ("3.9.2", "3.9.0"))
+    assert (one.kafka, one.also) == ("3.9.1", ("3.9.2",))
+    assert one.name != two.name

@@ -14,6 +14,7 @@ from gate_at_work import SAY, Ask, asking, saying
 from chaosk import gate
 
 CONFIG = "/etc/kafka/server.properties"
+SERVER = ("script", "/run/kafka.pid", CONFIG)
 CONNECTION = "192.0.2.1 1 192.0.2.2 22"
 SERVERS = "198.18.0.11:9092,198.18.0.12:9092,198.18.0.13:9092"
 
@@ -149,6 +150,14 @@ def ask(place: Path) -> Ask:
         ("inner", "reset"),
         ("inner", "reset", "end", "more"),
         ("inner", "reset", "forget"),
+        ("inner", "version"),
+        ("inner", "version", "point", "/opt/kafka", *SERVER, "3.9.1", "/home/ops"),
+        ("inner", "version", "point", "/etc/passwd", *SERVER, "3.9.1", "/opt/kafka-3.9.1"),
+        ("inner", "version", "point", "/opt/kafka", *SERVER, "3.9.2", "/opt/kafka-3.9.1"),
+        ("inner", "version", "back", "/etc/passwd", *SERVER),
+        ("inner", "version", "fits", "/opt/kafka", *SERVER, "3.9.1", "/opt/kafka-3.9.1", "every"),
+        ("inner", "service", "stop-from", *SERVER, "/home/ops", "/opt/kafka-stop"),
+        ("inner", "service", "stop-from", *SERVER, "/opt/kafka-3.9.1", "/home/ops/x"),
         ("inner", "settings"),
         ("inner", "settings", "fits", "/home/ops", ""),
         ("inner", "settings", "fits", "/opt/kafka", "/home/ops/x"),

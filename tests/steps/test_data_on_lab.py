@@ -21,6 +21,8 @@ from .lab import Ground, ground, standing
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(180)]
 
 LAB = "data"
+OTHER = "3.9.1"
+"""A version beside the lab's own."""
 MIB = 1024
 """KiB."""
 SMALL = """\
@@ -32,8 +34,8 @@ chown --reference=/var/lib/kafka /mnt/small && mount --bind /mnt/small /var/lib/
 
 @pytest.fixture(scope="module")
 def lab_inventory() -> Iterator[Inventory]:
-    """A lab of three hosts for this module; broker 2's data lie on a tmpfs of 96 MiB."""
-    with standing(LabLayout(name=LAB)) as inventory:
+    """A lab of three hosts and two versions for this module; broker 2's data lie on a tmpfs of 96 MiB."""
+    with standing(LabLayout(name=LAB, also=(OTHER,))) as inventory:
         yield inventory
 
 
@@ -126,6 +128,39 @@ def test_a_directory_that_somebody_makes_writable_again_was_not_read_only(lab: G
     lab.end(life)
     assert not life.took
     assert "did not last: before undoing it, not seen: /var/lib/kafka of broker 0" in life.why[0]
+
+
+def test_a_host_puts_a_version_back_by_itself_and_only_once(lab: Ground) -> None:
+    """The broker's own log says what it is; an undo that is repeated finds nothing to stop."""
+    before = state(lab, "node2")
+    life = lab.inject(f"switch_version: {{target: broker 1, version: {OTHER}}}")
+    found = hoststate.unhealed(hoststate.changes(before, state(lab, "node2")))
+    assert f"+ link /opt/kafka names /opt/kafka-{OTHER}" in found
+    assert f"Kafka version: {OTHER}" in lab.said("node2", "tail", "-n", "400", "/var/log/kafka/server.log")
+    with pytest.raises(StepError, match="/opt/kafka is switched already"):
+        lab.inject(f"switch_version: {{target: broker 1, version: {LabLayout().kafka}}}", "again")
+    lab.heal("node2", life)
+    assert f"/opt/kafka-{LabLayout().kafka}/libs/" in _jars(lab, "node2")
+    pid = lab.pid("node2", "kafka")
+    lab.end(life)
+    assert lab.pid("node2", "kafka") == pid
+
+
+def _jars(lab: Ground, host: str) -> str:
+    """The jars of clients that its broker has open."""
+    fds = f"/proc/{lab.pid(host, 'kafka')}/fd"
+    return lab.said(host, "find", fds, "-lname", "*/kafka-clients-*.jar", "-printf", "%l")
+
+
+@pytest.mark.parametrize(
+    ("version", "why"), [("3.9.2", "3.9.2 is the version in use"), ("4.0.0", "is not among the installations")]
+)
+def test_a_version_that_cannot_be_switched_to_stops_nobody(lab: Ground, version: str, why: str) -> None:
+    """Refused while the broker still runs."""
+    pid = lab.pid("node1", "kafka")
+    with pytest.raises(StepError, match=why):
+        lab.inject(f"switch_version: {{target: broker 0, version: {version}}}")
+    assert lab.pid("node1", "kafka") == pid
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,7 @@ def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -
         "hosts.nodeN.key_file", "hosts.nodeN.known_hosts", "hosts.nodeN.power.switch_off[N]",
         "hosts.nodeN.power.switch_on[N]", "hosts.nodeN.power.state[N]", "brokers.N.service.start[N]",
         "brokers.N.service.stop[N]",
+        "brokers.N.installation.link", "brokers.N.installation.versions.N.N.N",
         "brokers.N.service.pid_file", "brokers.N.config", "brokers.N.data[N]", "brokers.N.log", "zookeepers.N.config",
         "zookeepers.N.data[N]", "zookeepers.N.log", "controllers.N.config", "controllers.N.data[N]",
         "controllers.N.log", "kafka.home", "kafka.version", "kafka.client_config", "client.security.protocol",

@@ -1,0 +1,82 @@
+"""Several versions of Kafka on each host, as operators keep them: folders side by side, and a link to the one in use.
+
+Without other versions there is no link: ``/opt/kafka`` is the folder itself. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from chaosk.errors import UsageError
+from chaosk.installation import Installation
+from chaosk.inventory import Inventory, KafkaProcess
+from chaosk.lab import jars
+from chaosk.lablayout import LabLayout
+
+P = TypeVar("P", bound=KafkaProcess)
+
+LINK = "/opt/kafka"
+"""What everything on a host goes by."""
+
+
+def folder(version: str) -> str:
+    """Where a version is installed, beside others.
+
+    >>> folder("3.9.1")
+    '/opt/kafka-3.9.1'
+    """
+    return f"{LINK}-{version}"
+
+
+def check(layout: LabLayout) -> None:
+    """Raise UsageError for versions that cannot be beside the lab's own."""
+    if layout.also and layout.hosts == "vms":
+        raise UsageError("also: virtual machines have one version of Kafka each; leave it out, or write hosts: hosts")
+    for version in layout.also:
+        if version == layout.kafka or layout.also.count(version) > 1:
+            raise UsageError(f"also: {version} is installed already; name other versions than that of `kafka`")
+        if jars.major(version) != jars.major(layout.kafka):
+            raise UsageError(
+                f"also: {version} logs and is started in another way than {layout.kafka}; take one of the same major "
+                "version"
+            )
+
+
+def commands(root: str, installed: tuple[tuple[str, str], ...]) -> list[list[str]]:
+    """The commands that make of the files of ``/opt/kafka`` below ``root`` one folder for each version, and the link.
+
+    ``installed`` has versions and the directories with their jars; the first is the one in use.
+    """
+    if len(installed) < 2:
+        return []
+    first, *others = (root + folder(version) for version, _ in installed)
+    return [
+        ["rm", "-rf", first, *others],
+        ["mv", root + LINK, first],
+        *(["cp", "-a", first, other] for other in others),
+        ["mkdir", "-p", *(f"{each}/libs" for each in (first, *others))],
+        ["ln", "-s", first.rpartition("/")[2], root + LINK],
+    ]
+
+
+def libs(installed: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+    """Directories with jars, and where a host has them."""
+    if len(installed) < 2:
+        return [(at, f"{LINK}/libs") for _, at in installed]
+    return [(at, f"{folder(version)}/libs") for version, at in installed]
+
+
+def inventory(found: Inventory, layout: LabLayout) -> Inventory:
+    """``found``, with what is installed for every broker and controller."""
+    every = {version: folder(version) for version in (layout.kafka, *layout.also)}
+    installation = Installation(link=LINK, versions=every)
+    return found.model_copy(
+        update={
+            "brokers": {number: _entry(one, installation) for number, one in found.brokers.items()},
+            "controllers": {number: _entry(one, installation) for number, one in found.controllers.items()},
+        }
+    )
+
+
+def _entry(process: P, installation: Installation) -> P:
+    return process.model_copy(update={"installation": installation})

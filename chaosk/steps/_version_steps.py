@@ -1,0 +1,53 @@
+"""What steps on the version of a server have in common: whose it is, and through which link it is started."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterator
+
+from chaosk.errors import StepError
+from chaosk.inventory import KafkaProcess
+from chaosk.steps._contract import Site, Step
+from chaosk.steps._server import Server
+from chaosk.targets._contract import Node
+
+
+class VersionStep(Step, ABC):
+    """A step on brokers or controllers that are started through a symbolic link."""
+
+    target: str
+    """Whose: brokers or controllers."""
+
+    def targets(self) -> tuple[str, ...]:
+        """The one target."""
+        return (self.target,)
+
+    def places(self, site: Site) -> Iterator[tuple[Server, KafkaProcess]]:
+        """Each server; raises StepError for what is none, and for one of which the inventory names no link."""
+        for node in site.nodes(self.target):
+            process = _process(site, node)
+            if process is None:
+                raise StepError(f"{site.entry}: the target {self.target!r} names {node}; name brokers or controllers")
+            if process.installation is None:
+                raise StepError(
+                    f"{site.entry}: the inventory does not say what is installed for {node}; write `installation: "
+                    "{link, versions}` for it, or in a lab: chaosk lab up --also VERSION"
+                )
+            yield Server(node, process), process
+
+    def holds(self, site: Site) -> Iterator[str]:
+        """The process and the link, which other servers of the host may share."""
+        for server, process in self.places(site):
+            yield f"the process of {server.name}"
+            if process.installation is not None:
+                yield f"the link {process.installation.link} of {process.host}"
+
+
+def _process(site: Site, node: Node) -> KafkaProcess | None:
+    match node.kind:
+        case "broker":
+            return site.broker(node)
+        case "controller":
+            return site.controller(node)
+        case _:
+            return None

@@ -1,0 +1,97 @@
+"""Move brokers or controllers to another version of Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from chaosk import service, versions
+from chaosk.errors import StepError
+from chaosk.fields import Version
+from chaosk.inventory import KafkaProcess
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._server import SHUTDOWN, SOON, Server
+from chaosk.steps._version_steps import VersionStep
+
+
+class SwitchVersion(VersionStep):
+    """Stop a server the clean way and start it from another installation of Kafka that its host has.
+
+    The inventory names the installations, and the symbolic link that names the one in use (``installation``). The link
+    is pointed at the other one while the server is down. It takes once the process has the jars of that version open,
+    and serves; several are switched one after the other. The undo stops it, puts the link back and starts it. Whoever
+    else is started through the same link meanwhile starts in the other version, too.
+
+    Refused where the version is not installed or in use already, where the link is none, and, unless
+    ``across_releases`` says otherwise, where the first two numbers of the versions differ: what the newer one has
+    written the older one may not be able to read, and that no undo can heal.
+
+    As long as it is in place each of its servers counts as away: if chaosk dies, the hosts undo it by themselves, and
+    restart them all at about the same time. ``restore_version`` ends it at a moment of one's choice.
+    """
+
+    lasting: ClassVar[bool] = True
+    example: ClassVar[str] = """\
+at: 10s
+switch_version: {target: broker 1, version: 3.9.1}
+for: 60s
+"""
+
+    version: Version
+    """The version to switch to, one of ``installation.versions`` in the inventory."""
+    across_releases: bool = False
+    """Whether it may be another release: for versions that are known to read each other's data."""
+
+    def places(self, site: Site) -> Iterator[tuple[Server, KafkaProcess]]:
+        """Each server; raises StepError also for one whose host does not have the version."""
+        for server, process in super().places(site):
+            known = process.installation.versions if process.installation is not None else {}
+            if self.version not in known:
+                raise StepError(
+                    f"{site.entry}: Kafka {self.version} is not among the installations of {server.name} in the "
+                    f"inventory, which has {', '.join(known)}; in a lab: chaosk lab up --also {self.version}"
+                )
+            yield server, process
+
+    def suits(self, site: Site) -> Iterator[Fact]:
+        """It can be switched, and back again."""
+        span: versions.Span = "any" if self.across_releases else "release"
+        for server, process in self.places(site):
+            query = versions.fits(process, self.version, span)
+            yield Fact(says=f"{server.name} can be switched to Kafka {self.version}", query=query)
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """It runs, and can be switched."""
+        for server, _ in self.places(site):
+            yield server.awake()
+        yield from self.suits(site)
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """Stop, see it gone, point the link, start, see it serve; then the next."""
+        for server, process in self.places(site):
+            yield Run(command=service.stop(process))
+            yield server.gone(SHUTDOWN)
+            yield Run(command=versions.point(process, self.version))
+            yield Run(command=service.start(process))
+            yield from server.back()
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """It runs that version, and serves."""
+        for server, process in self.places(site):
+            query = versions.is_switched(process, self.version)
+            yield Fact(says=f"{server.name} runs Kafka {self.version}", query=query, within=SOON)
+            yield from server.serving()
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Stop it unless it runs from elsewhere, put the link back, start what does not run."""
+        for _, process in self.places(site):
+            yield Run(command=versions.leave(process, self.version))
+            yield Run(command=versions.back(process))
+            yield Run(command=service.start(process))
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """It runs from where its link led before, and serves."""
+        for server, process in self.places(site):
+            query = versions.is_back(process)
+            yield Fact(says=f"{server.name} runs its former version", query=query, within=SOON)
+            yield from server.back()

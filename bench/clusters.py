@@ -79,9 +79,11 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
 
 
 def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
-    """The layout, with one broker for a scenario that wants no more, and names for one that takes them away."""
+    """The layout, with what a scenario needs of it: one broker, names, settings or several disks."""
     if any(entry.step.names for entry in scenario.timeline):
         return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
+    if (dirs := scenario.cluster.data_dirs) > 1:
+        return layout.model_copy(update={"data_dirs": dirs, "name": f"{layout.name}-d"})
     if scenario.cluster.config:
         config = {name: spelled(value) for name, value in scenario.cluster.config.items()}
         return layout.model_copy(update={"broker_config": config, "name": f"{layout.name}-c"})
@@ -173,7 +175,7 @@ def main() -> None:
         try:
             everything(cluster, chosen.lab, chosen.only, chosen.csv)
         finally:
-            for more in ("", "-1", "-n", "-c"):
+            for more in ("", "-1", "-n", "-c", "-d"):
                 lab.down(chosen.lab + more, say, force=True)
 
 

@@ -20,8 +20,8 @@ KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
 
 def layout_for(shape: ClusterShape) -> LabLayout:
     """The smallest lab that a scenario can run on: the default one, or one with a name of its own."""
-    if shape.config:
-        return _configured(shape)
+    if shape.config or shape.data_dirs > 1:
+        return _made_for(shape)
     brokers, machines = max(1, shape.brokers.min), "vm" if shape.hosts == "vms" else ""
     if shape.mode == "kraft":
         name = f"{machines}k-{brokers}-{shape.controllers.min}"
@@ -36,10 +36,11 @@ def layout_for(shape: ClusterShape) -> LabLayout:
     return LabLayout(name=name, brokers=brokers, zookeepers=zookeepers, hosts=shape.hosts)
 
 
-def _configured(shape: ClusterShape) -> LabLayout:
-    """A lab whose brokers have settings of their own; its name tells it from all others."""
+def _made_for(shape: ClusterShape) -> LabLayout:
+    """A lab whose brokers have settings or disks of their own; its name tells it from all others."""
     config = {name: spelled(value) for name, value in sorted(shape.config.items())}
-    layout = layout_for(shape.model_copy(update={"config": {}})).model_copy(update={"broker_config": config})
+    own = {"broker_config": config, "data_dirs": shape.data_dirs}
+    layout = layout_for(shape.model_copy(update={"config": {}, "data_dirs": 1})).model_copy(update=own)
     mark = hashlib.sha256(layout.model_dump_json().encode()).hexdigest()[:8]
     return layout.model_copy(update={"name": f"c-{mark}"})
 

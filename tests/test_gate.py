@@ -42,6 +42,7 @@ STEPS = {
     "eat_memory": "{target: host(broker 1), size: 100MiB}",
     "change_owner": "{target: broker 1, directory: /mnt/more}",
     "remount_read_only": "{target: broker 1, directory: /mnt/more}",
+    "wipe_disk": "{target: broker 1, directory: 2}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",
     "set_broker_config": "{target: brokers, config: {num.io.threads: 4, message.max.bytes: 1000}}",
     "set_quota": "{user: ann, client: shop, producer_byte_rate: 1KiB, request_percentage: 12.5}",
@@ -83,7 +84,7 @@ def all_commands() -> Iterator[Command]:
     """What steps, leases, locks and the doctor have for hosts."""
     for each in FAULTS:
         (held, *_) = lease.leases(each, "run-1", "me@here")
-        for deed in (*each.inject, *each.undo):
+        for deed in (*each.inject, *each.undo, *each.tidy):
             if isinstance(deed, Run):
                 of = held.model_copy(update={"host": deed.command.host})
                 yield from (deed.command, lease.under(of, deed.command), lease.undoing(of, deed.command))

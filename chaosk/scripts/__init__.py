@@ -25,6 +25,7 @@ PARTS = {
     "settings": ("settings",),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
+    "wipe": ("process", "wipe"),
 }
 """By script that commands run, the files it is made of, in order."""
 

@@ -84,7 +84,7 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
 
 
 def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
-    """The layout with what a scenario wants: one broker and no more, names to take away, settings, racks, versions."""
+    """The layout with what a scenario wants: one broker, names to take away, settings, disks, racks or versions."""
     if any(entry.step.names for entry in scenario.timeline):
         return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
     if special := dressed(scenario.cluster):

@@ -24,6 +24,9 @@ class Allow(Model):
     foreign_under_min_isr: Reason | None = None
     """Why a topic that is not the scenario's may have fewer replicas in sync than its ``min.insync.replicas``."""
 
+    foreign_loss: Reason | None = None
+    """Why records of a topic that is not the scenario's may be gone for good, with the last replicas in sync."""
+
     def reasons(self) -> dict[str, str]:
         """By limit that is lifted, why."""
         return {name: reason for name in type(self).model_fields if (reason := getattr(self, name)) is not None}

@@ -1,8 +1,8 @@
 """How far the harm of faults may reach, counted over all that are in place at the same time. Pure.
 
-Three limits hold unless the scenario lifts them (:mod:`chaosk.allow`): a majority of the ZooKeeper nodes, in KRaft of
-the controllers, stays in touch, some broker stays, and no topic that is not the scenario's falls below its
-``min.insync.replicas``.
+Four limits hold unless the scenario lifts them (:mod:`chaosk.allow`): a majority of the ZooKeeper nodes, in KRaft of
+the controllers, stays in touch, some broker stays, and a topic that is not the scenario's neither falls
+below its ``min.insync.replicas`` nor loses the records of all replicas that are in sync.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class _Remains:
 
     def __init__(self, inventory: Inventory, harms: Sequence[Harm]) -> None:
         self._away = {node for harm in harms for node in harm.away}
+        self._wiped = {int(node.id) for harm in harms for node in harm.wiped}
         self._severed = {frozenset(pair) for harm in harms for pair in harm.severed}
         every = servers(inventory)
         self.brokers = [node for node in every if node.kind == "broker"]
@@ -92,6 +93,10 @@ class _Remains:
         leader = there[partition.leader if partition.leader in alive else heirs[0]]
         return sum(self.linked(leader, there[number]) for number in alive)
 
+    def kept(self, partition: PartitionState) -> bool:
+        """Whether some replica in sync still has its records."""
+        return bool(set(partition.isr) - self._wiped)
+
     def _together(self, nodes: list[Node]) -> list[Node]:
         """The most nodes that one of them reaches, itself included: a leader needs no more, and no less."""
         groups = [[two for two in nodes if self.linked(one, two)] for one in nodes]
@@ -111,11 +116,16 @@ def _passed(old: _Remains, new: _Remains, foreign: Sequence[ForeignPartition]) -
         yield Excess("all_brokers", f"it would leave none of the {len(new.brokers)} brokers")
     starved = list(_starved(old, new, foreign))
     if starved:
-        more = f", and {len(starved) - _SHOWN} more" if len(starved) > _SHOWN else ""
-        says = (
-            f"it would take topics that are not the scenario's below min.insync.replicas: {', '.join(starved[:_SHOWN])}"
-        )
-        yield Excess("foreign_under_min_isr", says + more)
+        says = "it would take topics that are not the scenario's below min.insync.replicas: "
+        yield Excess("foreign_under_min_isr", says + _listed(starved))
+    lost = [one.state for one in foreign if old.kept(one.state) and not new.kept(one.state)]
+    if lost:
+        says = "it would wipe out all replicas in sync of topics that are not the scenario's: "
+        yield Excess("foreign_loss", says + _listed([f"{one.topic}-{one.partition}" for one in lost]))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _starved(old: _Remains, new: _Remains, foreign: Sequence[ForeignPartition]) -> Iterator[str]:

@@ -19,6 +19,10 @@ class NoCluster:
         """Unknown."""
         raise OnlyLiveError(topic)
 
+    def every_partition(self) -> tuple[PartitionState, ...]:
+        """Unknown."""
+        raise OnlyLiveError("partitions")
+
     def reassigning(self, topic: str) -> tuple[int, ...]:
         """Unknown."""
         raise OnlyLiveError(topic)
@@ -91,6 +95,10 @@ class ExampleCluster(NoCluster):
         return tuple(
             PartitionState(topic=topic, partition=number, leader=ids[0], replicas=ids, isr=ids) for number in range(100)
         )
+
+    def every_partition(self) -> tuple[PartitionState, ...]:
+        """Those of one topic."""
+        return self.partitions("orders")
 
     def reassigning(self, topic: str) -> tuple[int, ...]:  # noqa: ARG002 - the same for all
         """None."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import get_args
 
-from chaosk import brokertool, disk, hoststate, mapper, oom, ownership, readonly, service, versions
+from chaosk import brokertool, disk, hoststate, mapper, oom, ownership, readonly, service, versions, wiping
 from chaosk.dump.command import batches, markers
 from chaosk.dynamic import BrokerSetting, Limit
 from chaosk.errors import StepError
@@ -162,18 +162,14 @@ def _on_owner(host: str, folder: str) -> Iterator[Command]:
 
 
 def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
-    """All that is done to a data directory itself."""
+    """All that is done to a data directory itself, without the ids."""
     yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
     for command in _on_owner(broker.host, folder):
         yield _line("owner", command)
-    yield from _on_mount(broker, folder)
-
-
-def _on_mount(broker: ServerProcess, folder: str) -> Iterator[str]:
-    """All that is asked about a read-only data directory, without the ids."""
     for ask in (readonly.fits, readonly.put, readonly.stands, readonly.lift, readonly.is_gone):
-        command = ask(broker, folder, "ID")
-        yield _line("readonly", command)
+        yield _line("readonly", ask(broker, folder, "ID"))
+    for ask in (wiping.fits, wiping.wipe, wiping.stands, wiping.settle, wiping.is_settled, wiping.discard):
+        yield _line("wipe", ask(broker, folder, "ID"))
 
 
 def _on_disk(broker: ServerProcess, folder: str) -> Iterator[str]:

@@ -21,6 +21,8 @@ class Harm(Model):
     """Who serves nobody: dead, frozen, or cut off from everybody."""
     severed: Annotated[tuple[Annotated[tuple[Node, Node], Field(strict=False)], ...], Field(strict=False)] = ()
     """Who does not reach whom, in at least one direction."""
+    wiped: Nodes = ()
+    """Whose records are gone: what nobody else has is lost."""
 
 
 def servers_of(inventory: Inventory, nodes: Iterable[Node]) -> tuple[Node, ...]:

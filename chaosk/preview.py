@@ -128,7 +128,7 @@ def _with_commands(row: Row, entry: Entry, inventory: Inventory, live: Live) -> 
     row = replace(row, targets=tuple(named), example=any(" = " not in each for each in named))
     try:
         fault = freeze(entry, inventory, aims, "RUN", _former(entry, inventory, aims, live))
-        does, undoes = tuple(lines(fault.inject)), tuple(lines(fault.undo))
+        does, undoes = tuple(lines(fault.inject)), tuple(lines((*fault.undo, *fault.tidy)))
         undone = tuple(dict.fromkeys(fact.says for fact in fault.healed))
         return replace(row, does=does, undoes=undoes, undone=undone, lease=lease_of(fault, entry, inventory))
     except StepError as error:

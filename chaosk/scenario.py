@@ -83,6 +83,8 @@ class ClusterShape(Model):
     """In KRaft mode the controllers that are no brokers; a cluster with ZooKeeper needs none for this."""
     mode: Literal["zookeeper", "kraft"] | None = None
     """Who keeps its metadata; without it either will do, and a lab has ZooKeeper."""
+    data_dirs: Annotated[int, Field(ge=1, le=4)] = 1
+    """How many data directories each broker needs at least."""
     hosts: Literal["hosts", "vms"] = "hosts"
     """What a lab's hosts are made of; about a cluster of your own it says nothing: preflight asks what that can."""
     racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()

@@ -93,6 +93,11 @@ class FakeLive:
             raise UnknownTopic(f"topic {topic}: the cluster has no such topic")
         return found
 
+    def every_partition(self) -> tuple[PartitionState, ...]:
+        """All that were set."""
+        self._speak()
+        return self.states
+
     def reassigning(self, topic: str) -> tuple[int, ...]:
         """Those that were set, of a topic that there is."""
         self.partitions(topic)

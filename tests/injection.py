@@ -99,6 +99,7 @@ def scenario() -> dict[str, Any]:
             ("fill_disk", {"size": "1MiB"}),
             ("change_owner", {"owner": "nobody"}),
             ("remount_read_only", {}),
+            ("wipe_disk", {"how": "stop"}),
             ("slow_disk", {"read": "1ms", "write": "1s"}),
             ("fail_disk", {"operations": "writes"}),
         )

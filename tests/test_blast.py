@@ -61,6 +61,21 @@ def test_a_rolling_restart_takes_one_at_a_time() -> None:
     assert limits(rolling, new=away(keeper(1))) == {"zookeeper_majority"}
 
 
+def wiped(*nodes: Node) -> Moments:
+    """All of them at once, with their records."""
+    return (Harm(away=nodes, wiped=nodes),)
+
+
+def test_the_last_records_of_others_are_not_wiped_out() -> None:
+    """That is more than being away: one in sync has to keep them, whoever else is down or was wiped before."""
+    assert limits(new=wiped(broker(0)), foreign=needs(1)) == set()
+    assert "foreign_loss" in limits(new=wiped(broker(0)), foreign=needs(1, isr=(0,)))
+    assert "foreign_loss" not in limits(new=away(broker(0)), foreign=needs(1, isr=(0,)))
+    assert "foreign_loss" not in limits(wiped(broker(0)), new=wiped(broker(1)), foreign=needs(1))
+    every = wiped(broker(0)), wiped(broker(1))
+    assert "foreign_loss" in limits(*every, new=wiped(broker(2)), foreign=needs(1))
+
+
 def test_some_broker_stays() -> None:
     """Two of three may go; the third may not, by whatever it goes."""
     assert limits(new=away(broker(0), broker(1))) == set()

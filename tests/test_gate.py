@@ -43,6 +43,7 @@ STEPS = {
     "eat_memory": "{target: host(broker 1), size: 100MiB}",
     "change_owner": "{target: broker 1, directory: /mnt/more}",
     "remount_read_only": "{target: broker 1, directory: /mnt/more}",
+    "wipe_disk": "{target: broker 1, directory: 2}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",
     "switch_version": "{target: brokers, version: 3.9.1}",
     "restore_version": "{target: brokers}",
@@ -86,7 +87,7 @@ def all_commands() -> Iterator[Command]:
     """What steps, leases, locks and the doctor have for hosts."""
     for each in FAULTS:
         leases = lease.leases(each, "run-1", "me@here")
-        for command in (deed.command for deed in (*each.inject, *each.undo) if isinstance(deed, Run)):
+        for command in (deed.command for deed in (*each.inject, *each.undo, *each.tidy) if isinstance(deed, Run)):
             yield command
             for of in (held.model_copy(update={"host": command.host}) for held in leases[:1]):
                 yield from (lease.under(of, command), lease.undoing(of, command))

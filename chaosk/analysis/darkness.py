@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from chaosk.analysis.case import Case
 from chaosk.verdict import Fault
 
-FORGETTING = frozenset({"power_off", "crash_kernel", "fail_disk", "reboot"})
-"""Kinds of step that take from hosts what they had not brought to their disks; of ``reboot`` only the hard one."""
+FORGETTING = frozenset({"power_off", "crash_kernel", "fail_disk", "reboot", "wipe_disk"})
+"""Kinds of step that take from hosts what they had not brought to their disks; of ``reboot`` only the hard one,
+``wipe_disk`` what they had brought there, too."""
 _AWAY = {
     "stop_broker", "kill_broker", "pause_broker", "cut_network", "fill_disk", "change_owner", "remount_read_only",
 }  # fmt: skip

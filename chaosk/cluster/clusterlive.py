@@ -12,7 +12,7 @@ from chaosk.cluster.owner import own_topics
 from chaosk.cluster.places import zookeeper_places
 from chaosk.cluster.reassign import reassigning
 from chaosk.cluster.settingsof import settings_of
-from chaosk.cluster.views import PartitionView, current, metadata_request
+from chaosk.cluster.views import PartitionView, current, metadata_request, partitions
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
 from chaosk.entity import Entity
@@ -52,6 +52,10 @@ class ClusterLive:
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
         """Every partition of a topic."""
         return self._brokers.partitions(topic)
+
+    def every_partition(self) -> tuple[PartitionView, ...]:
+        """Every partition of every topic."""
+        return partitions(self._brokers.views(None))
 
     def reassigning(self, topic: str) -> tuple[int, ...]:
         """The partitions of a topic whose reassignment is under way."""

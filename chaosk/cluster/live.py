@@ -69,6 +69,10 @@ class Live(Protocol):
         """Every partition of a topic; raises UnknownTopic if there is none of that name."""
         ...
 
+    def every_partition(self) -> tuple[PartitionState, ...]:
+        """Every partition of every topic, Kafka's own among them."""
+        ...
+
     def reassigning(self, topic: str) -> tuple[int, ...]:
         """The partitions of a topic whose reassignment is under way."""
         ...

@@ -8,7 +8,7 @@ from chaosk.cluster.live import Live, PartitionState
 from chaosk.conditions._contract import Answer
 from chaosk.errors import ClusterError
 
-_SHOWN = 5
+SHOWN = 5
 """Partitions named in one answer."""
 
 
@@ -30,8 +30,8 @@ def every_partition(
     wrong = [f"{one.topic}-{one.partition}: {text}" for one in states if (text := complaint(one)) is not None]
     if not wrong:
         return Answer(holds=True, seen=f"{topic}: {len(states)} partitions, {fine}")
-    more = f", and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-    return Answer(holds=False, seen="; ".join(wrong[:_SHOWN]) + more)
+    more = f", and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+    return Answer(holds=False, seen="; ".join(wrong[:SHOWN]) + more)
 
 
 def ids(brokers: tuple[int, ...]) -> str:

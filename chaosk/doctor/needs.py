@@ -21,8 +21,10 @@ from chaosk.targets._contract import Scene
 from chaosk.transport.command import Command
 
 PACKAGES = {
-    "awk": "mawk", "bash": "bash", "cat": "coreutils", "chown": "coreutils", "cut": "coreutils", "date": "coreutils",
-    "dd": "coreutils", "df": "coreutils", "dmesg": "util-linux", "env": "coreutils", "find": "findutils",
+    "awk": "mawk", "bash": "bash", "cat": "coreutils", "chmod": "coreutils",
+    "chown": "coreutils", "cp": "coreutils", "cut": "coreutils", "date": "coreutils",
+    "dd": "coreutils", "df": "coreutils", "dmesg": "util-linux", "du": "coreutils",
+    "env": "coreutils", "find": "findutils",
     "flock": "util-linux", "getent": "libc-bin", "grep": "grep", "head": "coreutils", "id": "coreutils",
     "ip": "iproute2", "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables",
     "iptables": "iptables", "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils",
@@ -58,6 +60,7 @@ SCRIPTS = {
     "settings": "head sed setpriv stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",
     "state": "cat grep head sed sort stat tr",
+    "wipe": "awk cat chmod chown cp cut date df du find head mkdir mv rm rmdir sed stat sync tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
 and a disk dmsetup and e2fsck, which the script asks for by itself: most hosts have none and need none."""
@@ -131,6 +134,7 @@ def _commands(entry: Entry, inventory: Inventory) -> Iterator[Command]:
     step = entry.step
     deeds: tuple[Iterator[Deed] | Iterator[Fact], ...] = (
         step.before(site), step.inject(site), step.verify(site), step.undo(site), step.healed(site),
+        step.tidy(site),
     )  # fmt: skip
     for each in deeds:
         for deed in each:

@@ -62,6 +62,7 @@ def freeze(entry: Entry, inventory: Inventory, aims: Aims, run_id: str, before: 
         healed=tuple(step.healed(site)),
         harm=tuple(step.harm(site)),
         holds=tuple(step.holds(site)),
+        tidy=tuple(step.tidy(site)),
         down=tuple(step.down(site)),
     )
 

@@ -17,7 +17,7 @@ from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
 from chaosk.scenario import Entry
-from chaosk.steps._contract import Fact, Fault
+from chaosk.steps._contract import Deed, Fact, Fault
 
 log = structlog.get_logger()
 
@@ -133,7 +133,7 @@ class Faults:
         with life.lock:
             self._look_again(life)
             life.heal_invoked = life.heal_invoked or now()
-            return self._carry_out(life.fault) is None
+            return self._carry_out(life.fault, life.fault.undo) is None
 
     def _arm(self, life: Life, entry: Entry) -> None:
         """From here on the fault counts as in place: its undo is on the disk, here and on every host it harms."""
@@ -202,20 +202,20 @@ class Faults:
         life.healed = now()
 
     def _try_undo(self, fault: Fault, *, lifted: bool) -> str | None:
-        """One try: every deed even if one fails, then the facts; the first problem, or None."""
-        problem = None if lifted else self._carry_out(fault)
+        """One try: every deed even if one fails, the facts, then what is cleared away; the first problem, or None."""
+        problem = None if lifted else self._carry_out(fault, fault.undo)
         if problem is not None:
             return problem
         for fact in fault.healed:
             answer = self._hands.confirm(fact, _NEVER)
             if not answer.holds:
                 return f"not seen: {fact.says} ({answer.seen})"
-        return None
+        return self._carry_out(fault, fault.tidy)
 
-    def _carry_out(self, fault: Fault) -> str | None:
+    def _carry_out(self, fault: Fault, deeds: tuple[Deed, ...]) -> str | None:
         """Every deed of the undo, even if one fails; the first problem, or None."""
         problems: list[str] = []
-        for deed in fault.undo:
+        for deed in deeds:
             try:
                 self._hands.do(self._leases.exclusive(fault, deed), _NEVER)
             except ChaoskError as error:

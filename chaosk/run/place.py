@@ -38,18 +38,20 @@ def layout_for(shape: ClusterShape) -> LabLayout:
 
 def _configured(shape: ClusterShape) -> LabLayout:
     """A lab that has what a scenario asks for beyond numbers; its name tells it from all others."""
-    plain = layout_for(shape.model_copy(update={"config": {}, "racks": (), "versions": ()}))
+    plain = layout_for(shape.model_copy(update={"config": {}, "racks": (), "versions": (), "data_dirs": 1}))
     layout = plain.model_copy(update=dressed(shape))
     mark = hashlib.sha256(layout.model_dump_json().encode()).hexdigest()[:8]
     return layout.model_copy(update={"name": f"c-{mark}"})
 
 
 def dressed(shape: ClusterShape) -> dict[str, object]:
-    """What a lab's layout has to be given for the settings, racks and versions that a scenario wants, and no others."""
+    """What a lab's layout is given for what a scenario wants beyond numbers: settings, racks, disks, versions."""
     config = {name: spelled(value) for name, value in sorted(shape.config.items())}
     found: dict[str, object] = {"broker_config": config} if config else {}
     if shape.racks:
         found |= {"racks": shape.racks}
+    if shape.data_dirs > 1:
+        found |= {"data_dirs": shape.data_dirs}
     if shape.versions:
         found |= {"kafka": shape.versions[0], "also": shape.versions[1:]}
     return found

@@ -28,8 +28,19 @@ def check_shape(shape: ClusterShape, inventory: Inventory) -> None:
     ]
     missing = sorted({*shape.racks} - {broker.rack for broker in inventory.brokers.values()})
     wrong += [f"the scenario needs brokers in rack {rack}, {inventory.name} has none there" for rack in missing]
+    wrong += _too_few_disks(shape, inventory)
     if wrong:
         raise PreflightError("; ".join(wrong) + "; name another cluster with --inventory")
+
+
+def _too_few_disks(shape: ClusterShape, inventory: Inventory) -> list[str]:
+    """In words which broker has too few data directories; an inventory need not name the only one."""
+    have = {number: len(broker.data) for number, broker in inventory.brokers.items()}
+    few = next((number for number, count in have.items() if max(1, count) < shape.data_dirs), None)
+    if few is None:
+        return []
+    needed = f"the scenario needs {shape.data_dirs} data directories of each broker"
+    return [f"{needed}, broker {few} of {inventory.name} has {have[few]} in `data`"]
 
 
 def _spell(size: Size) -> str:

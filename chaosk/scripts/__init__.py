@@ -27,6 +27,7 @@ PARTS = {
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
     "version": ("process", "version"),
+    "wipe": ("process", "wipe"),
 }
 """By script that commands run, the files it is made of, in order."""
 

@@ -269,13 +269,14 @@ oom_checked() {
     run oom "$@"
 }
 
-readonly_checked() {
-    [ $# -ge 3 ] || refuse "\`readonly $1\`"
-    action=$1 id=$2
-    shift 2
+# The list has the data directories and whose they are; the id of what is done there is the run's.
+folder_checked() {
+    [ $# -ge 4 ] || refuse "\`$1 $2\`"
+    script=$1 action=$2 id=$3
+    shift 3
     case $id in '' | *[!0-9a-f]*) refuse "the id $id" ;; esac
-    on_the_list readonly "$action" ID "$@"
-    run readonly "$action" "$id" "$@"
+    on_the_list "$script" "$action" ID "$@"
+    run "$script" "$action" "$id" "$@"
 }
 
 # A bundle without the first of its four texts: about, undo, check. Undo and check may be made of these lines only.
@@ -344,7 +345,7 @@ inner() {
         mapper) mapper_checked "$@" ;;
         oom) oom_checked "$@" ;;
         owner) owner_checked "$@" ;;
-        readonly) readonly_checked "$@" ;;
+        readonly | wipe) folder_checked "$name" "$@" ;;
         reset) reset_checked "$@" ;;
         settings) settings_checked "$@" ;;
         shape) shape_checked "$@" ;;

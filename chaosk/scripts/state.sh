@@ -16,11 +16,11 @@ service() {
     esac
 }
 
-# A data directory: whose it is, whether it can be written, and what of chaosk's lies in it.
+# A data directory: whose it is, whether it can be written, and what of chaosk's lies in it or beside it.
 data() {
     echo "data $1 $(stat -c 'owner %u:%g mode %a' -- "$1" 2>/dev/null || echo absent)"
     [ ! -d "$1" ] || [ -w "$1" ] || echo "data $1 is read-only"
-    for file in "$1"/chaosk-*; do
+    for file in "$1"/chaosk-* "$1".chaosk-*; do
         [ ! -e "$file" ] || echo "data $file"
     done
 }
@@ -47,8 +47,9 @@ grep -h -o -s -a 'CHAOSK_LOAD=[0-9a-f]*' /proc/[0-9]*/environ | sort -u | sed 's
 if command -v ip >/dev/null; then
     ip -o addr show permanent | sed 's/^[0-9]*: *\([^ ]*\) *\([^ ]* [^ ]*\) .*/address \1 \2/'
 fi
-# What readonly.sh, mapper.sh, address.sh and version.sh have still to bring back.
-for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/* /var/lib/chaosk/address/* /var/lib/chaosk/versions/*; do
+# What readonly.sh, mapper.sh, wipe.sh, address.sh and version.sh have still to bring back.
+for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/* /var/lib/chaosk/wiped/* /var/lib/chaosk/address/* \
+    /var/lib/chaosk/versions/*; do
     [ ! -e "$note" ] || echo "kept $note"
 done
 while [ $# -ge 2 ]; do

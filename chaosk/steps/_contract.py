@@ -151,6 +151,8 @@ class Fault(Model):
     """What it takes from the cluster, moment by moment; empty if nothing."""
     holds: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """What it changes, like ``the process of broker 1``: two faults that hold the same contradict each other."""
+    tidy: Annotated[tuple[Deed, ...], Field(strict=False)] = ()
+    """What a run does last, once it is seen healed; nobody needs it to heal."""
     down: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Hosts that it takes down as a whole, and that come back from another boot."""
 
@@ -258,4 +260,8 @@ class Step(Model, ABC):
 
     def healed(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
         """What must be seen once it is undone."""
+        yield from ()
+
+    def tidy(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - for those that override it
+        """What is cleared away once it is seen healed: by a run alone, never by a host that heals itself."""
         yield from ()

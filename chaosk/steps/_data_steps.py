@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterator
-from typing import ClassVar
+from pathlib import PurePosixPath
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from chaosk import service
 from chaosk.errors import StepError
 from chaosk.fields import Path
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step
-from chaosk.steps._server import Server, servers
+from chaosk.steps._server import Server, beside, servers
 
 
 class DataStep(Step, ABC):
@@ -24,8 +27,8 @@ class DataStep(Step, ABC):
 
     target: str
     """Which brokers; a target that names several hits all of them."""
-    directory: Path | None = None
-    """Which of a broker's data directories, as in the inventory; without it the first."""
+    directory: Path | Annotated[int, Field(ge=1)] | None = None
+    """Which of a broker's data directories, by path or by place in the inventory (from 1); default: the first."""
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""
@@ -38,12 +41,25 @@ class DataStep(Step, ABC):
     def places(self, site: Site) -> Iterator[tuple[Server, str]]:
         """Each broker with its directory; raises StepError where the inventory has no such one."""
         for server in self.servers(site):
-            known = server.process.data
-            if not known or self.directory not in {None, *known}:
-                told = ", ".join(known) or "none: write `data` for it"
+            known = dict(enumerate(server.process.data, 1))
+            folder = self.directory if isinstance(self.directory, str) else known.get(self.directory or 1)
+            if folder is None or folder not in known.values():
+                told = ", ".join(known.values()) or "none: write `data` for it"
                 wanted = f"{self.directory} is no data directory" if known else "no data directory"
                 raise StepError(f"{site.entry}: {wanted} of {server.name} in the inventory, which has {told}")
-            yield server, self.directory or known[0]
+            yield server, folder
+
+    def places_apart(self, site: Site) -> Iterator[tuple[Server, str]]:
+        """Each broker with its directory; raises StepError where another server would lose its own with it."""
+        for server, folder in DataStep.places(self, site):
+            for other in (server, *beside(site, (server,))):
+                theirs = (one for one in other.process.data if one != folder or other is not server)
+                if shared := [one for one in theirs if PurePosixPath(one).is_relative_to(folder)]:
+                    raise StepError(
+                        f"{site.entry}: {folder} of {server.name} has {shared[0]} of {other.name} in it, which would "
+                        "be hit as well; name another directory, or aim at another broker"
+                    )
+            yield server, folder
 
     def holds(self, site: Site) -> Iterator[str]:
         """The directory, and the process, which may end by it and is started by the undo."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import ClassVar
 
 from chaosk import readonly
-from chaosk.errors import StepError
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
-from chaosk.steps._server import Server, beside
+from chaosk.steps._server import Server
 
 
 class RemountReadOnly(DataStep):
@@ -32,14 +30,7 @@ for: 30s
 
     def places(self, site: Site) -> Iterator[tuple[Server, str]]:
         """Each broker with its directory; raises StepError where another server would lose its own with it."""
-        for server, folder in super().places(site):
-            for other in beside(site, (server,)):
-                if shared := [one for one in other.process.data if PurePosixPath(one).is_relative_to(folder)]:
-                    raise StepError(
-                        f"{site.entry}: {folder} of {server.name} has {shared[0]} of {other.name} in it, which would "
-                        "be read-only as well; name another directory, or aim at another broker"
-                    )
-            yield server, folder
+        return self.places_apart(site)
 
     def suits(self, site: Site) -> Iterator[Fact]:
         """The directory can be made read-only, and writable again."""

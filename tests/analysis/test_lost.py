@@ -55,6 +55,8 @@ def test_the_replicas_own_files_say_whether_it_is_anywhere(spark: SparkSession, 
     [
         ("power_off: host node1", "broker 1 on node2", {}, "allowed"),
         ("fail_disk: broker 0 on node1", "broker 1 on node2", {}, "allowed"),
+        ("wipe_disk: broker 0 on node1", "broker 1 on node2", {}, "allowed"),
+        ("wipe_disk: broker 0 on node1", None, {}, "violation"),
         ("kill_broker: broker 0 on node1", "broker 1 on node2", {}, "violation"),
         ("power_off: host node1", "broker 1 on node2", {"min.insync.replicas": 2}, "violation"),
         ("power_off: host node1", None, {}, "violation"),

@@ -39,6 +39,8 @@ HOLDS = [
     ("own_topic(orders)", FakeLive(), "orders was made by chaosk"),
     ("partition_count(orders, 3)", FakeLive(), "orders: 3 partitions, all replicas in sync"),
     ("broker_up(2)", FakeLive(), "broker 2 answers and is alive"),
+    ("replicas_in_sync(1)", FakeLive(), "broker 1 is in sync with 3 partitions"),
+    ("replicas_in_sync(2)", SHRUNK, "broker 2 is in sync with 2 partitions"),
     ("zookeeper_up(1)", FakeLive(), "ZooKeeper 1: follower"),
     ("zookeeper_quorum", FakeLive(), "2 leader"),
     ("zookeeper_quorum", FakeLive(modes={1: None, 2: "leader", 3: "follower"}), "1 does not serve"),
@@ -49,6 +51,7 @@ HOLDS = [
 FAILS = [
     ("isr_full(orders)", SHRUNK, "orders-1: ISR 2,0 of 1,2,0"),
     ("isr_full(orders)", LEADERLESS, "orders-0: no leader"),
+    ("replicas_in_sync(1)", SHRUNK, "broker 1 is not in sync with orders-1 (ISR 2,0)"),
     ("leader_elected(orders)", LEADERLESS, "orders-0: no leader"),
     ("leader_elected(orders)", FakeLive(alive=(1, 2)), "orders-0: its leader, broker 0, is not alive"),
     ("leader_elected(orders)", FakeLive(answering=(0, 2)), "orders-1: its leader, broker 1, does not answer"),

@@ -194,6 +194,20 @@ def faults(world: World, lent: Lent, rows: list[dict[str, Any]], monkeypatch: py
 NEVER = threading.Event()
 
 
+def test_what_is_cleared_away_is_so_once_all_is_seen_healed(world: World, faults: Faults) -> None:
+    """Not before, because it may still be needed; where that fails the fault is not undone, and it is tried again."""
+    made = fault("wiped").model_copy(update={"tidy": (Run(command=command("clear")),)})
+    world.needs["clear"] = "again"
+    life = faults.inject(made, entry("wiped"), NEVER)
+    faults.end(life)
+    assert not life.undone
+    assert "clear broke" in life.why[0]
+    assert world.notes.index("clear") > world.notes.index("?wiped-up")
+    world.notes.append("again")
+    assert faults.heal_all() == ()
+    assert life.undone
+
+
 def test_the_order_is_before_journal_lease_inject_verify_verify_undo_healed_disarm(
     world: World, faults: Faults
 ) -> None:

@@ -83,6 +83,14 @@ def test_a_scenario_about_racks_gets_a_lab_with_them() -> None:
     assert len({layout.name, *(layout_for(each).name for each in others)}) == 4
 
 
+def test_a_scenario_whose_brokers_have_several_disks_gets_a_lab_of_such_brokers() -> None:
+    """It is another lab than one with settings, or with one disk each."""
+    layout = layout_for(shape(data_dirs=2))
+    assert (layout.data_dirs, layout.brokers, layout.zookeepers, layout.broker_config) == (2, 3, 3, {})
+    others = [shape(), shape(data_dirs=3), shape(data_dirs=2, config={"num.io.threads": 2})]
+    assert len({layout.name, *(layout_for(each).name for each in others)}) == 4
+
+
 def test_an_inventory_of_one_s_own_is_used_as_it_is(tmp_path: Path) -> None:
     """No lab is put up, nothing is entered."""
     path = tmp_path / "inventory.yaml"

@@ -67,6 +67,19 @@ def test_a_rack_without_a_broker_is_refused() -> None:
         check_shape(shape(racks=["b", "a"]), plain)
 
 
+def test_brokers_with_too_few_data_directories_are_refused() -> None:
+    """The first one is named; nobody has to write down the only directory of a broker where one will do."""
+    plain = cluster(2, 3)
+    have = [("/data/1", "/data/2"), ("/data/1",)]
+    brokers = {n: one.model_copy(update={"data": have[n]}) for n, one in plain.brokers.items()}
+    mine = plain.model_copy(update={"brokers": brokers})
+    wanted = shape(brokers=2, data_dirs=2)
+    with pytest.raises(PreflightError, match="needs 2 data directories of each broker, broker 1 of mine has 1 in"):
+        check_shape(wanted, mine)
+    check_shape(wanted, mine.model_copy(update={"brokers": {0: brokers[0], 1: brokers[0]}}))
+    check_shape(shape(brokers=2), plain)
+
+
 def test_both_kinds_of_shortage_are_said_at_once() -> None:
     """One look at the message is enough."""
     with pytest.raises(PreflightError, match=r"brokers, .*ZooKeeper"):

@@ -66,6 +66,13 @@ class Ground:
         fault = aim(entry, self.inventory, self.live, 1, "run-1")
         return self.faults.inject(fault, entry, threading.Event())
 
+    def half(self, text: str, name: str = "fault") -> Life:
+        """Inject a step but for its last deed, and verify nothing: as if chaosk died before that."""
+        entry = Entry.model_construct(name=name, kind=text.split(":", 1)[0], step=step(text), lasts=None, when=None)
+        whole = aim(entry, self.inventory, self.live, 1, "run-1")
+        half = whole.model_copy(update={"inject": whole.inject[:-1], "verify": ()})
+        return self.faults.inject(half, entry, threading.Event())
+
     def end(self, life: Life) -> None:
         """Look at the fault once more, undo it, and see it healed."""
         self.faults.end(life)

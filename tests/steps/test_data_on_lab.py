@@ -163,6 +163,48 @@ def test_a_version_that_cannot_be_switched_to_stops_nobody(lab: Ground, version:
     assert lab.pid("node1", "kafka") == pid
 
 
+def filled(lab: Ground, topic: str) -> str:
+    """Make a topic with records on all brokers, and say how many bytes broker 1 has of it."""
+    prepare(lab.brokers, {topic: Topic(partitions=1, replication_factor=3)})
+    lab.await_condition(f"isr_full({topic})")
+    producer = Producer({"bootstrap.servers": lab.inventory.bootstrap_servers(), "acks": "all"})
+    for number in range(100):
+        producer.produce(topic, str(number))
+    assert producer.flush(20) == 0
+    return size(lab, topic)
+
+
+def size(lab: Ground, topic: str) -> str:
+    """How many bytes broker 1 has of a topic."""
+    return lab.said("node2", "stat", "-c", "%s", f"/var/lib/kafka/{topic}-0/{0:020}.log")
+
+
+def test_a_broker_with_an_empty_disk_fetches_everything_anew(lab: Ground) -> None:
+    """A host that heals itself keeps what was set aside; a run that sees the broker in sync again deletes it."""
+    had = filled(lab, "wiped")
+    life = lab.inject("wipe_disk: {target: broker 1}")
+    lab.heal("node2", life)
+    assert had in lab.said("node2", "sh", "-c", "stat -c %s /var/lib/kafka.chaosk-*/wiped-0/*.log")
+    assert any("/var/lib/kafka.chaosk-" in one for one in state(lab, "node2").splitlines())
+    lab.faults.end(life)
+    assert life.healed is not None, life.why
+    assert size(lab, "wiped") == had
+    assert not lab.run("node2", "sh", "-c", "ls -d /var/lib/kafka.chaosk-*").ok
+
+
+def test_a_broker_that_was_never_started_without_its_records_has_them_again(lab: Ground) -> None:
+    """If chaosk dies when the directory is set aside and the broker is down, the host puts it back and starts it."""
+    had = filled(lab, "spared")
+    was = lab.said("node2", "stat", "-c", "%i", "/var/lib/kafka")
+    life = lab.half("wipe_disk: {target: broker 1, how: stop}")
+    assert lab.said("node2", "ls", "/var/lib/kafka") == "meta.properties\n"
+    lab.heal("node2", life)
+    assert lab.said("node2", "stat", "-c", "%i", "/var/lib/kafka") == was
+    assert size(lab, "spared") == had
+    lab.end(life)
+    assert lab.live.broker_answers(1)
+
+
 @pytest.mark.parametrize(
     "text",
     ["slow_disk: {target: broker 0, write: 1s}", "fail_disk: {target: broker 0}",

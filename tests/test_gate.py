@@ -43,6 +43,7 @@ STEPS = {
     "change_owner": "{target: broker 1, directory: /mnt/more}",
     "remount_read_only": "{target: broker 1, directory: /mnt/more}",
     "wipe_disk": "{target: broker 1, directory: 2}",
+    "corrupt_log": "{target: broker 1, topic: orders, partition: 33}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",
     "set_broker_config": "{target: brokers, config: {num.io.threads: 4, message.max.bytes: 1000}}",
     "set_quota": "{user: ann, client: shop, producer_byte_rate: 1KiB, request_percentage: 12.5}",

@@ -17,7 +17,7 @@ NEEDED = {
     "delay_network", "duplicate_packets", "reorder_packets", "limit_bandwidth", "skew_clock",
     "power_off", "reboot", "crash_kernel", "slow_disk", "fail_disk", "revoke_dns", "change_address",
     "pause_zookeeper", "pause_controller", "pause_probe", "reassign_partitions",
-    "cancel_reassignment", "wipe_disk",
+    "cancel_reassignment", "wipe_disk", "corrupt_log",
     "create_partitions", "set_topic_config", "set_broker_config", "set_quota", "observe",
 }  # fmt: skip
 

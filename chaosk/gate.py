@@ -13,7 +13,19 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import get_args
 
-from chaosk import brokertool, disk, hoststate, mapper, oom, ownership, readonly, service, versions, wiping
+from chaosk import (
+    brokertool,
+    corruption,
+    disk,
+    hoststate,
+    mapper,
+    oom,
+    ownership,
+    readonly,
+    service,
+    versions,
+    wiping,
+)
 from chaosk.dump.command import batches, markers
 from chaosk.dynamic import BrokerSetting, Limit
 from chaosk.errors import StepError
@@ -170,6 +182,9 @@ def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
         yield _line("readonly", ask(broker, folder, "ID"))
     for ask in (wiping.fits, wiping.wipe, wiping.stands, wiping.settle, wiping.is_settled, wiping.discard):
         yield _line("wipe", ask(broker, folder, "ID"))
+    log = corruption.Log(broker, folder, "LOG", "ID")
+    for of_log in (corruption.fits, corruption.corrupt, corruption.is_recovered, corruption.mend, corruption.is_mended):
+        yield _line("corrupt", of_log(log))
 
 
 def _on_disk(broker: ServerProcess, folder: str) -> Iterator[str]:

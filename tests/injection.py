@@ -105,6 +105,7 @@ def scenario() -> dict[str, Any]:
         )
     ]
     more.append({"switch_version": {"target": "broker 2", "version": "3.9.1"}, "for": "1s"})
+    more.append({"corrupt_log": {"target": "broker 2", "directory": "/data/2", "topic": "orders"}})
     limits = {"consumer_byte_rate": "1KiB", "request_percentage": 5}
     more.append({"set_quota": {"client": "shop", "user": "ann", **limits}, "for": "1s"})
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way

@@ -44,6 +44,7 @@ STEPS = {
     "change_owner": "{target: broker 1, directory: /mnt/more}",
     "remount_read_only": "{target: broker 1, directory: /mnt/more}",
     "wipe_disk": "{target: broker 1, directory: 2}",
+    "corrupt_log": "{target: broker 1, topic: orders, partition: 33}",
     "fill_disk": "{target: broker 1, directory: /mnt/more, free: 20MiB}",
     "switch_version": "{target: brokers, version: 3.9.1}",
     "restore_version": "{target: brokers}",

@@ -43,6 +43,7 @@ SCRIPTS = {
     "address": "awk cat grep ip mkdir mv rm sleep ss sync",
     "boot": "cat readlink sleep",
     "clock": "awk cat date mkdir mv readlink rm sync",
+    "corrupt": "awk cat cut date dd find head mkdir mv rm sed sort stat sync tail tr",
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk df head rm stat",
     "dump": "awk setpriv stat",

@@ -9,6 +9,7 @@ PARTS = {
     "address": ("address",),
     "boot": ("own", "boot"),
     "clock": ("kept", "clock"),
+    "corrupt": ("process", "corrupt"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "disk": ("disk",),
     "dump": ("dump",),

@@ -269,6 +269,15 @@ oom_checked() {
     run oom "$@"
 }
 
+# Which log is for the caller to say, but only in the data directories of a broker on the list.
+corrupt_checked() {
+    count $# 7
+    case $2 in '' | *[!0-9a-f]*) refuse "the id $2" ;; esac
+    case $7 in *[!A-Za-z0-9._-]* | *-) refuse "the log $7" ;; [!_]*-[0-9]*) ;; *) refuse "the log $7" ;; esac
+    on_the_list corrupt "$1" ID "$3" "$4" "$5" "$6" LOG
+    run corrupt "$@"
+}
+
 # The list has the data directories and whose they are; the id of what is done there is the run's.
 folder_checked() {
     [ $# -ge 4 ] || refuse "\`$1 $2\`"
@@ -335,6 +344,7 @@ inner() {
         address) address_checked "$@" ;;
         boot) boot_checked "$@" ;;
         clock) clock_checked "$@" ;;
+        corrupt) corrupt_checked "$@" ;;
         cut) cut_checked "$@" ;;
         disk) disk_checked "$@" ;;
         dump) dump_checked "$@" ;;

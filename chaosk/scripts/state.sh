@@ -47,9 +47,9 @@ grep -h -o -s -a 'CHAOSK_LOAD=[0-9a-f]*' /proc/[0-9]*/environ | sort -u | sed 's
 if command -v ip >/dev/null; then
     ip -o addr show permanent | sed 's/^[0-9]*: *\([^ ]*\) *\([^ ]* [^ ]*\) .*/address \1 \2/'
 fi
-# What readonly.sh, mapper.sh, wipe.sh, address.sh and version.sh have still to bring back.
-for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/* /var/lib/chaosk/wiped/* /var/lib/chaosk/address/* \
-    /var/lib/chaosk/versions/*; do
+# What readonly.sh, mapper.sh, wipe.sh, corrupt.sh, address.sh and version.sh have still to bring back.
+for note in /var/lib/chaosk/readonly/* /var/lib/chaosk/mapper/* /var/lib/chaosk/wiped/* /var/lib/chaosk/corrupted/* \
+    /var/lib/chaosk/address/* /var/lib/chaosk/versions/*; do
     [ ! -e "$note" ] || echo "kept $note"
 done
 while [ $# -ge 2 ]; do

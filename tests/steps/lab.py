@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from on_lab import inside
 
 from chaosk import lab as labs
@@ -19,6 +20,7 @@ from chaosk.cluster.live import ProbeState
 from chaosk.cluster.operate import operate
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
+from chaosk.errors import StepError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
@@ -30,7 +32,7 @@ from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
 from chaosk.scenario import Entry
-from chaosk.steps._contract import Signal
+from chaosk.steps._contract import Fact, Signal
 from chaosk.transport.command import Command, Result
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh, Transport
@@ -66,12 +68,15 @@ class Ground:
         fault = aim(entry, self.inventory, self.live, 1, "run-1")
         return self.faults.inject(fault, entry, threading.Event())
 
-    def half(self, text: str, name: str = "fault") -> Life:
-        """Inject a step but for its last deed, and verify nothing: as if chaosk died before that."""
+    def half(self, text: str, without: int, name: str = "fault") -> Life:
+        """Inject a step but for some of its last deeds, and break it off there: as if chaosk died before them."""
         entry = Entry.model_construct(name=name, kind=text.split(":", 1)[0], step=step(text), lasts=None, when=None)
         whole = aim(entry, self.inventory, self.live, 1, "run-1")
-        half = whole.model_copy(update={"inject": whole.inject[:-1], "verify": ()})
-        return self.faults.inject(half, entry, threading.Event())
+        broken = Fact(says="it went on", query=Command(host=whole.targets[0].host or "", argv=("false",)))
+        half = whole.model_copy(update={"inject": whole.inject[:-without], "verify": (broken,)})
+        with pytest.raises(StepError, match="it went on"):
+            self.faults.inject(half, entry, threading.Event())
+        return self.faults.lives()[-1]
 
     def end(self, life: Life) -> None:
         """Look at the fault once more, undo it, and see it healed."""

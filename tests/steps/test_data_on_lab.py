@@ -169,7 +169,7 @@ def filled(lab: Ground, topic: str) -> str:
     lab.await_condition(f"isr_full({topic})")
     producer = Producer({"bootstrap.servers": lab.inventory.bootstrap_servers(), "acks": "all"})
     for number in range(100):
-        producer.produce(topic, str(number))
+        producer.produce(topic, f"{number:0500}")
     assert producer.flush(20) == 0
     return size(lab, topic)
 
@@ -196,11 +196,35 @@ def test_a_broker_that_was_never_started_without_its_records_has_them_again(lab:
     """If chaosk dies when the directory is set aside and the broker is down, the host puts it back and starts it."""
     had = filled(lab, "spared")
     was = lab.said("node2", "stat", "-c", "%i", "/var/lib/kafka")
-    life = lab.half("wipe_disk: {target: broker 1, how: stop}")
+    life = lab.half("wipe_disk: {target: broker 1, how: stop}", without=1)
     assert lab.said("node2", "ls", "/var/lib/kafka") == "meta.properties\n"
     lab.heal("node2", life)
     assert lab.said("node2", "stat", "-c", "%i", "/var/lib/kafka") == was
     assert size(lab, "spared") == had
+    lab.end(life)
+    assert lab.live.broker_answers(1)
+
+
+def test_a_broker_finds_what_is_corrupt_and_fetches_it_anew(lab: Ground) -> None:
+    """It says where it cuts the log off, and has as many bytes as before once it is in sync."""
+    had = filled(lab, "bitten")
+    life = lab.inject("corrupt_log: {target: broker 1, topic: bitten}")
+    assert life.took, life.why
+    found = lab.said("node2", "grep", "partition=bitten-0.*Corruption found in segment", "/var/log/kafka/server.log")
+    assert "truncating to offset" in found
+    lab.await_condition("replicas_in_sync(1)")
+    assert size(lab, "bitten") == had
+
+
+def test_what_no_broker_has_read_is_mended_by_the_host(lab: Ground) -> None:
+    """If chaosk dies when the bytes are overwritten and the broker is down, they are put back before it starts."""
+    filled(lab, "mended")
+    segment = f"/var/lib/kafka/mended-0/{0:020}.log"
+    was = lab.said("node2", "sha256sum", segment)
+    life = lab.half("corrupt_log: {target: broker 1, topic: mended}", without=3)
+    assert lab.said("node2", "sha256sum", segment) != was
+    lab.heal("node2", life)
+    assert lab.said("node2", "sha256sum", segment) == was
     lab.end(life)
     assert lab.live.broker_answers(1)
 

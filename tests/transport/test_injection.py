@@ -142,7 +142,7 @@ def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -
         "timeline[N].fill_disk.directory", "timeline[N].change_owner.directory",
         "timeline[N].set_topic_config.config.retention.bytes",
         "timeline[N].remount_read_only.directory", "timeline[N].slow_disk.directory", "timeline[N].fail_disk.directory",
-        "timeline[N].wipe_disk.directory", "allow.foreign_loss",
+        "timeline[N].wipe_disk.directory", "timeline[N].corrupt_log.directory", "allow.foreign_loss",
 
         "probes.free.consume.config.client.rack", "probes.failing.consume.producer_config.client.rack",
     }  # fmt: skip

@@ -1,0 +1,89 @@
+"""Overwrite bytes of a partition's log on a broker that was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from chaosk import corruption, service
+from chaosk.corruption import Log
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._data_steps import DataStep
+from chaosk.steps._partitions import owned
+from chaosk.steps._server import SHUTDOWN, STARTUP, Server, each
+
+
+class CorruptLog(DataStep):
+    """Kill a broker, overwrite 512 bytes in the middle of a partition's newest segment, and start the broker again.
+
+    After a kill a broker reads its newest segments, cuts each off where a batch does not fit its checksum, and fetches
+    the rest from the leader. It takes once the broker serves and the bytes are gone: what was cut off was acknowledged,
+    and is lost if nobody else in sync had it. Only where the step fails before that, what was overwritten is put back,
+    while the broker is stopped. Refused for a segment of less than 8 KiB, and for topics that chaosk did not make.
+    """
+
+    lasting: ClassVar[bool] = False
+    example: ClassVar[str] = """\
+at: 30s
+corrupt_log: {target: "follower(orders, 0)", topic: orders}
+"""
+
+    topic: str
+    """The topic."""
+    partition: Annotated[int, Field(ge=0)] = 0
+    """Which of its partitions; the brokers must have replicas of it."""
+
+    def suits(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - what is there before a run says nothing
+        """Nothing: the segment comes to be in the run."""
+        yield from ()
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """The topic is the scenario's, the broker runs, and there is something to overwrite."""
+        yield owned(self.topic)
+        for server, log in self.logs(site):
+            yield server.awake()
+            yield Fact(says=f"{log.name} of {server.name} can be corrupted", query=corruption.fits(log))
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """End it for sure, overwrite, start, see the bytes gone, and forget them."""
+        every, logs = self.servers(site), tuple(self.logs(site))
+        yield from each(every, lambda process: service.signal(process, "KILL"))
+        yield from each(every, service.stop)
+        for server in every:
+            yield server.gone(SHUTDOWN)
+        for _, log in logs:
+            yield Run(command=corruption.corrupt(log))
+        yield from each(every, service.start)
+        for server, log in logs:
+            says = f"{server.name} has recovered {log.name}"
+            yield Fact(says=says, query=corruption.is_recovered(log), within=STARTUP)
+        for _, log in logs:
+            yield Run(command=corruption.mend(log))
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """Nothing of it is left, and the broker serves."""
+        for server, log in self.logs(site):
+            yield Fact(says=f"{log.name} of {server.name} is not corrupted", query=corruption.is_mended(log))
+        yield from self.serving(site)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """There is something to do only if it broke off half-way: nobody writes to a log that a broker has open."""
+        yield from each(self.servers(site), service.stop)
+        for server in self.servers(site):
+            yield server.gone(SHUTDOWN)
+        for _, log in self.logs(site):
+            yield Run(command=corruption.mend(log))
+        yield from each(self.servers(site), service.start)
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """Nothing of it is left, and the broker serves."""
+        return self.verify(site)
+
+    def logs(self, site: Site) -> Iterator[tuple[Server, Log]]:
+        """Each broker with its log of the partition."""
+        for server, folder in self.places(site):
+            name = f"{self.topic}-{self.partition}"
+            which = corruption.corrupt_id(site.run_id, site.entry, folder, name)
+            yield server, Log(server.process, folder, name, which)

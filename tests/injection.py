@@ -74,6 +74,7 @@ def scenario() -> dict[str, Any]:
     document: dict[str, Any] = yaml.safe_load(SCENARIO)
     document["tags"] = ["slow"]
     document["cluster"]["config"] = {"auto.leader.rebalance.enable": True, "broker.rack": "attic"}
+    document["cluster"]["racks"] = ["attic"]
     document["allow"] = dict.fromkeys(Allow.model_fields, "it is a test")
     document["topics"]["orders"]["config"]["cleanup.policy"] = "delete"
     document["probes"]["free"] = {"consume": {"topic": "orders", "assign": "all", "config": {"client.rack": "a"}}}

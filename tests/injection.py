@@ -76,6 +76,7 @@ def scenario() -> dict[str, Any]:
     document["tags"] = ["slow"]
     document["cluster"]["versions"] = ["3.9.2", "3.9.1"]
     document["cluster"]["config"] = {"auto.leader.rebalance.enable": True, "broker.rack": "attic"}
+    document["cluster"]["racks"] = ["attic"]
     document["allow"] = dict.fromkeys(Allow.model_fields, "it is a test")
     document["topics"]["orders"]["config"]["cleanup.policy"] = "delete"
     document["probes"]["free"] = {"consume": {"topic": "orders", "assign": "all", "config": {"client.rack": "a"}}}

@@ -78,8 +78,9 @@ def remove(file: Path) -> None:
         if error.errno != errno.EBUSY:
             raise
         runner.run([*_APART, "sh", "-c", _DIG, str(file), str(file.parent)])
-    if file.parent == _DIRECTORY and not any(_DIRECTORY.iterdir()) and not _DIRECTORY.is_mount():
-        _DIRECTORY.rmdir()
+    if file.parent == _DIRECTORY:
+        with suppress(OSError):  # others' names are in it, or it is mounted onto itself
+            _DIRECTORY.rmdir()
 
 
 def forget_names(file: Path) -> None:

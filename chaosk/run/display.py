@@ -44,6 +44,12 @@ class Status:
     faults: tuple[Standing, ...] = ()
     """The faults that are not over."""
 
+    @property
+    def going_on(self) -> str:
+        """What is in place or under way, with the faults that last beyond their entries; empty if nothing is."""
+        entries = self.doing.split(", ") if self.doing else []
+        return ", ".join(dict.fromkeys((*entries, *(fault.name for fault in self.faults))))
+
 
 class Display(Protocol):
     """Where a run tells what it does."""
@@ -97,7 +103,7 @@ class PlainDisplay:
         if moment - self._last >= LINE_EVERY:
             self._last = moment
             probes = "  ".join(_short(state, status.rates) for state in status.probes)
-            self.say(f"{status.phase}: {status.doing or 'no fault in place'} | {probes}")
+            self.say(f"{status.phase}: {status.going_on or 'no fault in place'} | {probes}")
 
 
 class TerminalDisplay:
@@ -127,7 +133,7 @@ class TerminalDisplay:
 
 def picture(status: Status) -> RenderableType:
     """The live picture: what is going on, what comes next, each probe, the cluster."""
-    head = Text.assemble((f"{status.phase} ", "bold"), f"{status.elapsed:+.1f}s  ", (status.doing or "-", "yellow"))
+    head = Text.assemble((f"{status.phase} ", "bold"), f"{status.elapsed:+.1f}s  ", (status.going_on or "-", "yellow"))
     if status.coming:
         head.append(f"   next: {status.coming}", "dim")
     table = Table(box=None, pad_edge=False, header_style="dim")

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from chaosk.cluster.live import ProbeState
 from chaosk.run.display import PlainDisplay, Rates, Status, TerminalDisplay, picture
+from chaosk.run.standing import Standing
 
 
 def state(**fields: object) -> ProbeState:
@@ -70,6 +71,16 @@ def test_plain_status_comes_every_few_seconds_only() -> None:
     display.show(Status("baseline", 0.1))
     (line,) = file.getvalue().splitlines()
     assert "baseline: no fault in place | writer - ok 5 fail 1 maybe 2 lag 3 X NOT RUNNING" in line
+
+
+def test_a_fault_that_lasts_beyond_its_entry_is_shown() -> None:
+    """One without `for` is in place until the run heals it, though its entry is done; one with it is named once."""
+    out, file = console()
+    faults = tuple(Standing(name, "cut_network", "host node1", "in place", 3.0, None) for name in ("kill-1", "cut-2"))
+    status = Status("timeline", 1.0, "kill-1, wait-3", faults=faults)
+    PlainDisplay(out).show(status)
+    assert "timeline: kill-1, wait-3, cut-2 | " in file.getvalue()
+    assert "kill-1, wait-3, cut-2" in rendered(status)
 
 
 def test_the_terminal_keeps_lines_and_takes_the_picture_away() -> None:

@@ -84,10 +84,8 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
 
 
 def shaped(layout: LabLayout, scenario: Scenario) -> LabLayout:
-    """The layout with what a scenario wants: one broker, names to take away, settings, disks, racks or versions."""
-    if any(entry.step.names for entry in scenario.timeline):
-        return layout.model_copy(update={"names": True, "name": f"{layout.name}-n"})
-    if special := dressed(scenario.cluster):
+    """The layout with what a scenario wants: one broker, or names, settings, disks, racks or versions."""
+    if special := dressed(scenario):
         brokers = max(layout.brokers, scenario.cluster.brokers.min)
         return layout.model_copy(update={**special, "brokers": brokers, "name": f"{layout.name}-c"})
     if scenario.cluster.brokers.max != 1:
@@ -183,7 +181,7 @@ def main() -> None:
             for times in range(1, chosen.times + 1):
                 everything(cluster, chosen.lab, chosen.only, times, chosen.csv)
         finally:
-            for more in ("", "-1", "-n", "-c"):
+            for more in ("", "-1", "-c"):
                 lab.down(chosen.lab + more, say, force=True)
 
 

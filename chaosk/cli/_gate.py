@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import click
 from chaosk import private
 from chaosk.cli._folders import made
 from chaosk.document import load_inventory
+from chaosk.errors import LabError
 from chaosk.release import record
 from chaosk.release.choice import Chosen
 from chaosk.release.record import Attempt, Gate
@@ -28,22 +29,34 @@ def begun(chosen: Sequence[Chosen], inventory: Path | None, repeat: int = 1, **s
         began=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         inventory=None if inventory is None else str(inventory.resolve()),
         versions=installed_versions(),
-        attempts=tuple(_attempt(one, number) for one in chosen for number in range(1, repeat + 1)),
+        attempts=tuple(
+            _attempt(one, number, lab) for one, lab in _by_lab(chosen, inventory) for number in range(1, repeat + 1)
+        ),
         **settings,
     )
 
 
-def _attempt(one: Chosen, repeat: int) -> Attempt:
+def _by_lab(chosen: Sequence[Chosen], inventory: Path | None) -> list[tuple[Chosen, str | None]]:
+    """Each with the lab that is put up for it, if there is no inventory; those of a lab next to each other."""
+    from chaosk.run.place import layout_for  # noqa: PLC0415 - loads the lab
+
+    if inventory is not None:
+        return [(one, None) for one in chosen]
+    labs = [layout_for(one.scenario).name for one in chosen]
+    return [(one, name) for name in dict.fromkeys(labs) for one, its in zip(chosen, labs, strict=True) if its == name]
+
+
+def _attempt(one: Chosen, repeat: int, lab: str | None) -> Attempt:
     return Attempt(
         file=str(one.path.resolve()), scenario=one.scenario.name, digest=one.digest, repeat=repeat, sets=dict(one.sets),
-        variant=one.variant, differs=dict(one.differs),
+        variant=one.variant, differs=dict(one.differs), lab=lab,
     )  # fmt: skip
 
 
 def play(gate: Gate, folder: Path) -> int:
     """Run what has not been run yet, write the report, and tell where it is; the exit code of the whole."""
     from chaosk.release import child  # noqa: PLC0415 - scipy takes a second to load
-    from chaosk.release.conduct import conduct  # noqa: PLC0415
+    from chaosk.release.conduct import Hands, conduct  # noqa: PLC0415
     from chaosk.release.files import write  # noqa: PLC0415
     from chaosk.release.outcome import exit_code  # noqa: PLC0415
     from chaosk.release.regression import compare  # noqa: PLC0415
@@ -51,8 +64,9 @@ def play(gate: Gate, folder: Path) -> int:
 
     private.keep_private()
     stop, again, folder = threading.Event(), threading.Event(), made(folder)
+    hands = Hands(lambda one: child.run(_words(one, gate, folder), stop, again), _leaving(), _say)
     with heard(stop, _say, again.set):
-        gate = conduct(gate, folder, lambda one: child.run(_words(one, gate, folder), stop, again), stop, _say)
+        gate = conduct(gate, folder, hands, stop)
     if gate.baseline is not None:
         gate = gate.model_copy(update={"comparisons": compare(gate, record.load(Path(gate.baseline)))})
         record.save(folder, gate)
@@ -62,6 +76,24 @@ def play(gate: Gate, folder: Path) -> int:
         _say(f"the rest was not run: {gate.why_ended}; go on with: chaosk gate --continue {folder}")
     click.echo(f"report: {report}")
     return exit_code(gate)
+
+
+def _leaving() -> Callable[[str], None]:
+    """Takes a lab down, unless it was up before."""
+    from chaosk import lab  # noqa: PLC0415 - an inventory needs none of it
+    from chaosk.lab.state import names  # noqa: PLC0415 - as above
+
+    theirs = set(names())
+
+    def leave(name: str) -> None:
+        if name in theirs:
+            return
+        try:
+            lab.down(name, _say)
+        except LabError as error:
+            _say(f"the lab {name} stays up: {error}")
+
+    return leave
 
 
 def _words(one: Attempt, gate: Gate, folder: Path) -> list[str]:

@@ -97,7 +97,7 @@ def _run(loaded: Scenario, inventory: Path | None, output: Path, how: tuple[int 
     with ExitStack() as shown:
         display = shown.enter_context(_display(console)) if options is None else PlainDisplay(console)
         with _timed(durations, "lab"):
-            found = settle_on(inventory, loaded.cluster, display.say)
+            found = settle_on(inventory, loaded, display.say)
         # its threads begin only now: who enters the network of a lab must not have any
         session = None if options is None else shown.enter_context(_session(options, loaded.name, stop))
         display = display if session is None else session.console

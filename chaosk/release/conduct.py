@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from chaosk.errors import ExitCode
@@ -11,24 +12,38 @@ from chaosk.release.attempts import ended
 from chaosk.release.child import Ended
 from chaosk.release.record import Attempt, Gate, save
 
-Runner = Callable[[Attempt], Ended]
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What is done about attempts."""
+
+    run: Callable[[Attempt], Ended]
+    """Run one."""
+    leave: Callable[[str], None]
+    """A lab that no attempt to come is run on, by name."""
+    say: Callable[[str], None]
 
 
-def conduct(gate: Gate, folder: Path, run: Runner, stop: threading.Event, say: Callable[[str], None]) -> Gate:
+def conduct(gate: Gate, folder: Path, hands: Hands, stop: threading.Event) -> Gate:
     """Run what is not done yet, the repeats of a scenario next to each other; the gate with all that became of it.
 
     ``gate.json`` in ``folder`` is written anew after each. It ends early when ``stop`` is set, when a cluster could
-    not be healed, and, unless it is to keep going, with the first attempt that does not pass.
+    not be healed, and, unless it is to keep going, with the first attempt that does not pass. A lab is left before
+    another one is needed: two of them side by side would be in each other's way.
     """
     gate = gate.model_copy(update={"why_ended": None})
     save(folder, gate)
+    on: str | None = None
     for place, attempt in enumerate(gate.attempts):
         if attempt.state == "done":
             continue
         if stop.is_set():
             return _over(gate, folder, "it was interrupted")
-        say(f"{place + 1} of {len(gate.attempts)}: {attempt.scenario}{_which(attempt, gate)}")
-        told = run(attempt)
+        if on is not None and attempt.lab != on:
+            hands.leave(on)
+        on = attempt.lab
+        hands.say(f"{place + 1} of {len(gate.attempts)}: {attempt.scenario}{_which(attempt, gate)}")
+        told = hands.run(attempt)
         done = ended(attempt, folder, told.exit_code, told.seconds, told.said)
         attempts = (*gate.attempts[:place], done, *gate.attempts[place + 1 :])
         gate = gate.model_copy(update={"attempts": attempts})

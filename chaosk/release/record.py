@@ -37,6 +37,8 @@ class Attempt(Model):
     """Which variant of the file; empty if that has none."""
     differs: dict[str, Scalar] = Field(default_factory=dict)
     """The values of the variables in which the file's variants differ."""
+    lab: str | None = None
+    """The lab that it is run on; None on a cluster that an inventory names."""
     state: Literal["not run", "broken off", "done"] = "not run"
     """``broken off``: interrupted, and so to be run again."""
     exit_code: int | None = None

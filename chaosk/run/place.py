@@ -12,16 +12,43 @@ from chaosk.entity import spelled
 from chaosk.errors import LabError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
-from chaosk.scenario import ClusterShape
+from chaosk.scenario import ClusterShape, Scenario
 
 KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
 """What a lab runs for a scenario that wants KRaft."""
 
 
-def layout_for(shape: ClusterShape) -> LabLayout:
+def layout_for(scenario: Scenario) -> LabLayout:
     """The smallest lab that a scenario can run on: the default one, or one with a name of its own."""
-    if dressed(shape):
-        return _configured(shape)
+    plain, special = _counted(scenario.cluster), dressed(scenario)
+    if not special:
+        return plain
+    layout = plain.model_copy(update=special)
+    mark = hashlib.sha256(layout.model_dump_json().encode()).hexdigest()[:8]
+    return layout.model_copy(update={"name": f"c-{mark}"})
+
+
+def dressed(scenario: Scenario) -> dict[str, object]:
+    """What a lab's layout is given for what a scenario wants beyond numbers, and nothing for what it does not.
+
+    Settings, racks, disks and versions of brokers; names, where a step takes them away or has them lead elsewhere.
+    """
+    shape = scenario.cluster
+    config = {name: spelled(value) for name, value in sorted(shape.config.items())}
+    found: dict[str, object] = {"broker_config": config} if config else {}
+    if shape.racks:
+        found |= {"racks": shape.racks}
+    if shape.data_dirs > 1:
+        found |= {"data_dirs": shape.data_dirs}
+    if shape.versions:
+        found |= {"kafka": shape.versions[0], "also": shape.versions[1:]}
+    if any(entry.step.names for entry in scenario.timeline):
+        found |= {"names": True}
+    return found
+
+
+def _counted(shape: ClusterShape) -> LabLayout:
+    """By how many servers of which kind there have to be; the name says it."""
     brokers, machines = max(1, shape.brokers.min), "vm" if shape.hosts == "vms" else ""
     if shape.mode == "kraft":
         name = f"{machines}k-{brokers}-{shape.controllers.min}"
@@ -36,34 +63,13 @@ def layout_for(shape: ClusterShape) -> LabLayout:
     return LabLayout(name=name, brokers=brokers, zookeepers=zookeepers, hosts=shape.hosts)
 
 
-def _configured(shape: ClusterShape) -> LabLayout:
-    """A lab that has what a scenario asks for beyond numbers; its name tells it from all others."""
-    plain = layout_for(shape.model_copy(update={"config": {}, "racks": (), "versions": (), "data_dirs": 1}))
-    layout = plain.model_copy(update=dressed(shape))
-    mark = hashlib.sha256(layout.model_dump_json().encode()).hexdigest()[:8]
-    return layout.model_copy(update={"name": f"c-{mark}"})
-
-
-def dressed(shape: ClusterShape) -> dict[str, object]:
-    """What a lab's layout is given for what a scenario wants beyond numbers: settings, racks, disks, versions."""
-    config = {name: spelled(value) for name, value in sorted(shape.config.items())}
-    found: dict[str, object] = {"broker_config": config} if config else {}
-    if shape.racks:
-        found |= {"racks": shape.racks}
-    if shape.data_dirs > 1:
-        found |= {"data_dirs": shape.data_dirs}
-    if shape.versions:
-        found |= {"kafka": shape.versions[0], "also": shape.versions[1:]}
-    return found
-
-
-def settle_on(inventory: Path | None, shape: ClusterShape, say: Callable[[str], None]) -> Inventory:
+def settle_on(inventory: Path | None, scenario: Scenario, say: Callable[[str], None]) -> Inventory:
     """The inventory to run on; puts a lab up where that is what it takes, and enters its network namespace.
 
     Call it before any thread is started. Raises DocumentError for a wrong inventory, LabError for a lab that cannot
     be put up.
     """
-    wanted = load_inventory(inventory) if inventory is not None else layout_for(shape)
+    wanted = load_inventory(inventory) if inventory is not None else layout_for(scenario)
     if isinstance(wanted, LabLayout):
         found = load_inventory(lab.up(wanted, say))
         if isinstance(found, LabLayout):

@@ -10,6 +10,7 @@ import yaml
 from sample_documents import SCENARIO
 from sample_gate import attempt, gate, measured, unreachable
 
+from chaosk.cli import _gate
 from chaosk.cli.main import main
 from chaosk.errors import ExitCode
 from chaosk.release.choice import choose
@@ -57,6 +58,19 @@ def test_bad_input_is_one_clear_error(
     )
     assert says in told
     assert not (tmp_path / "out").exists()
+
+
+def test_those_of_one_lab_are_run_next_to_each_other(scenario: Path, tmp_path: Path) -> None:
+    """In the order in which labs are first needed, repeats as well; on a cluster of one's own as the files are."""
+    for name, brokers in (("b", 5), ("c", 3), ("d", 5)):
+        told = yaml.safe_load(SCENARIO) | {"name": name, "cluster": {"brokers": brokers}}
+        (scenario / f"{name}.yaml").write_text(yaml.safe_dump(told), "utf-8")
+    every = choose([scenario], {}, (), (1, 1))
+    on_labs = _gate.begun(every, None, repeat=2).attempts
+    assert [one.scenario for one in on_labs] == ["b", "b", "d", "d", "c", "c", "Kill", "Kill"]
+    assert [one.lab for one in on_labs] == ["lab-5-3"] * 4 + ["lab"] * 4
+    on_its_own = _gate.begun(every, unreachable(tmp_path)).attempts
+    assert [(one.scenario, one.lab) for one in on_its_own] == [(name, None) for name in ("b", "c", "d", "Kill")]
 
 
 def baseline(folder: Path, scenario: Path, count: int) -> Path:

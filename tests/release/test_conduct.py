@@ -16,7 +16,7 @@ from chaosk import plan
 from chaosk.document import load_scenario
 from chaosk.inventory import Kafka
 from chaosk.release.child import Ended
-from chaosk.release.conduct import conduct
+from chaosk.release.conduct import Hands, conduct
 from chaosk.release.record import Attempt, Gate, load
 from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome
@@ -41,7 +41,7 @@ class Runs:
 
 def play(folder: Path, told: Gate, runs: Callable[[Attempt], Ended], stop: threading.Event | None = None) -> Gate:
     """What becomes of a gate; what is on the disk is the same."""
-    done = conduct(told, folder, runs, stop or threading.Event(), lambda _line: None)
+    done = conduct(told, folder, Hands(runs, pytest.fail, lambda _line: None), stop or threading.Event())
     assert load(folder) == done
     return done
 
@@ -70,6 +70,17 @@ def test_the_first_that_does_not_pass_ends_it(tmp_path: Path, code: int) -> None
     on = play(tmp_path, gate(*THREE, keep_going=True), Runs(tmp_path, 0, code, 0))
     assert [state for state, _ in states(on)] == ["done"] * 3
     assert on.why_ended is None
+
+
+def test_a_lab_is_left_before_another_one_is_needed(tmp_path: Path) -> None:
+    """Not while a run is still to come on it, and the last one not at all; a cluster of one's own is no lab."""
+    told = [
+        attempt(name, exit_code=None, lab=lab) for name, lab in zip("ABCDE", ["x", "x", "y", None, "x"], strict=True)
+    ]
+    runs, left = Runs(tmp_path, *[0] * 5), list[tuple[str, int]]()
+    hands = Hands(runs, lambda name: left.append((name, len(runs.ran))), lambda _line: None)
+    conduct(gate(*told), tmp_path, hands, threading.Event())
+    assert left == [("x", 2), ("y", 3)]
 
 
 def test_an_unhealed_cluster_ends_it_whatever_was_asked(tmp_path: Path) -> None:

@@ -146,6 +146,13 @@ def switched(plain: Inventory) -> Inventory:
     return plain.model_copy(update={"hosts": hosts})
 
 
+def with_disks(plain: Inventory, count: int) -> Inventory:
+    """The same, its brokers with that many data directories."""
+    data = tuple(f"/var/lib/kafka-{number}" for number in range(1, count + 1))
+    brokers = {number: broker.model_copy(update={"data": data}) for number, broker in plain.brokers.items()}
+    return plain.model_copy(update={"brokers": brokers}) if count > 1 else plain
+
+
 @pytest.mark.parametrize("name", steps())
 def test_every_step_can_be_told(tmp_path: Path, name: str) -> None:
     """The example of each step has a row with words and deeds, and an undo if it lasts."""
@@ -161,10 +168,10 @@ def test_every_step_can_be_told(tmp_path: Path, name: str) -> None:
 
 
 def test_shipped_scenarios_can_be_told() -> None:
-    """Each of them, on three brokers or on the one it asks for: no target that an inventory of that shape lacks."""
+    """Each of them, on the brokers and disks that it asks for: no target that an inventory of that shape lacks."""
     for file, loaded in [(path, each) for path in shipped.SCENARIOS for each in load_variants(path).values()]:
         plain = kraft_inventory() if loaded.cluster.mode == "kraft" else inventory(brokers=loaded.cluster.brokers.min)
-        rows = describe(loaded, switched(plain))
+        rows = describe(loaded, switched(with_disks(plain, loaded.cluster.data_dirs)))
         assert len(rows) == len(loaded.timeline)
         assert all(row.does for row in rows), file
 

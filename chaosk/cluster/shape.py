@@ -21,7 +21,7 @@ def differences(wanted: Topic, found: Sequence[PartitionView], config: Config) -
     for name, value in sorted(wanted.config.items()):
         if config.values.get(name) != spelled(value):
             told.append(f"{name}={config.values.get(name, '')}, not {spelled(value)}")
-    added = (f"{name}={config.values[name]}, which the scenario does not set" for name in config.own)
+    added = (f"{name}={value}, which the scenario does not set" for name, value in config.own.items())
     return (*told, *sorted(one for one in added if one.partition("=")[0] not in wanted.config))
 
 

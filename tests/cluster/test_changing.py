@@ -57,14 +57,23 @@ class Cluster:
 
 
 def described(*settings: tuple[str, str | None, int], error: int = 0) -> SimpleNamespace:
-    """A description: of each setting its name, value and source."""
-    configs = [SimpleNamespace(name=name, value=value, config_source=source) for name, value, source in settings]
+    """A description: of each setting its name, and the value that a source has for it; another is in force.
+
+    A setting of which it inherits has a value of the same source.
+    """
+    configs = []
+    for name, value, source in settings:
+        told = [SimpleNamespace(name=one, value=value, source=source) for one in (name, f"wider.{name}")]
+        configs.append(SimpleNamespace(name=name, value="0", synonyms=told))
     return SimpleNamespace(results=[SimpleNamespace(error_code=error, configs=configs)])
 
 
 @pytest.mark.parametrize(("entity", "own", "asked"), [(ORDERS, 1, 2), (Entity(kind="broker", name="0"), 2, 0)])
 def test_only_what_was_set_there_is_told(entity: Entity, own: int, asked: int) -> None:
-    """Not defaults, nor what a file or the default of all brokers says; a broker is asked itself."""
+    """Not defaults, nor what a file or the default of all brokers says; a broker is asked itself.
+
+    And what was set is told, not what is in force: the two differ for the moment in which a broker takes a change over.
+    """
     cluster = Cluster(lambda _: described(("b", "2", own), ("file", "1", 4), ("all", "1", 3), ("default", "1", 5)))
     assert settings_of(cluster.as_brokers(), entity) == {"b": "2"}
     assert [broker for broker, _ in cluster.asked] == [asked]

@@ -40,10 +40,19 @@ def lab(lab_inventory: Inventory, tmp_path: Path) -> Iterator[Ground]:
 
 
 def change(lab: Ground, of: Entity, **values: str | None) -> None:
-    """As an operator would on the first host, with Kafka's own tool; underscores are dots in names of a broker's."""
+    """As an operator would on the first host, with Kafka's own tool; underscores are dots in names of a broker's.
+
+    The tool ends when ZooKeeper has it, brokers hear of it after that: it is waited for.
+    """
     named = {name.replace("_", ".") if of.kind == "broker" else name: value for name, value in values.items()}
     done = lab.ssh.run(brokertool.change(lab.inventory, "node1", Settings(of=of, values=named)))
     assert done.ok, done.stderr
+    for _ in range(100):
+        told = lab.live.settings(of)
+        if all(told.get(name) == value for name, value in named.items()):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{of} tells {told}, not {named}")
 
 
 def test_a_topic_gets_its_configuration_back(lab: Ground) -> None:

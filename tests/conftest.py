@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -46,6 +47,12 @@ def lacking(tier: str) -> str:
 def in_ci() -> bool:
     """Whether this is a CI run, where nothing may be skipped in silence."""
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what tests start also where a shell runs them in its background, which has it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

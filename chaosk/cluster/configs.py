@@ -48,7 +48,7 @@ def _described(brokers: Brokers, broker: int, kind: int, name: str, keys: list[s
     return Config(
         values={one.name: one.value or "" for one in answer.configs},
         # While a broker takes a setting over it tells the source of the new value with the old value in force
-        # (3.9.1: 115 of 19,371 answers while one was changed 20 times a second); among the synonyms it has its own.
+        # (3.9.2: 115 of 19,371 answers while one was changed 20 times a second); among the synonyms it has its own.
         own={
             one.name: each.value or ""
             for one in answer.configs

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from on_lab import until
 
 from chaosk import brokertool
 from chaosk.cluster.topics import prepare
@@ -47,12 +48,7 @@ def change(lab: Ground, of: Entity, **values: str | None) -> None:
     named = {name.replace("_", ".") if of.kind == "broker" else name: value for name, value in values.items()}
     done = lab.ssh.run(brokertool.change(lab.inventory, "node1", Settings(of=of, values=named)))
     assert done.ok, done.stderr
-    for _ in range(100):
-        told = lab.live.settings(of)
-        if all(told.get(name) == value for name, value in named.items()):
-            return
-        time.sleep(0.1)
-    pytest.fail(f"{of} tells {told}, not {named}")
+    until(lambda: named.items() <= (dict.fromkeys(named) | lab.live.settings(of)).items(), within=10)
 
 
 def test_a_topic_gets_its_configuration_back(lab: Ground) -> None:

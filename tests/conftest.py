@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from coverage import Coverage
 from hypothesis import settings
 
 settings.register_profile("untimed", settings(), deadline=None)  # how long an example takes says nothing about chaosk
@@ -97,19 +96,6 @@ def _make_way(item: pytest.Item) -> None:
     if _helps(getattr(item.config, "workerinput", {}).get("workerid", "")):
         in_time = item.get_closest_marker("lab") and os.geteuid() == 0
         os.setpriority(os.PRIO_PROCESS, 0, USUAL_NICENESS if in_time else IDLE_NICENESS)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Trace nothing while a campaign's test, with its fixtures, is run."""
-    tracer = Coverage.current() if item.get_closest_marker("campaign") else None
-    if tracer is None:
-        return (yield)
-    tracer.stop()
-    try:
-        return (yield)
-    finally:
-        tracer.start()
 
 
 def _helps(worker: str) -> bool:

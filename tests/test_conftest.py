@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import runpy
 from pathlib import Path
@@ -22,13 +21,14 @@ def test_unmarked():
     pass
 """
 
-MARKERS = "[pytest]\nmarkers =\n    pure\n    spark\n    packaging\n    lab\n    long\n    campaign\n"
+MARKERS = "[pytest]\nmarkers =\n    pure\n    spark\n    packaging\n    lab\n    long\n"
 
 
 @pytest.fixture
 def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A pytest in a folder of its own, with the real conftest, outside CI."""
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:slipcover")  # its end would be that of the outer pytest's coverage
     pytester.makeconftest(CONFTEST.read_text(encoding="utf-8"))
     pytester.makeini(MARKERS)
     return pytester
@@ -169,33 +169,3 @@ def test_what_a_folder_needs_is_gone_after_its_last_test(inner: pytest.Pytester)
 def test_the_folder_of_a_test(nodeid: str, folder: str) -> None:
     """The first one below `tests`, or one with a lab of its own in it; the file where there is none."""
     assert runpy.run_path(str(CONFTEST))["folder_of"](nodeid) == folder
-
-
-def test_a_campaign_is_not_traced(inner: pytest.Pytester) -> None:
-    """Neither its test nor its fixture counts for coverage; the tests before and behind it do."""
-    inner.makepyfile(
-        told="\n".join(f"def {name}():\n    return 1" for name in ("before", "campaign", "fixture", "behind")),
-        test_it="""
-            import pytest
-            import told
-
-            @pytest.fixture
-            def made():
-                return told.fixture()
-
-            def test_before():
-                assert told.before()
-
-            @pytest.mark.campaign
-            def test_campaign(made):
-                assert told.campaign() == made
-
-            def test_behind():
-                assert told.behind()
-        """,
-    )
-    result = inner.runpytest_subprocess("--cov=told", "--cov-report=json", "-p", "no:cacheprovider")
-    result.assert_outcomes(passed=3)
-    lines = json.loads((inner.path / "coverage.json").read_text("utf-8"))["files"]["told.py"]["functions"]
-    traced = {name for name, each in lines.items() if name and each["summary"]["covered_lines"]}
-    assert traced == {"before", "behind"}

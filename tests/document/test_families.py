@@ -16,8 +16,6 @@ from sample_documents import INVENTORY, SCENARIO, written
 
 from chaosk.document import load_inventory, load_scenario
 
-pytestmark = pytest.mark.campaign
-
 MOST_SECONDS = 1.0
 """Of CPU time for one file; the slowest needs a tenth of it."""
 MOST_MEMORY = 200 * 1024**2

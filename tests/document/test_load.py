@@ -118,7 +118,6 @@ PIECES = sorted(
 )
 
 
-@pytest.mark.campaign
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join) | st.text(max_size=100))
 def test_any_file_is_loaded_or_refused(tmp_path: Path, document: str) -> None:
@@ -129,7 +128,6 @@ def test_any_file_is_loaded_or_refused(tmp_path: Path, document: str) -> None:
             load(path)
 
 
-@pytest.mark.campaign
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_mutation_is_loaded_or_refused(tmp_path: Path, data: st.DataObject) -> None:

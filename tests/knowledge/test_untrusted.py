@@ -45,7 +45,6 @@ def twisted(value: Any, chance: Random) -> Any:
     return chance.choice(("", "\u202e\x1b[31m", "<script>", "x" * 2000)) if isinstance(value, str) else value
 
 
-@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(40))
 def test_no_document_ends_in_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int) -> None:
     """All of it is told, or it is passed over, or one sentence says what is wrong; nothing moves the cursor."""

@@ -76,7 +76,6 @@ def test_what_had_no_end_is_the_worst_there_is() -> None:
     assert not one((inf,) * 5, (inf,) * 5).worse
 
 
-@pytest.mark.campaign
 def test_an_unchanged_cluster_is_accused_no_oftener_than_is_said() -> None:
     """Four hundred gates of six figures without any slack, all from one distribution: at most a twentieth is accused.
 

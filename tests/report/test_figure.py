@@ -98,7 +98,6 @@ def test_it_is_small(source: Source) -> None:
     assert len(draw(see(source).timeline)) < 400_000
 
 
-@pytest.mark.campaign
 @pytest.mark.parametrize(
     "name",
     [

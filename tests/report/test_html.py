@@ -180,7 +180,6 @@ def test_it_forbids_scripts_and_requests_itself(make_run: MakeRun) -> None:
     assert "@import" not in page
 
 
-@pytest.mark.campaign
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_every_text_is_escaped(make_run: MakeRun, payload: str) -> None:
     """A payload in every text of verdict, plan, run record and states, and in every name of the events."""

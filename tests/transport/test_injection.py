@@ -34,8 +34,6 @@ from chaosk.steps._contract import Fault, Run
 from chaosk.transport import wrap
 from chaosk.transport.command import Command
 
-pytestmark = pytest.mark.campaign
-
 FREE_KEYS = {
     Inventory: ("hosts.node2", "brokers.0", "brokers.2.listeners.OTHER", "zookeepers.1", "client.security.protocol"),
     Scenario: ("variables.count", "topics.orders", "topics.orders.config.min.insync.replicas", "probes.reader",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from truth.generate import flawless
 from truth.havoc import havoc
 from truth.judged import judged_rules
@@ -15,8 +14,6 @@ from truth.together import together
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.screens import glanced
 from chaosk.analysis.reading import read_case
-
-pytestmark = pytest.mark.campaign
 
 STORIES = 44
 

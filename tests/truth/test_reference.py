@@ -12,8 +12,6 @@ from truth.reference import RULES, reference
 from truth.story import Story
 from truth.told import telling
 
-pytestmark = pytest.mark.campaign
-
 HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "130"))
 """Stories of each kind."""
 SHARES = 5

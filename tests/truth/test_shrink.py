@@ -34,7 +34,6 @@ def without_outcomes(story: Story) -> Iterable[Row]:
     return redelivery(replace(story, rows=story.rows | {"commits": commits}))
 
 
-@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("check", "right", "wrong", "most"),
     [

@@ -29,7 +29,7 @@ from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.findings import checks
 from chaosk.analysis.spark import tune
 
-pytestmark = [pytest.mark.spark, pytest.mark.campaign, pytest.mark.timeout(7_200)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(7_200)]
 
 HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "30"))
 """Stories of each kind that are judged side by side."""

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from chaosk.rundir import RunDir
 _AT_LEAST = 900.0
 _PER_MILLION = 100.0
 """Two cores take ten."""
+_NICENESS = 10
 
 
 def patience(rows: int) -> float:
@@ -37,7 +39,7 @@ class Analyst:
                 stderr=log,
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
                 # Its warm-up must not take the processor from the probes whose latency is measured.
-                preexec_fn=_step_back,  # noqa: PLW1509 - nothing but nice(2), before any thread of the child
+                preexec_fn=_step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
                 start_new_session=True,
             )
 
@@ -70,4 +72,11 @@ class Analyst:
 
 
 def _step_back() -> None:
-    os.nice(10)
+    """Let others go first: those of this session, and other sessions.
+
+    Where Linux groups tasks by session (autogroup, Debian's default), it weighs sessions against each other by a
+    niceness of their own, and a task's only says where it stands within its session: see sched(7).
+    """
+    os.nice(_NICENESS)
+    with suppress(OSError):  # a kernel without such groups, or another one was set less than 100 ms ago
+        Path("/proc/self/autogroup").write_text(str(_NICENESS), "ascii")

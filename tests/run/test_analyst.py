@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -42,6 +43,19 @@ def test_what_it_printed_last_is_its_answer(rundir: RunDir, tmp_path: Path, monk
     """It is told to go on its standard input, and says how long each part took."""
     program(tmp_path, monkeypatch, "print('words'); print('{\"told\": \"' + input() + '\"}')")
     assert Analyst(rundir).judge() == {"told": "go"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel does not group tasks by session")
+def test_its_session_makes_way_for_others(rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own niceness says nothing to probes, which are in another session: that of its session does."""
+    program(
+        tmp_path,
+        monkeypatch,
+        "import os; input(); group = open('/proc/self/autogroup').read().split()\n"
+        'print(\'{"task": %d, "session": %s}\' % (os.getpriority(os.PRIO_PROCESS, 0), group[-1]))',
+    )
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    assert Analyst(rundir).judge() == {"task": min(usual + 10, 19), "session": 10}
 
 
 def test_one_that_takes_too_long_is_ended(rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,8 +92,8 @@ def test_many_rows_are_written_as_few_are(spark: SparkSession, tmp_path: Path, m
     assert not list(rundir.evidence.glob("*.parts"))
 
 
-def test_a_waiting_process_judges_when_told(tmp_path: Path) -> None:
-    """It starts and warms up without a run to judge, and then gives the bytes that `chaosk analyze` gives."""
+def test_a_waiting_process_judges_when_told(spark: SparkSession, tmp_path: Path) -> None:
+    """It starts and warms up without a run to judge, and then gives the bytes that any other session gives."""
     rundir = small_run(tmp_path / "run")
     done = run_analysis(str(rundir.root), "--wait", stdin="go\n")
     assert done.returncode == 0, done.stderr
@@ -102,12 +102,11 @@ def test_a_waiting_process_judges_when_told(tmp_path: Path) -> None:
     assert told["outcome"] == "pass"
     assert set(told["seconds"]) >= {"session", "warm_up", "waited", "judge"}
     first = judged_bytes(rundir)
-    again = run_analysis(str(rundir.root))
-    assert again.returncode == 0, again.stderr
+    analyze(spark, rundir)
     assert judged_bytes(rundir) == first
 
 
-def test_a_waiting_process_begins_again_for_a_large_run(tmp_path: Path) -> None:
+def test_a_waiting_process_begins_again_for_a_large_run(spark: SparkSession, tmp_path: Path) -> None:
     """It waited with little memory: it becomes one with much, keeps its id and its output, and gives the same bytes."""
     rundir = small_run(tmp_path / "run")
     pq.write_table(pa.table({"nothing": pa.nulls(LARGE, pa.int8())}), rundir.events / "no_table.parquet")
@@ -128,7 +127,7 @@ def test_a_waiting_process_begins_again_for_a_large_run(tmp_path: Path) -> None:
     assert len(judging) == 2
     assert judging[1] >= 4 * judging[0]
     first = judged_bytes(rundir)
-    assert run_analysis(str(rundir.root)).returncode == 0
+    analyze(spark, rundir)
     assert judged_bytes(rundir) == first
 
 
@@ -141,10 +140,10 @@ def test_a_waiting_process_whose_parent_is_gone_ends(tmp_path: Path) -> None:
     assert not rundir.verdict.exists()
 
 
-def test_a_cluster_of_two_workers_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_a_cluster_of_two_workers_gives_the_same_bytes(spark: SparkSession, tmp_path: Path) -> None:
     """A Spark standalone cluster on loopback: another master, more workers, not another verdict."""
     rundir = lossy(tmp_path / "run")
-    assert run_analysis(str(rundir.root)).returncode == 0
+    analyze(spark, rundir)
     here = judged_bytes(rundir)
     with standalone(tmp_path) as master:
         submit = "--conf spark.executor.memory=512m --conf spark.sql.shuffle.partitions=3 pyspark-shell"

@@ -1,4 +1,4 @@
-"""The analysis as a process: start Spark, warm it up, wait to be told, judge, and say how long each part took."""
+"""The analysis as a process: start Spark, warm it up if there is time, wait to be told, judge, say how long it took."""
 
 from __future__ import annotations
 
@@ -17,14 +17,11 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE, session
-from chaosk.analysis.warmup import warm_up
+from chaosk.analysis.warmup import warm_up, worthwhile
 from chaosk.errors import AnalysisError, ChaoskError, ExitCode
 from chaosk.eventstore import close, length
 from chaosk.rundir import RunDir, existing
 from chaosk.verdict import Verdict
-
-WARM_UPS = 3
-"""Times that a made-up run is judged, as long as nothing better is to do: each makes the JVM a little quicker."""
 
 
 def judge(root: Path, master: str | None = None) -> Verdict:
@@ -73,9 +70,8 @@ def _warmed_up(master: str | None, times: dict[str, float]) -> SparkSession:
     with timed(times, "session"):
         spark = session(master)
     with timed(times, "warm_up"):
-        for _ in range(WARM_UPS):
-            if not _told():
-                warm_up(spark)
+        if worthwhile() and not _told():
+            warm_up(spark)
     with timed(times, "waited"):
         told = sys.stdin.readline()
     if not told:

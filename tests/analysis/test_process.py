@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,6 +23,7 @@ from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 from chaosk.analysis import evidence
+from chaosk.analysis import process as waiting
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE
 from chaosk.cli.analyze import command
@@ -104,6 +106,22 @@ def test_a_waiting_process_judges_when_told(spark: SparkSession, tmp_path: Path)
     first = judged_bytes(rundir)
     analyze(spark, rundir)
     assert judged_bytes(rundir) == first
+
+
+@pytest.mark.parametrize(("load", "times"), [(0.9, 1), (1.0, 0)])
+def test_only_what_lies_idle_is_warmed_up_with(monkeypatch: pytest.MonkeyPatch, load: float, times: int) -> None:
+    """Where others want all processors nothing is judged but the real run, and never a made-up one twice."""
+    warmed: list[object] = []
+    processors = len(os.sched_getaffinity(0))
+    monkeypatch.setattr(os, "getloadavg", lambda: (load * processors, 0.0, 0.0))
+    monkeypatch.setattr(waiting, "session", lambda _master: "a session")
+    monkeypatch.setattr(waiting, "warm_up", warmed.append)
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as told, os.fdopen(writing, "w") as tells:
+        monkeypatch.setattr(sys, "stdin", told)
+        threading.Timer(0.2, lambda: print("go", file=tells, flush=True)).start()
+        assert waiting._warmed_up(None, {}) == "a session"  # type: ignore[comparison-overlap] # stands for one
+    assert warmed == ["a session"] * times
 
 
 def test_a_waiting_process_begins_again_for_a_large_run(spark: SparkSession, tmp_path: Path) -> None:

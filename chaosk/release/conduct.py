@@ -61,7 +61,7 @@ class _Conduct:
             except BaseException:
                 self._stop.set()  # what is still under way ends and heals: leaving the pool waits for it
                 raise
-        if self._why is not None:
+        if self._why is not None and any(one.state != "done" for one in self._gate.attempts):
             self._keep(why_ended=self._why)
         return self._gate
 
@@ -110,9 +110,9 @@ class _Conduct:
         self._keep(attempts=attempts)
         self._tell(lane, done)
         for old, new in zip(before, self._lanes, strict=True):
-            if new.out and not old.out:
+            if new.out and not old.out and done.state == "done":
                 self._say(new, f"is given no more runs: it refused {done.scenario}, which another cluster ran")
-        why = self._why_end(done)
+        why = _why_end(done, self._gate)
         if why is not None and (self._why is None or done.exit_code == ExitCode.NOT_HEALED):
             self._why = why
 
@@ -133,17 +133,16 @@ class _Conduct:
     def _say(self, lane: Lane, line: str) -> None:
         self._hands.say(lane.label + line if len(self._lanes) > 1 else line)
 
-    def _why_end(self, done: Attempt) -> str | None:
-        """Why nothing more is begun; None if it goes on, or if there is nothing more."""
-        if done.state == "broken off":
-            return "it was interrupted"
-        if not left(self._lanes, self._gate.attempts):
-            return None
-        if done.exit_code == ExitCode.NOT_HEALED:
-            return f"{done.scenario} left the cluster unhealed"
-        if done.exit_code != ExitCode.PASS and not self._gate.keep_going:
-            return f"{done.scenario} did not pass, and it was not to keep going"
-        return None
+
+def _why_end(done: Attempt, gate: Gate) -> str | None:
+    """Why nothing more is begun, if there is anything more; None if it goes on."""
+    if done.state == "broken off":
+        return "it was interrupted"
+    if done.exit_code == ExitCode.NOT_HEALED:
+        return f"{done.scenario} left the cluster unhealed"
+    if done.exit_code != ExitCode.PASS and not gate.keep_going:
+        return f"{done.scenario} did not pass, and it was not to keep going"
+    return None
 
 
 def _which(attempt: Attempt, gate: Gate) -> str:

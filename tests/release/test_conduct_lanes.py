@@ -192,3 +192,12 @@ def test_what_no_cluster_takes_is_refused(tmp_path: Path) -> None:
     assert done.attempts[0].exit_code == 69
     assert [name for name, _ in stand.begun].count("A") == 2
     assert not any("no more runs" in line for line in stand.said)
+
+
+def test_nothing_is_asked_of_another_cluster_once_the_gate_is_to_end(tmp_path: Path) -> None:
+    """One fails while the other, the last there is, is refused: that one was not run, and why is told."""
+    stand = Stand(tmp_path, codes={"A": 1, "B": 69}, after={"A": "+B", "B": "A"})
+    done = stand.play(two("A", "B"))
+    assert ends(done) == [("done", 1), ("not run", None)]
+    assert done.why_ended == "A did not pass, and it was not to keep going"
+    assert [name for name, _ in stand.begun].count("B") == 1

@@ -50,9 +50,9 @@ def measured(
     return [attempt(scenario, number, figures=(one,), **changes) for number, one in enumerate(figures, 1)]
 
 
-def unreachable(folder: Path) -> Path:
+def unreachable(folder: Path, port: int = 1) -> Path:
     """An inventory of a cluster that is nowhere: on this machine, where no SSH server has that port."""
-    host = {"address": "127.0.0.1", "port": 1, "user": "ops", "known_hosts": str(folder / "known_hosts")}
+    host = {"address": "127.0.0.1", "port": port, "user": "ops", "known_hosts": str(folder / "known_hosts")}
     every = {n: {"host": "node1", "service": {"systemd": f"kafka{n}.service"}} for n in (0, 1, 2, 9)}
     at = {"address": "127.0.0.1"}
     brokers = {str(n): {**every[n], "listeners": {"CLIENT": {**at, "port": 2 + n}}} for n in range(3)}

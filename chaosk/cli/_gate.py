@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,29 +18,34 @@ from chaosk.release import record
 from chaosk.release.choice import Chosen
 from chaosk.release.record import Attempt, Gate
 
+if TYPE_CHECKING:
+    from chaosk.release.lanes import Lane
 
-def begun(chosen: Sequence[Chosen], inventory: Path | None, repeat: int = 1, **settings: Any) -> Gate:  # noqa: ANN401 - Gate's
-    """A gate that has run nothing yet; raises DocumentError where the inventory is none."""
+
+def begun(chosen: Sequence[Chosen], inventories: Sequence[Path], repeat: int = 1, **settings: Any) -> Gate:  # noqa: ANN401 - Gate's
+    """A gate that has run nothing yet; raises DocumentError where an inventory is none."""
     from chaosk.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
 
-    if inventory is not None:
-        load_inventory(inventory)
+    for each in inventories:
+        load_inventory(each)
+    files = tuple(str(each.resolve()) for each in inventories)
     return Gate(
         began=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        inventory=None if inventory is None else str(inventory.resolve()),
+        inventory=files[0] if files else None,
+        beside=files[1:],
         versions=installed_versions(),
         attempts=tuple(
-            _attempt(one, number, lab) for one, lab in _by_lab(chosen, inventory) for number in range(1, repeat + 1)
+            _attempt(one, number, lab) for one, lab in _by_lab(chosen, files) for number in range(1, repeat + 1)
         ),
         **settings,
     )
 
 
-def _by_lab(chosen: Sequence[Chosen], inventory: Path | None) -> list[tuple[Chosen, str | None]]:
+def _by_lab(chosen: Sequence[Chosen], inventories: Sequence[str]) -> list[tuple[Chosen, str | None]]:
     """Each with the lab that is put up for it, if there is no inventory; those of a lab next to each other."""
     from chaosk.run.place import layout_for  # noqa: PLC0415 - loads the lab
 
-    if inventory is not None:
+    if inventories:
         return [(one, None) for one in chosen]
     labs = [layout_for(one.scenario).name for one in chosen]
     return [(one, name) for name in dict.fromkeys(labs) for one, its in zip(chosen, labs, strict=True) if its == name]
@@ -58,13 +63,19 @@ def play(gate: Gate, folder: Path) -> int:
     from chaosk.release import child  # noqa: PLC0415 - scipy takes a second to load
     from chaosk.release.conduct import Hands, conduct  # noqa: PLC0415
     from chaosk.release.files import write  # noqa: PLC0415
+    from chaosk.release.lanes import lanes_of  # noqa: PLC0415
     from chaosk.release.outcome import exit_code  # noqa: PLC0415
     from chaosk.release.regression import compare  # noqa: PLC0415
     from chaosk.run.signals import heard  # noqa: PLC0415
 
     private.keep_private()
     stop, again, folder = threading.Event(), threading.Event(), made(folder)
-    hands = Hands(lambda one: child.run(_words(one, gate, folder), stop, again), _leaving(), _say)
+    several = len(lanes_of(gate)) > 1
+
+    def run(one: Attempt, lane: Lane) -> child.Ended:
+        return child.run(_words(one, gate, folder, lane), stop, again, lane.label if several else "")
+
+    hands = Hands(run, _leaving(), _say)
     with heard(stop, _say, again.set):
         gate = conduct(gate, folder, hands, stop)
     if gate.baseline is not None:
@@ -96,10 +107,11 @@ def _leaving() -> Callable[[str], None]:
     return leave
 
 
-def _words(one: Attempt, gate: Gate, folder: Path) -> list[str]:
+def _words(one: Attempt, gate: Gate, folder: Path, lane: Lane) -> list[str]:
     from chaosk.release.child import command as words  # noqa: PLC0415 - as above
 
-    return words(one, gate.inventory, folder / "runs" / one.key, gate.seed)
+    lab = None if one.lab is None or lane.name_of(one.lab) == one.lab else lane.name_of(one.lab)
+    return words(one, lane.inventory, folder / "runs" / one.key, gate.seed, lab)
 
 
 def _say(line: str) -> None:

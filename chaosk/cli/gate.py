@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from chaosk.cli import _lanes as lanes
 from chaosk.cli._folders import new_folder
 from chaosk.cli._gate import begun, play
 from chaosk.cli._outlet import lasting_output
@@ -37,7 +38,16 @@ def _shard(context: click.Context, param: click.Parameter, value: str) -> tuple[
 
 @click.command("gate")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster; without it labs on this machine.")
+@click.option(
+    "--inventory",
+    "inventories",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="The cluster, several times for several side by side; without it labs on this machine.",
+)
+@click.option(
+    "--side-by-side", type=click.IntRange(min=1), metavar="N", help="Runs at a time, each on a cluster of its own (1)."
+)
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, help="How often each scenario is run (1).")
 @click.option(
     "--baseline", type=click.Path(path_type=Path), help="A former gate's folder or gate.json to compare with."
@@ -76,7 +86,8 @@ def command(former: Path | None, output: Path, paths: tuple[Path, ...], **option
 def _new(  # noqa: PLR0913 - one for each option
     paths: Sequence[Path],
     *,
-    inventory: Path | None,
+    inventories: tuple[Path, ...],
+    side_by_side: int | None,
     repeat: int,
     baseline: Path | None,
     metrics: tuple[str, ...],
@@ -91,8 +102,11 @@ def _new(  # noqa: PLR0913 - one for each option
     if not paths:
         raise UsageError("name scenarios, or a folder of them, like: chaosk gate scenarios/")
     chosen = choose(paths, sets_of(assignments), only, shard)
+    count = lanes.count(inventories, side_by_side)
+    lanes.check_room([one.scenario for one in chosen], inventories, count)
     gate = begun(
-        chosen, inventory, repeat,
+        chosen, inventories, repeat,
+        side_by_side=count,
         keep_going=keep_going,
         baseline=None if baseline is None else str(baseline.resolve()),
         metrics=_metrics(metrics),
@@ -116,8 +130,13 @@ def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_baseline(gate: Gate, baseline: Gate, repeat: int) -> None:
     """Raise UsageError where no comparison could come to an end, before hours are spent on it."""
-    from chaosk.release.regression import FEWEST, repeats_needed  # noqa: PLC0415 - as above
+    from chaosk.release.regression import FEWEST, repeats_needed, unlike  # noqa: PLC0415 - as above
 
+    if why := unlike(gate, baseline):
+        raise UsageError(
+            f"--baseline {gate.baseline}: {why}, and such figures do not compare; give --side-by-side "
+            f"{baseline.side_by_side}, or make another baseline"
+        )
     names = {one.scenario for one in gate.attempts}
     runs = [sum(one.scenario == name and bool(one.figures) for one in baseline.attempts) for name in sorted(names)]
     known = [count for count in runs if count]
@@ -137,11 +156,14 @@ def _check_baseline(gate: Gate, baseline: Gate, repeat: int) -> None:
 
 def _continued(gate: Gate) -> Gate:
     """The same gate; raises UsageError if a scenario that is still to be run is another one by now."""
+    chosen = []
     for one in gate.attempts:
         if one.state != "done":
             now = choose([Path(one.file)], one.sets, (), (1, 1))
             if one.digest not in {each.digest for each in now if each.variant == one.variant}:
                 raise UsageError(f"{one.file}: has changed since the gate was begun; begin another one")
+            chosen += [each.scenario for each in now if each.variant == one.variant]
+    lanes.check_room(chosen, [Path(each) for each in gate.clusters], gate.side_by_side)
     if all(one.state == "done" for one in gate.attempts):
         raise UsageError("--continue: that gate has run all it was to run; begin another one")
     return gate

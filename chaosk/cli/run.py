@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 @click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where run directories go.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeats the random choices of a run.")
 @game_day_options
+@click.option("--lab", hidden=True, help="What the lab is called that is put up, if not by its shape.")
 @click.option("--lifeline", is_flag=True, hidden=True, help="Ends and heals once its input, a pipe, is closed.")
 def command(  # noqa: PLR0913 - one for each option
     *,
@@ -60,6 +61,7 @@ def command(  # noqa: PLR0913 - one for each option
     variant: str | None,
     output: Path,
     seed: int | None,
+    lab: str | None,
     lifeline: bool,
     **game_day: Any,  # noqa: ANN401 - an option of each kind
 ) -> int:
@@ -78,7 +80,7 @@ def command(  # noqa: PLR0913 - one for each option
     with lasting_output():
         if len(every) > 1:
             return _run_all(scenario, inventory, sets, output, seed)
-        return _run(every[0], inventory, output, (seed, options))
+        return _run(every[0], (inventory, lab), output, (seed, options))
 
 
 def _run_all(path: Path, inventory: Path | None, sets: Mapping[str, str], output: Path, seed: int | None) -> int:
@@ -86,18 +88,24 @@ def _run_all(path: Path, inventory: Path | None, sets: Mapping[str, str], output
     from chaosk.cli._gate import begun, play  # noqa: PLC0415 - one run needs none of it
     from chaosk.release.choice import choose  # noqa: PLC0415 - as above
 
-    gate = begun(choose([path], sets, (), (1, 1)), inventory, keep_going=True, seed=seed)
+    inventories = () if inventory is None else (inventory,)
+    gate = begun(choose([path], sets, (), (1, 1)), inventories, keep_going=True, seed=seed)
     return play(gate, new_folder(output, "gate"))
 
 
-def _run(loaded: Scenario, inventory: Path | None, output: Path, how: tuple[int | None, Options | None]) -> int:
-    """A run and its report; the exit code. ``how``: the seed and the game day, where there are any."""
+def _run(
+    loaded: Scenario, where: tuple[Path | None, str | None], output: Path, how: tuple[int | None, Options | None]
+) -> int:
+    """A run and its report; the exit code.
+
+    ``where``: the inventory, or without one the lab's name; ``how``: the seed and the game day, where there are any.
+    """
     seed, options = how
     console, durations, stop = Console(), dict[str, float](), threading.Event()
     with ExitStack() as shown:
         display = shown.enter_context(_display(console)) if options is None else PlainDisplay(console)
         with _timed(durations, "lab"):
-            found = settle_on(inventory, loaded, display.say)
+            found = settle_on(where[0], loaded, display.say, where[1])
         # its threads begin only now: who enters the network of a lab must not have any
         session = None if options is None else shown.enter_context(_session(options, loaded.name, stop))
         display = display if session is None else session.console

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from chaosk.errors import LabError
-from chaosk.lab import runner, state
+from chaosk.lab import runner, state, vm_plan
 from chaosk.lab.host_plan import Machine
+from chaosk.lab.lab import describe
+from chaosk.lablayout import LabLayout
 
 _PROGRAMS = ("ip", "iptables", "sshd", "ssh", "sudo", "java", "unshare", "nsenter", "setpriv")
 _MACHINE_WIDE = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
@@ -30,6 +32,17 @@ def check(hosts: int) -> None:
     if available < hosts * _MEMORY_PER_HOST:
         need = hosts * _MEMORY_PER_HOST // 1000
         raise LabError(f"{hosts} lab hosts need about {need} MB of memory; {available // 1000} MB are free")
+
+
+def memory(layout: LabLayout) -> int:
+    """Megabytes that a lab of this layout can come to have; raises UsageError when it contradicts itself."""
+    hosts = len(describe(layout, state.of(layout.name)).seats)
+    return hosts * (vm_plan.MEMORY if layout.hosts == "vms" else _MEMORY_PER_HOST // 1000)
+
+
+def free_memory() -> int:
+    """Megabytes that new processes can have, as the kernel estimates."""
+    return _available_memory() // 1000
 
 
 def _available_memory() -> int:

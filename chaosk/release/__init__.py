@@ -1,4 +1,4 @@
-"""A folder of scenarios, run one after the other and judged together: what a release has to get through.
+"""A folder of scenarios, run alone or side by side, judged together: what a release has to get through.
 
 ::
 
@@ -6,7 +6,8 @@
     record       gate.json: what was to be run, and what became of it
     store        a document that is kept anew after every run
     child        one `chaosk run` as a process
-    conduct      one attempt after the other, and when to stop
+    lanes        which of several clusters runs which attempt
+    conduct      attempts, in one lane or several, and when to stop
     attempts     what a run directory says of an attempt
     spread       several runs' figures as a median and an interval
     regression   against a baseline: which figures are worse, and how sure that is

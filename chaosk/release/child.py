@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
+from chaosk.errors import ExitCode
 from chaosk.release.record import Attempt
 
 _LOOK = 0.1  # seconds between two looks at whether to go on
@@ -29,17 +30,22 @@ class Ended:
     """The last line on stderr."""
 
 
-def command(attempt: Attempt, inventory: str | None, output: Path, seed: int | None = None) -> list[str]:
-    """The words of `chaosk run` for an attempt."""
+def command(
+    attempt: Attempt, inventory: str | None, output: Path, seed: int | None = None, lab: str | None = None
+) -> list[str]:
+    """The words of `chaosk run` for an attempt; ``lab`` is what its lab is called, if not by its shape alone."""
     words = [sys.executable, "-m", "chaosk", "run", "--lifeline", attempt.file, "--output", str(output)]
     words += [] if inventory is None else ["--inventory", inventory]
+    words += [] if lab is None else ["--lab", lab]
     words += ["--variant", attempt.variant] if attempt.variant else []
     words += [] if seed is None else ["--seed", str(seed)]
     return words + [word for name, value in attempt.sets.items() for word in ("--set", f"{name}={value}")]
 
 
-def run(words: Sequence[str], stop: threading.Event, again: threading.Event) -> Ended:
-    """Run it to its end, which is healed; what it prints is seen as it comes.
+def run(words: Sequence[str], stop: threading.Event, again: threading.Event, label: str = "") -> Ended:
+    """Run it to its end, which is healed; what it prints is seen as it comes, with ``label`` before each line.
+
+    With a label it has no terminal: of several live pictures on one each would draw over the others.
 
     In a session of its own, so that a Ctrl-C comes to it from here alone: once ``stop`` is set, it is told to end and
     heal; once ``again`` is set as well, to leave the healing to the hosts. Should this process die, it ends and heals
@@ -48,22 +54,32 @@ def run(words: Sequence[str], stop: threading.Event, again: threading.Event) -> 
     began = time.monotonic()
     last: deque[str] = deque(maxlen=20)
     pipe = subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stderr=pipe, start_new_session=True) as process:
-        teller = threading.Thread(target=_tell, args=(process.stderr, last), daemon=True)
-        teller.start()
+    out = pipe if label else None
+    with subprocess.Popen(words, stdin=pipe, stdout=out, stderr=pipe, start_new_session=True) as process:
+        tellers = [threading.Thread(target=_tell, args=(process.stderr, sys.stderr, label, last), daemon=True)]
+        tellers += (
+            [threading.Thread(target=_tell, args=(process.stdout, sys.stdout, label), daemon=True)] if out else []
+        )
+        for each in tellers:
+            each.start()
         told = 0
         while process.poll() is None:
             if told < stop.is_set() + again.is_set():
                 told += 1
                 process.send_signal(signal.SIGINT)
             time.sleep(_LOOK)
-        teller.join(5.0)
+        for each in tellers:
+            each.join(5.0)
     said = next((line.strip() for line in reversed(last) if line.strip()), "")
-    return Ended(process.returncode, time.monotonic() - began, said.removeprefix("chaosk: "))
+    # Told before Python could hear it, it ended there, with nothing begun
+    code = ExitCode.INTERRUPTED if told and process.returncode == -signal.SIGINT else process.returncode
+    return Ended(code, time.monotonic() - began, said.removeprefix("chaosk: "))
 
 
-def _tell(stderr: IO[bytes] | None, last: deque[str]) -> None:
-    for line in stderr or ():
+def _tell(stream: IO[bytes] | None, to: TextIO, label: str, last: deque[str] | None = None) -> None:
+    for line in stream or ():
         text = line.decode("utf-8", "replace")
-        last.append(text)
-        sys.stderr.write(text)
+        if last is not None:
+            last.append(text)
+        to.write(f"{label}{text}")
+        to.flush()

@@ -116,7 +116,10 @@ def _counted(gate: Gate) -> str:
 
 def _facts(gate: Gate) -> Iterator[tuple[str, str]]:
     yield "began", gate.began
-    yield "took", figure(sum(one.seconds or 0.0 for one in gate.attempts), "s")
+    together = sum(one.seconds or 0.0 for one in gate.attempts)
+    yield "took", figure(together if gate.seconds is None else gate.seconds, "s")
+    if gate.side_by_side > 1:
+        yield "side by side", f"{gate.side_by_side} runs at a time, {figure(together, 's')} of runs in all"
     yield "cluster", ", ".join(dict.fromkeys(one.cluster for one in gate.attempts if one.cluster)) or "unknown"
     if versions := sorted({one.kafka for one in gate.attempts if one.kafka}):
         yield "Kafka", ", ".join(versions)

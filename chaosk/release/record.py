@@ -38,7 +38,9 @@ class Attempt(Model):
     differs: dict[str, Scalar] = Field(default_factory=dict)
     """The values of the variables in which the file's variants differ."""
     lab: str | None = None
-    """The lab that it is run on; None on a cluster that an inventory names."""
+    """The lab that it is run on, as the first lane calls it; None on a cluster that an inventory names."""
+    lane: int | None = None
+    """Which of the clusters side by side it was run on, counted from 1; None where there is one."""
     state: Literal["not run", "broken off", "done"] = "not run"
     """``broken off``: interrupted, and so to be run again."""
     exit_code: int | None = None
@@ -92,7 +94,11 @@ class Gate(Model):
     began: str
     """UTC, like ``2026-11-24T01:02:03Z``."""
     inventory: str | None = None
-    """The inventory's file; None for labs on this machine."""
+    """The inventory's file, of several the first one's; None for labs on this machine."""
+    beside: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """The further inventories' files."""
+    side_by_side: int = Field(default=1, ge=1)
+    """How many runs there are at a time, each on a cluster of its own."""
     versions: dict[str, str] = Field(default_factory=dict)
     """Of chaosk and the libraries that act or judge."""
     attempts: Annotated[tuple[Attempt, ...], Field(strict=False)]
@@ -110,6 +116,13 @@ class Gate(Model):
     comparisons: Annotated[tuple[Comparison, ...], Field(strict=False)] = ()
     why_ended: str | None = None
     """Why some were not run; None if all were."""
+    seconds: float | None = None
+    """How long it took, by the clock on the wall; of one that was continued, without the time in between."""
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The files of all inventories; none for labs on this machine."""
+        return () if self.inventory is None else (self.inventory, *self.beside)
 
 
 STORE = Store(NAME, Gate, VERSION, "chaosk gate")

@@ -70,6 +70,16 @@ def repeats_needed(before: int, figures: int, error_rate: float) -> int:
     return now
 
 
+def unlike(gate: Gate, baseline: Gate) -> str:
+    """Why no figures of two gates are comparable; empty if they are. Runs that share a machine slow each other down."""
+    if gate.side_by_side == baseline.side_by_side:
+        return ""
+    was, now = (
+        "one at a time" if each.side_by_side == 1 else f"{each.side_by_side} side by side" for each in (baseline, gate)
+    )
+    return f"the baseline's runs were made {was}, these {now}"
+
+
 def _scenarios(gate: Gate) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.scenario for one in gate.attempts))
 
@@ -80,7 +90,8 @@ def _pairs(scenario: str, gate: Gate, baseline: Gate) -> Iterable[_Pair]:
     for metric in (METRICS[name] for name in gate.metrics):
         old, new = _values(before, metric), _values(now, metric)
         if old or new:
-            yield _Pair(scenario, metric, old, new, _why_not(before, now, old, new))
+            why_not = unlike(gate, baseline) or _why_not(before, now, old, new)
+            yield _Pair(scenario, metric, old, new, why_not)
 
 
 def _values(attempts: Iterable[Attempt], metric: Metric) -> tuple[float, ...]:

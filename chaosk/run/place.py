@@ -63,13 +63,15 @@ def _counted(shape: ClusterShape) -> LabLayout:
     return LabLayout(name=name, brokers=brokers, zookeepers=zookeepers, hosts=shape.hosts)
 
 
-def settle_on(inventory: Path | None, scenario: Scenario, say: Callable[[str], None]) -> Inventory:
+def settle_on(
+    inventory: Path | None, scenario: Scenario, say: Callable[[str], None], name: str | None = None
+) -> Inventory:
     """The inventory to run on; puts a lab up where that is what it takes, and enters its network namespace.
 
-    Call it before any thread is started. Raises DocumentError for a wrong inventory, LabError for a lab that cannot
-    be put up.
+    ``name`` is what a lab for the scenario is called, in place of its usual name. Call it before any thread is
+    started. Raises DocumentError for a wrong inventory, LabError for a lab that cannot be put up.
     """
-    wanted = load_inventory(inventory) if inventory is not None else layout_for(scenario)
+    wanted = load_inventory(inventory) if inventory is not None else _called(layout_for(scenario), name)
     if isinstance(wanted, LabLayout):
         found = load_inventory(lab.up(wanted, say))
         if isinstance(found, LabLayout):
@@ -78,3 +80,7 @@ def settle_on(inventory: Path | None, scenario: Scenario, say: Callable[[str], N
     if wanted.network_namespace is not None:
         lab.enter(wanted.network_namespace)
     return wanted
+
+
+def _called(layout: LabLayout, name: str | None) -> LabLayout:
+    return layout if name is None else layout.model_copy(update={"name": name})

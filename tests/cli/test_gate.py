@@ -14,6 +14,7 @@ from chaosk.cli import _gate
 from chaosk.cli.main import main
 from chaosk.errors import ExitCode
 from chaosk.release.choice import choose
+from chaosk.release.content import content
 from chaosk.release.record import NAME, Gate, load, save
 
 
@@ -44,6 +45,9 @@ def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
         (("FOLDER", "--figure", "recovry"), "no figure that can be compared; did you mean 'recovery'"),
         (("FOLDER", "--figure", "lost_records"), "no figure that can be compared"),
         (("FOLDER", "--inventory", "nowhere.yaml"), "nowhere.yaml"),
+        (("FOLDER", "--side-by-side", "0"), "Invalid value"),
+        (("FOLDER", "--side-by-side", "10"), "at most 9 labs on one machine"),
+        (("FOLDER", "--side-by-side", "2", "--inventory", "nowhere.yaml"), "a cluster has one run at a time"),
         (("FOLDER", "--baseline", "nowhere"), "nowhere: cannot read it"),
         (("FOLDER", "--set", "paws=1"), "none of the scenarios has a variable of that name"),
         (("--continue", "nowhere"), "nowhere: cannot read it"),
@@ -66,10 +70,10 @@ def test_those_of_one_lab_are_run_next_to_each_other(scenario: Path, tmp_path: P
         told = yaml.safe_load(SCENARIO) | {"name": name, "cluster": {"brokers": brokers}}
         (scenario / f"{name}.yaml").write_text(yaml.safe_dump(told), "utf-8")
     every = choose([scenario], {}, (), (1, 1))
-    on_labs = _gate.begun(every, None, repeat=2).attempts
+    on_labs = _gate.begun(every, (), repeat=2).attempts
     assert [one.scenario for one in on_labs] == ["b", "b", "d", "d", "c", "c", "Kill", "Kill"]
     assert [one.lab for one in on_labs] == ["lab-5-3"] * 4 + ["lab"] * 4
-    on_its_own = _gate.begun(every, unreachable(tmp_path)).attempts
+    on_its_own = _gate.begun(every, (unreachable(tmp_path),)).attempts
     assert [(one.scenario, one.lab) for one in on_its_own] == [(name, None) for name in ("b", "c", "d", "Kill")]
 
 
@@ -96,6 +100,17 @@ def test_a_comparison_that_could_not_end_is_refused_first(
     (tmp_path / "other").mkdir()
     save(tmp_path / "other", gate(attempt("Other")))
     assert "has figures of none of these scenarios" in refused(capsys, scenario, "--baseline", tmp_path / "other")
+
+
+def test_a_baseline_of_runs_alone_is_none_for_runs_side_by_side(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Known before hours are spent on it; with as many side by side it would be compared."""
+    words = ("--baseline", baseline(tmp_path / "alone", scenario, 5), "--repeat", 2)
+    told = refused(capsys, scenario, *words, "--side-by-side", 2)
+    assert "the baseline's runs were made one at a time, these 2 side by side" in told
+    assert "give --side-by-side 1, or make another baseline" in told
+    assert "too few runs" in refused(capsys, scenario, *words, "--side-by-side", 1)
 
 
 def begun(folder: Path, scenario: Path) -> Gate:
@@ -146,3 +161,21 @@ def test_a_cluster_that_does_not_answer(scenario: Path, tmp_path: Path, capfd: p
     assert told.out.splitlines()[-1] == f"report: {folder / 'gate.html'}"
     assert {each.name for each in folder.iterdir()} >= {NAME, "gate.html", "gate.md", "junit.xml"}
     assert json.loads((folder / NAME).read_text("utf-8"))["why_ended"].startswith("Kill did not pass")
+
+
+def test_two_clusters_that_do_not_answer(scenario: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each is asked before the refusal counts; every line says whose it is."""
+    (tmp_path / "other").mkdir()
+    clusters = [unreachable(tmp_path), unreachable(tmp_path / "other", port=5)]
+    words = [word for each in clusters for word in ("--inventory", str(each))]
+    code = main(["gate", str(scenario), *words, "--output", str(tmp_path / "out"), "--repeat", "2"])
+    told = capfd.readouterr()
+    assert code == ExitCode.PREFLIGHT, told
+    (folder,) = (tmp_path / "out").iterdir()
+    found = load(folder)
+    assert (found.clusters, found.side_by_side) == (tuple(map(str, clusters)), 2)
+    assert {one.exit_code for one in found.attempts} <= {69, None}
+    assert found.attempts[0].lane in {1, 2}
+    assert "was refused; another cluster is asked" in told.out
+    assert {line[:4] for line in told.err.splitlines()} == {"[1] ", "[2] "}
+    assert dict(content(found).facts)["side by side"].startswith("2 runs at a time")

@@ -65,6 +65,7 @@ def test_the_words_of_a_run() -> None:
     assert "--inventory" not in command(attempt(), None, Path("/out"))
     one = command(attempt(variant="acks=all, retries=0"), None, Path("/out"), seed=7)
     assert one[-4:] == ["--variant", "acks=all, retries=0", "--seed", "7"]
+    assert command(attempt(), None, Path("/out"), lab="lab-2")[-2:] == ["--lab", "lab-2"]
 
 
 @pytest.mark.parametrize(
@@ -100,3 +101,24 @@ def test_it_is_told_to_end_and_waited_for(
     assert (ended.exit_code, ended.said) == (code, "healing")
     assert ended.seconds < 20.0
     assert "ready" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("label", "before"), [("", ""), ("[2] ", "[2] ")])
+def test_its_lines_can_be_told_from_those_of_others(label: str, before: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each line of both streams has the label before it, and what it said last has none."""
+    program = "import sys; print('one'); print('two'); print('chaosk: three', file=sys.stderr)"
+    ended = run([sys.executable, "-c", program], unset(), unset(), label)
+    told = capfd.readouterr()
+    assert told.out == f"{before}one\n{before}two\n"
+    assert told.err == f"{before}chaosk: three\n"
+    assert ended.said == "three"
+
+
+def test_told_before_it_could_hear_it_is_interrupted() -> None:
+    """Python itself ends by the signal until chaosk is loaded: nothing was begun, so it is to be run again."""
+    stop = unset()
+    stop.set()
+    program = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_DFL); time.sleep(60)"
+    ended = run(["sh", "-c", f"exec {sys.executable} -c '{program}'"], stop, unset())
+    assert ended.exit_code == 130
+    assert run([sys.executable, "-c", "import os; os.kill(os.getpid(), 2)"], unset(), unset()).exit_code != 130

@@ -17,6 +17,7 @@ from chaosk.document import load_scenario
 from chaosk.inventory import Kafka
 from chaosk.release.child import Ended
 from chaosk.release.conduct import Hands, conduct
+from chaosk.release.lanes import Lane
 from chaosk.release.record import Attempt, Gate, load
 from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome
@@ -32,14 +33,14 @@ class Runs:
         self.ran: list[str] = []
         self.recorded: list[list[str]] = []
 
-    def __call__(self, one: Attempt) -> Ended:
+    def __call__(self, one: Attempt, lane: Lane) -> Ended:
         """The next one."""
         self.ran.append(one.scenario)
         self.recorded.append([each.state for each in load(self.folder).attempts])
         return Ended(self.codes.pop(0), 12.34, "the last that it said")
 
 
-def play(folder: Path, told: Gate, runs: Callable[[Attempt], Ended], stop: threading.Event | None = None) -> Gate:
+def play(folder: Path, told: Gate, runs: Callable[[Attempt, Lane], Ended], stop: threading.Event | None = None) -> Gate:
     """What becomes of a gate; what is on the disk is the same."""
     done = conduct(told, folder, Hands(runs, pytest.fail, lambda _line: None), stop or threading.Event())
     assert load(folder) == done
@@ -75,12 +76,13 @@ def test_the_first_that_does_not_pass_ends_it(tmp_path: Path, code: int) -> None
 def test_a_lab_is_left_before_another_one_is_needed(tmp_path: Path) -> None:
     """Not while a run is still to come on it, and the last one not at all; a cluster of one's own is no lab."""
     told = [
-        attempt(name, exit_code=None, lab=lab) for name, lab in zip("ABCDE", ["x", "x", "y", None, "x"], strict=True)
+        attempt(name, exit_code=None, lab=lab) for name, lab in zip("ABCDE", ["x", "y", "x", None, "x"], strict=True)
     ]
     runs, left = Runs(tmp_path, *[0] * 5), list[tuple[str, int]]()
     hands = Hands(runs, lambda name: left.append((name, len(runs.ran))), lambda _line: None)
     conduct(gate(*told), tmp_path, hands, threading.Event())
-    assert left == [("x", 2), ("y", 3)]
+    assert runs.ran == ["D", "A", "C", "E", "B"]
+    assert left == [("x", 4)]
 
 
 def test_an_unhealed_cluster_ends_it_whatever_was_asked(tmp_path: Path) -> None:
@@ -116,12 +118,12 @@ def test_asked_to_stop_between_two_it_starts_no_other(tmp_path: Path) -> None:
     assert done.why_ended == "it was interrupted"
 
 
-def judged(folder: Path, outcome: Outcome) -> Callable[[Attempt], Ended]:
+def judged(folder: Path, outcome: Outcome) -> Callable[[Attempt, Lane], Ended]:
     """Leaves a run directory with that verdict, of a cluster that is known."""
     cluster = INVENTORY.model_copy(update={"kafka": Kafka(version="3.9.2")})
     planned = plan.make(load_scenario(written(folder, SCENARIO)), cluster, "run-1", 1)
 
-    def run(one: Attempt) -> Ended:
+    def run(one: Attempt, lane: Lane) -> Ended:
         root = folder / "runs" / one.key / "kill" / "2026"
         told = sample_run.verdict(verdict=outcome, found=outcome)
         sample_run.write_documents(RunDir(root), told, sample_run.Shape())
@@ -160,5 +162,5 @@ def test_no_run_is_taken_for_another(tmp_path: Path) -> None:
     varied = [attempt(name, exit_code=None, file="/k.yaml", variant=name, digest=name * 9) for name in "CD"]
     leave, runs = judged(tmp_path, Outcome.PASS), Runs(tmp_path, 69, 69)
     told = gate(*same, *varied, keep_going=True)
-    done = play(tmp_path, told, lambda one: leave(one) if one.scenario in "AC" else runs(one))
+    done = play(tmp_path, told, lambda one, lane: (leave if one.scenario in "AC" else runs)(one, lane))
     assert [one.verdict for one in done.attempts] == [Outcome.PASS, None, Outcome.PASS, None]

@@ -126,6 +126,21 @@ def test_what_is_not_the_same_is_not_compared(before: dict[str, Any], why: str) 
     assert why in found.why_not
 
 
+@pytest.mark.parametrize(
+    ("was", "now", "why"),
+    [
+        (1, 2, "the baseline's runs were made one at a time, these 2 side by side"),
+        (3, 1, "the baseline's runs were made 3 side by side, these one at a time"),
+    ],
+)
+def test_runs_side_by_side_are_not_compared_with_runs_alone(was: int, now: int, why: str) -> None:
+    """They slow each other down: what looks worse may be that, and what looks the same may be better in truth."""
+    far = tuple(2 * value for value in BEFORE)
+    (found,) = compare(gate(*measured(far), side_by_side=now), gate(*measured(BEFORE), side_by_side=was))
+    assert (found.p, found.worse, found.why_not) == (None, False, why)
+    assert compare(gate(*measured(far), side_by_side=now), gate(*measured(BEFORE), side_by_side=now))[0].worse
+
+
 def test_too_few_runs_are_not_compared() -> None:
     """Two of a side tell nothing; and three against three cannot accuse one of two figures at one percent."""
     assert "2 of the baseline, 5 of these; it takes 3" in one(BEFORE[:2], BEFORE).why_not

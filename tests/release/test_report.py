@@ -98,6 +98,15 @@ def test_figures_over_repeats_have_their_interval() -> None:
     assert content(gate(*measured((3.0, inf)))).figures[0].interval.startswith("3.0 s to no end")
 
 
+def test_how_long_it_took_is_told_by_the_clock() -> None:
+    """Of runs side by side that is less than all of them together; of a former record it is their sum."""
+    facts = dict(content(gate(attempt(), attempt("B"), side_by_side=2, seconds=70.0)).facts)
+    assert (facts["took"], facts["side by side"]) == ("70.0 s", "2 runs at a time, 2 min 3 s of runs in all")
+    alone = dict(content(gate(attempt(), attempt("B"))).facts)
+    assert alone["took"] == "2 min 3 s"
+    assert "side by side" not in alone
+
+
 def variant(name: str, repeat: int = 1, exit_code: int | None = 0, **more: Any) -> Attempt:
     """A run of one variant of a file."""
     plain = {"file": "/scenarios/kill.yaml", "variant": name, "differs": {"acks": name, "retry": name == "all"}}

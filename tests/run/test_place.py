@@ -123,3 +123,19 @@ def test_a_scenario_that_takes_names_away_gets_a_lab_that_has_some() -> None:
     assert layout.names
     assert not layout_for(wants()).names
     assert layout.name != LabLayout().name
+
+
+def test_a_lab_can_be_called_otherwise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of the same shape, beside the one that is called by it; an inventory's lab keeps its name."""
+    asked: list[LabLayout] = []
+
+    def up(layout: LabLayout, say: object) -> Path:
+        asked.append(layout)
+        (tmp_path / "inventory.yaml").write_text(INVENTORY, "utf-8")
+        return tmp_path / "inventory.yaml"
+
+    monkeypatch.setattr("chaosk.lab.up", up)
+    settle_on(None, wants(brokers=1), pytest.fail, "lab-1-3-2")
+    (tmp_path / "lab.yaml").write_text("lab: {name: mine}\n", "utf-8")
+    settle_on(tmp_path / "lab.yaml", wants(), pytest.fail, "other")
+    assert [(one.name, one.brokers, one.zookeepers) for one in asked] == [("lab-1-3-2", 1, 3), ("mine", 3, 3)]

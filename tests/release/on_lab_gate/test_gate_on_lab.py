@@ -12,32 +12,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from gates_on_lab import CUT, end, folder_of, is_cut, read_until, records
 from junitparser import JUnitXml
-from on_lab import inside, until
+from on_lab import until
 
-from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.release.record import Gate, load
-from chaosk.runrecord import RunRecord
-from chaosk.transport.command import Command
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 THREE = ("failed-and-not-committed", "swallowed-message", "zookeeper-leader-stop")
-CUT = """\
-name: A short cut
-hypothesis: It heals, and nothing is lost.
-topics:
-  orders: {partitions: 3, replication_factor: 3, config: {min.insync.replicas: 2}}
-probes:
-  writer: {produce: {topic: orders, rate: 50/s, config: {acks: all}}}
-baseline: 1s
-settle: 2s
-timeline:
-  - {name: cut, at: 1s, cut_network: {between: [host(broker 1), everyone_else]}, for: 30s}
-"""
 
 
 @pytest.fixture
@@ -55,57 +39,9 @@ def gate(lab_inventory: Path, tmp_path: Path) -> Iterator[Callable[..., subproce
         return process
 
     yield begin
-    for each in started:
-        if each.poll() is None:
-            each.kill()
-            each.wait()
-        if each.stdout is not None:
-            each.stdout.close()
+    end(started)
     halt = [sys.executable, "-m", "chaosk", "halt", "--inventory", str(lab_inventory)]
     subprocess.run(halt, capture_output=True, timeout=300, check=True)
-
-
-def folder_of(place: Path) -> Path:
-    """The one gate in a folder."""
-    (found,) = place.iterdir()
-    return found
-
-
-def read_until(process: subprocess.Popen[str], text: str) -> None:
-    """Read what it prints until there is a line with that in it."""
-    assert process.stdout is not None
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if text in line:
-            return
-    pytest.fail(f"never printed {text!r}:\n" + "".join(lines))
-
-
-def records(folder: Path) -> list[RunRecord]:
-    """How the runs of a gate went, those that are written to the end, oldest first."""
-    texts = [each.read_text("utf-8") for each in sorted(folder.glob("runs/*/*/*/run.json"))]
-    return [RunRecord.model_validate_json(text) for text in texts if text.endswith("}\n")]
-
-
-@pytest.fixture
-def is_cut(lab_inventory: Path) -> Callable[[], bool]:
-    """Whether the second host has a rule of chaosk's, looked up over SSH."""
-    inventory = load_inventory(lab_inventory)
-    assert isinstance(inventory, Inventory)
-    look = "{ iptables-save; nft list ruleset; } 2>/dev/null | grep -ci chaosk || true"
-
-    def ask() -> bool:
-        with inside(inventory.network_namespace or ""):
-            transport = Ssh(inventory.hosts)
-            try:
-                done = transport.run(Command(host="node2", argv=("sh", "-c", look), sudo=True))
-            finally:
-                transport.close()
-        assert done.ok, done.stderr
-        return int(done.stdout) > 0
-
-    return ask
 
 
 def test_a_folder_of_three(gate: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
@@ -135,7 +71,7 @@ def test_a_folder_of_three(gate: Callable[..., subprocess.Popen[str]], tmp_path:
 
 
 def test_interrupted_killed_and_continued(
-    gate: Callable[..., subprocess.Popen[str]], is_cut: Callable[[], bool], tmp_path: Path
+    gate: Callable[..., subprocess.Popen[str]], lab_inventory: Path, tmp_path: Path
 ) -> None:
     """Ctrl-C ends and heals the run. Killed outright the gate can do neither, and its run does both all the same.
 
@@ -148,18 +84,18 @@ def test_interrupted_killed_and_continued(
     out, _ = first.communicate(timeout=300)
     assert first.returncode == 130, out
     place = folder_of(tmp_path / "gates")
-    assert not is_cut()
+    assert not is_cut(lab_inventory)
     assert [(one.state, one.exit_code) for one in load(place).attempts] == [("broken off", 130)]
     assert f"go on with: chaosk gate --continue {place}" in out
 
     second = gate("--continue", place)
     read_until(second, "cut: verified")
-    assert is_cut()
+    assert is_cut(lab_inventory)
     second.kill()
     second.wait()
     assert second.stdout is not None
     second.stdout.close()
-    until(lambda: not is_cut(), 20.0)
+    until(lambda: not is_cut(lab_inventory), 20.0)
     until(lambda: len(records(place)) == 2, 60.0)
     assert [(record.interrupted, record.healed) for record in records(place)] == [(True, True), (True, True)]
 

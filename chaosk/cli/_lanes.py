@@ -1,0 +1,94 @@
+"""Whether the clusters of a gate can be side by side: told before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from chaosk.document import load_inventory
+from chaosk.errors import LabError, UsageError
+from chaosk.inventory import Inventory
+from chaosk.lablayout import LabLayout
+from chaosk.scenario import Scenario
+
+MOST_LABS = 9
+"""More than one digit behind a lab's name has no room in the names of what it is made of."""
+MEMORY_PER_RUN = 1_300
+"""Megabytes: chaosk, its probes and watcher, and Spark, resident while a run is judged."""
+
+
+def count(inventories: Sequence[Path], asked: int | None) -> int:
+    """How many runs are made at a time; raises UsageError where the clusters do not allow it."""
+    if not inventories:
+        if asked is not None and asked > MOST_LABS:
+            raise UsageError(f"--side-by-side {asked}: at most {MOST_LABS} labs on one machine")
+        return asked or 1
+    if asked is not None and asked > len(inventories):
+        raise UsageError(
+            f"--side-by-side {asked}: a cluster has one run at a time, and --inventory names {len(inventories)}; "
+            "name more clusters, or ask for fewer runs"
+        )
+    loaded = [(path, load_inventory(path)) for path in inventories]
+    for (path, one), (beside, other) in combinations(loaded, 2):
+        if _same(one, other):
+            raise UsageError(f"{path} and {beside} are the same cluster, or have a host in common; name it once")
+        if (was := _shape(one)) != (now := _shape(other)):
+            raise UsageError(
+                f"clusters side by side have to be alike, as any of them runs any scenario: {path} has {was}, {beside} "
+                f"{now}; give those of one shape a gate"
+            )
+    return asked or len(inventories)
+
+
+def check_room(scenarios: Iterable[Scenario], inventories: Sequence[Path], side_by_side: int) -> None:
+    """Raise LabError where this machine has not the memory for so many runs, and labs, side by side."""
+    from chaosk.lab.preflight import free_memory, memory  # noqa: PLC0415 - loads the lab
+    from chaosk.run.place import layout_for  # noqa: PLC0415 - as above
+
+    if side_by_side == 1:
+        return
+    wanted = [each for each in map(load_inventory, inventories) if isinstance(each, LabLayout)]
+    needed = MEMORY_PER_RUN * side_by_side + sum(memory(each) for each in wanted if not _is_up(each))
+    if not inventories:
+        needed += max((memory(layout_for(each)) for each in scenarios), default=0) * side_by_side
+    if (free := free_memory()) < needed:
+        raise LabError(
+            f"--side-by-side {side_by_side}: so many runs, with their labs, need about {needed} MB of memory; {free} "
+            "MB are free; ask for fewer, or take labs down that are not needed: chaosk lab status, chaosk lab down"
+        )
+
+
+def _is_up(layout: LabLayout) -> bool:
+    from chaosk import lab  # noqa: PLC0415 - as above
+
+    return lab.inventory(layout.name).exists()
+
+
+def _same(one: Inventory | LabLayout, other: Inventory | LabLayout) -> bool:
+    """Whether they share a host, as far as names and addresses say: hosts of different networks are different."""
+    if isinstance(one, LabLayout) or isinstance(other, LabLayout):
+        return _network(one) == _network(other)
+    return bool(_hosts(one) & _hosts(other))
+
+
+def _network(one: Inventory | LabLayout) -> str | None:
+    from chaosk.lab.state import PREFIX  # noqa: PLC0415 - as above
+
+    return PREFIX + one.name if isinstance(one, LabLayout) else one.network_namespace
+
+
+def _hosts(one: Inventory) -> set[tuple[str | None, str, int]]:
+    return {(one.network_namespace, host.address, host.port) for host in one.hosts.values()}
+
+
+def _shape(one: Inventory | LabLayout) -> str:
+    """How many servers of which kind it has, in words."""
+    from chaosk.lab.lab import describe  # noqa: PLC0415 - as above
+    from chaosk.lab.state import of  # noqa: PLC0415 - as above
+    from chaosk.release.attempts import counted, shape  # noqa: PLC0415 - as above
+
+    if isinstance(one, Inventory):
+        return shape(one)
+    roles = [each.role for each in describe(one, of(one.name)).services]
+    return counted(*(roles.count(each) for each in ("broker", "zookeeper", "controller")))

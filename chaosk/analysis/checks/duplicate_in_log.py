@@ -45,6 +45,7 @@ class DuplicateInLog(Check):
         low = F.least("first", "acked")  # both pass over what is unknown
         high = F.greatest("last", "acked")
         doubled = events.frame(values).filter(F.col("first").isNotNull() & (low != high))
+        across = events.case.former.sent_across(F.col("other_topic"), F.col("other_partition"))
         others = {
             "other_topic": topic_of(events.case, high),
             "other_partition": partition_of(high),
@@ -59,6 +60,7 @@ class DuplicateInLog(Check):
             .withColumns(
                 meaning(
                     (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
+                    (across, "allowed", "its topic was deleted and made again before it was acknowledged"),
                     (~F.col("idempotent"), "allowed", "enable.idempotence is off: a retry may write a record twice"),
                     otherwise=("violation", None),
                 )

@@ -133,7 +133,7 @@ def test_a_record_of_the_old_topic_that_is_in_the_new_one(ask: Ask) -> None:
     assert told(ask(history, *LOGS))["duplicate_in_log"] == 1
 
 
-@pytest.mark.proves("duplicate_in_log", "allowed")
+@pytest.mark.proves("duplicate_in_log", "near miss")
 def test_a_record_that_was_sent_again_because_its_topic_was_gone(ask: Ask) -> None:
     """A reader was given it of the old topic, whose acknowledgement never came; its retry went into the new one."""
     history = remade()

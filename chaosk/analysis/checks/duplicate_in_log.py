@@ -26,7 +26,9 @@ class DuplicateInLog(Check):
     value again, so a second place comes of a retry inside the client. Places are those that readers and the tail
     audit saw, and the one that the acknowledgement named.
 
-    Allowed without ``enable.idempotence``: then a retry may write twice.
+    Allowed without ``enable.idempotence``: then a retry may write twice. Allowed, too, where one of the places is in a
+    topic that was deleted and made again before the record was acknowledged: its retry went into the new one, which
+    does not know the producer. One that was acknowledged, deleted, and stands in the new topic has come back.
 
     Columns: the value, topic, partition, offset (the lowest place), other_topic, other_partition, other_offset (the
     highest), outcome, idempotent.

@@ -6,6 +6,7 @@ from chaosk.cluster.live import PartitionState, ProbeState
 from chaosk.entity import Entity
 from chaosk.errors import ChaoskError
 from chaosk.inventory import Inventory
+from chaosk.topicshape import TopicShape
 
 
 class OnlyLiveError(ChaoskError):
@@ -36,6 +37,10 @@ class NoCluster:
         raise OnlyLiveError(f"{topic}-{partition}")
 
     def own_topic(self, topic: str) -> bool:
+        """Unknown."""
+        raise OnlyLiveError(topic)
+
+    def topic_shape(self, topic: str) -> TopicShape:
         """Unknown."""
         raise OnlyLiveError(topic)
 
@@ -115,6 +120,10 @@ class ExampleCluster(NoCluster):
     def own_topic(self, topic: str) -> bool:  # noqa: ARG002 - the same for all
         """It is."""
         return True
+
+    def topic_shape(self, topic: str) -> TopicShape:
+        """One partition, on all brokers."""
+        return TopicShape(topic=topic, identity="00000000-0000-0000-0000-000000000001", replicas=(self._brokers,))
 
     def controller(self) -> int | None:
         """The first broker, or the first controller of a quorum."""

@@ -23,6 +23,7 @@ from chaosk import (
     ownership,
     readonly,
     service,
+    topictool,
     versions,
     wiping,
 )
@@ -200,10 +201,12 @@ def _on_memory(broker: ServerProcess) -> Iterator[str]:
 
 
 def _on_settings(inventory: Inventory) -> Iterator[str]:
-    """With which tool settings are changed, and which settings of whom."""
+    """With which tools settings are changed and topics made, and which settings of whom."""
     host = next(iter(inventory.hosts))
     yield _line("settings", brokertool.fits(inventory, host))
+    yield _line("topic", topictool.fits(inventory, host))
     if brokertool.refused(inventory) is None:
+        yield _listed(host, "topic", "at", *brokertool.place(inventory))
         yield _listed(host, "settings", "change", *brokertool.place(inventory))
     for of, names in (("broker", BrokerSetting), ("clients", Limit)):
         yield from (_listed(host, "settings", of, name) for name in get_args(names))

@@ -17,16 +17,18 @@ from chaosk.errors import ClusterError, StepError, UsageError
 from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
-from chaosk.run.aiming import Aims, Former, former, freeze
+from chaosk.run.aiming import Aims, Former, Shapes, former, freeze, shapes
 from chaosk.safety import NoChance
 from chaosk.scenario import Entry, Scenario
 from chaosk.steps._contract import (
     AddPartitions,
     Configure,
     Deed,
+    DeleteTopic,
     Elect,
     Fault,
     Look,
+    MakeTopic,
     Names,
     Operation,
     Pause,
@@ -127,7 +129,7 @@ def _with_commands(row: Row, entry: Entry, inventory: Inventory, live: Live) -> 
             named.append(text)
     row = replace(row, targets=tuple(named), example=any(" = " not in each for each in named))
     try:
-        fault = freeze(entry, inventory, aims, "RUN", _former(entry, inventory, aims, live))
+        fault = freeze(entry, inventory, aims, "RUN", _former(entry, inventory, aims, live), _shapes(entry, live))
         does, undoes = tuple(lines(fault.inject)), tuple(lines((*fault.undo, *fault.tidy)))
         undone = tuple(dict.fromkeys(fact.says for fact in fault.healed))
         return replace(row, does=does, undoes=undoes, undone=undone, lease=lease_of(fault, entry, inventory))
@@ -141,6 +143,14 @@ def _former(entry: Entry, inventory: Inventory, aims: Aims, live: Live) -> Forme
     """What is set now; nothing where only the cluster could tell."""
     try:
         return former(entry, inventory, aims, live)
+    except (OnlyLiveError, ClusterError):
+        return {}
+
+
+def _shapes(entry: Entry, live: Live) -> Shapes:
+    """How the topics are now; nothing where only the cluster could tell."""
+    try:
+        return shapes(entry, live)
     except (OnlyLiveError, ClusterError):
         return {}
 
@@ -170,7 +180,7 @@ def _line(deed: Deed) -> str:
     match deed:
         case Run():
             told = _command(deed.command)
-        case Elect() | Reassign() | Configure() | AddPartitions():
+        case Elect() | Reassign() | Configure() | AddPartitions() | DeleteTopic() | MakeTopic():
             told = f"ask the controller {_operation(deed)}"
         case Signal():
             told = f"{deed.action} the probe {deed.probe}"
@@ -190,6 +200,8 @@ def _operation(deed: Operation) -> str:
         return f"to give {deed.topic} {deed.count} partitions"
     if isinstance(deed, Configure):
         return _configured(deed)
+    if isinstance(deed, DeleteTopic | MakeTopic):
+        return _remade(deed)
     numbers = "every partition" if deed.partitions is None else f"partitions {', '.join(map(str, deed.partitions))}"
     which = f"{numbers} of {deed.topic}"
     if isinstance(deed, Elect):
@@ -197,6 +209,13 @@ def _operation(deed: Operation) -> str:
     if deed.replicas is None:
         return f"to cancel the reassignment of {which}"
     return f"to move {which} to the brokers {', '.join(map(str, deed.replicas))}"
+
+
+def _remade(deed: DeleteTopic | MakeTopic) -> str:
+    if isinstance(deed, DeleteTopic):
+        return f"to delete {deed.topic}, and wait until no broker knows it"
+    unless = " unless it is there" if deed.back else ""
+    return f"to make {deed.shape.topic} as it was{unless}, and wait until every leader serves it"
 
 
 def _configured(deed: Configure) -> str:

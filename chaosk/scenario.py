@@ -190,6 +190,12 @@ class Scenario(Model):
         return tuple(sorted({group for probe in self.probes.values() for group in probe.groups()}))
 
     @property
+    def configured(self) -> dict[str, Scalar]:
+        """The settings that every broker must have, for the scenario or for one of its steps."""
+        needed = {name: value for entry in self.timeline for name, value in entry.step.configured.items()}
+        return {**self.cluster.config, **needed}
+
+    @property
     def transactional_ids(self) -> tuple[str, ...]:
         """The ``transactional.id`` of each of its probes that has one, sorted."""
         return tuple(sorted({each for name, probe in self.probes.items() for each in probe.transactional_ids(name)}))

@@ -9,7 +9,9 @@ from chaosk.entity import Entity
 from chaosk.errors import ClusterError
 from chaosk.installation import Installation
 from chaosk.inventory import Broker, Controller, Host, Inventory, Listener, ScriptService, ZooKeeper
+from chaosk.topicshape import TopicShape
 
+IDENTITY = "00000000-0000-0000-0000-000000000001"
 INSTALLATION = Installation(
     link="/opt/kafka", versions={version: f"/opt/kafka-{version}" for version in ("3.9.1", "3.9.2", "4.1.1", "4.2.0")}
 )
@@ -117,6 +119,11 @@ class FakeLive:
         """Whether it is among those that were set, of the topics that there are."""
         self.partitions(topic)
         return topic in self.own
+
+    def topic_shape(self, topic: str) -> TopicShape:
+        """Its replicas, and what was set on it."""
+        replicas = tuple(one.replicas for one in self.partitions(topic))
+        return TopicShape(topic=topic, identity=IDENTITY, replicas=replicas, config=self.made.get(f"topic {topic}", {}))
 
     def controller(self) -> int | None:
         """The one that was set."""

@@ -33,7 +33,7 @@ def test_columns_are_unique_described_and_of_a_known_kind(table: Table) -> None:
 @ALL
 def test_every_table_has_a_time_or_is_an_audit(table: Table) -> None:
     """An event happened at some moment; what a reader, or a broker's own file, told afterwards did not."""
-    times = {"at", "invoked", "began", "monotonic", "started", "begun"}
+    times = {"at", "invoked", "began", "monotonic", "started", "begun", "made"}
     told = {"audit", "audit_ranges", "groups", "markers", "stretches", "dumps", "copies"}
     assert times & {column.name for column in table.columns} or table.name in told
 

@@ -212,6 +212,11 @@ def test_what_the_controller_is_asked_to_change(tmp_path: Path) -> None:
     ):
         (row,) = describe(changed, inventory(), live)
         assert [line.split()[-1] for line in (*row.does, *row.undoes)] == ["num.io.threads=4", undone]
+    (again,) = rows(tmp_path, "- recreate_topic: {topic: orders}\n")
+    assert again.does[0] == "ask the controller to delete orders, and wait until no broker knows it"
+    assert again.does[2] == "ask the controller to make orders as it was, and wait until every leader serves it"
+    assert again.undoes[0].startswith("ask the controller to make orders as it was unless it is there")
+    assert again.lease == "30s on node1, renewed while the run lives"
     (look,) = rows(tmp_path, "- observe: {}\n")
     assert (look.does, look.lasts) == (("write down how the cluster is",), "leaves nothing to undo")
     (quota,) = rows(tmp_path, "- {set_quota: {probe: writer, producer_byte_rate: 1B}, for: 1s}\n")

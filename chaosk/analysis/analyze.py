@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from chaosk import private
+from chaosk.analysis.apart import apart
 from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
@@ -28,16 +29,17 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
 
     The same events give the same bytes, on whatever master. Raises AnalysisError where the run cannot be judged.
     """
-    case = read_case(rundir)
-    events = Events(spark, case)
-    tune(spark, small=events.small, rows=events.count)
-    with failures_as(f"{rundir.root}: the events cannot be judged"):
-        try:
-            answers = ask_all(events, None if kinds is None else dict(kinds))
-            progress = events.once(histograms)
-            met = (*guards(case, progress), *tallied(case, recounted(events), progress))
-        finally:
-            events.release()
+    recorded = read_case(rundir)
+    with apart(recorded) as case:
+        events = Events(spark, case, None if case is recorded else Events(spark, recorded))
+        tune(spark, small=events.small, rows=events.count)
+        with failures_as(f"{rundir.root}: the events cannot be judged"):
+            try:
+                answers = ask_all(events, None if kinds is None else dict(kinds))
+                progress = events.once(histograms)
+                met = (*guards(case, progress), *tallied(recorded, recounted(events.whole), progress))
+            finally:
+                events.release()
     verdict = conclude(case, answers, met)
     write(verdict, rundir)
     return verdict

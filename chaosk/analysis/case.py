@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from chaosk.analysis.former import Former
 from chaosk.analysis.planned import Planned
 from chaosk.analysis.tally import Tally
 from chaosk.decision import Decision
@@ -61,6 +63,10 @@ class Case:
     """One run: what was planned, and what became of it."""
 
     rundir: RunDir
+    events: Path
+    """Where its event tables are."""
+    former: Former
+    """Topics that were made again; of a run as it was recorded, and as the rules see it."""
     plan: Planned
     record: RunRecord
     acted: tuple[Fault, ...]
@@ -176,7 +182,8 @@ class Case:
 
     def whole(self, topic: str) -> bool:
         """Whether the tail audit read all of a topic, from the very first record on."""
-        cut = any(row["topic"] == topic and row["log_start"] > 0 for row in self.ranges)
+        cut = topic in self.former.topics
+        cut = cut or any(row["topic"] == topic and row["log_start"] > 0 for row in self.ranges)
         shape = self.topics.get(topic)
         return not cut and shape is not None and all((topic, n) in self.complete for n in range(shape.partitions))
 

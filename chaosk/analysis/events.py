@@ -54,9 +54,12 @@ def spark_schema(table: Table) -> StructType:
 class Events:
     """What a check asks: event tables by name, frames by the function that makes them, and the case."""
 
-    def __init__(self, spark: SparkSession, case: Case) -> None:
+    def __init__(self, spark: SparkSession, case: Case, whole: Events | None = None) -> None:
+        """``whole``: the run as it was recorded, if the case's is one in which former topics are told apart."""
         self.spark = spark
         self.case = case
+        self.whole = whole or self
+        """The same run with a topic that was made again as one."""
         self.count = sum(case.rows.values())
         """Rows of all tables."""
         self.small = self.count <= SMALL
@@ -73,7 +76,7 @@ class Events:
         """An event table, with the columns of ``chaosk.events``; a table without rows costs no reading."""
         with self._lock:
             if name not in self._tables:
-                path = self.case.rundir.events / f"{name}.parquet"
+                path = self.case.events / f"{name}.parquet"
                 rows = self.spark.read.schema(spark_schema(TABLES[name])).parquet(path.resolve().as_uri())
                 self._tables[name] = self.gathered(rows if self.case.rows[name] else rows.limit(0))
             return self._tables[name]
@@ -115,6 +118,8 @@ class Events:
 
     def release(self) -> None:
         """Forget the kept frames."""
+        if self.whole is not self:
+            self.whole.release()
         for frame in self._frames.values():
             frame.unpersist()
         self._frames.clear()

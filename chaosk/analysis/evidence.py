@@ -51,6 +51,17 @@ class _Tally:
     reasons: dict[str, set[str]] = field(default_factory=dict)
     faults: dict[str, set[str]] = field(default_factory=dict)
 
+    def told(self, line: str) -> str:
+        """The line for people: a place in a topic that was made again since is named as such."""
+        former = self.events.case.former
+        if not former.topics:
+            return line
+        row: dict[str, Any] = json.loads(line)
+        for other in ("", "other_"):
+            if (topic := row.get(f"{other}topic")) is not None and f"{other}partition" in row:
+                row[f"{other}topic"], row[f"{other}partition"] = former.told(topic, row[f"{other}partition"])
+        return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+
     def add(self, line: str) -> None:
         row: dict[str, Any] = json.loads(line)
         severity, reason = str(row.pop("severity")), row.pop("reason")
@@ -100,7 +111,7 @@ def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with private.fresh(partial) as file:
-            for line in lines:
+            for line in map(tally.told, lines):
                 file.write(line.encode() + b"\n")
                 tally.add(line)
         partial.replace(path)

@@ -65,7 +65,7 @@ def ask(events: Events, name: str, kind: type[Check]) -> Answer:
     What is wrong with Spark or with the event tables is raised: no check can be judged then.
     """
     try:
-        return _answer(events, name, kind())
+        return _answer(events.whole if kind.as_recorded else events, name, kind())
     except _OWN_FAULT as error:
         return crashed(name, error)
     except (Py4JError, PySparkException, ChaoskError, ConnectionError, EOFError):

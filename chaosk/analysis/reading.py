@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 
 from chaosk.analysis.case import Case, Process, Span, Worker
 from chaosk.analysis.darkness import FORGETTING
+from chaosk.analysis.former import former
 from chaosk.analysis.planned import Lenient, Planned
 from chaosk.analysis.tally import last_tallies
 from chaosk.arrow import SCHEMAS
@@ -25,13 +26,15 @@ from chaosk.verdict import Fault
 
 SILENCE = 5_000_000_000
 """Nanoseconds without any event after which the machine that runs chaosk is held to have stood still."""
+_LATER = ("decisions", "remakings")
+"""Tables that a run may lack, because it was recorded before there was anything to put there."""
 _PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"))
 """Tables that are written all the time, and when: what shows that somebody was at work."""
 
 
 def read_case(rundir: RunDir) -> Case:
     """Read a run directory's documents and small tables; raises AnalysisError where they cannot be read."""
-    rows = {name: _rows(rundir, name) for name in SCHEMAS if name != "decisions"}
+    rows = {name: _rows(rundir, name) for name in SCHEMAS if name not in _LATER or _exists(rundir, name)}
     tables = {name: _table(rundir, name) for name in ("faults", "phases", "incarnations", "ends", "audit_ranges")}
     clocks = sorted((row["monotonic"], row["wall"]) for row in _table(rundir, "clocks"))
     workers = [Worker(**{name: row[name] for name in Worker.__slots__}) for row in tables["incarnations"]]
@@ -40,6 +43,8 @@ def read_case(rundir: RunDir) -> Case:
     document = _document(rundir)
     return Case(
         rundir=rundir,
+        events=rundir.events,
+        former=former(_optional(rundir, "remakings"), document.scenario.topics),
         plan=document.scenario,
         hosts={number: broker.host for number, broker in document.inventory.brokers.items()},
         replicas=_replicas(rundir) if any(row["step"] in FORGETTING for row in tables["faults"]) else {},
@@ -47,7 +52,7 @@ def read_case(rundir: RunDir) -> Case:
         acted=tuple(
             Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
         ),
-        decisions=tuple(Decision(**row) for row in sorted(_decisions(rundir), key=lambda row: row["at"])),
+        decisions=tuple(Decision(**row) for row in sorted(_optional(rundir, "decisions"), key=lambda row: row["at"])),
         phases=tuple(Span(name, began, ended or record.ended) for began, name, ended in phases),
         unfinished=tuple(name for _, name, ended in phases if ended is None),
         workers=tuple(sorted(workers, key=lambda w: (w.probe, w.incarnation))),
@@ -67,9 +72,13 @@ def read_case(rundir: RunDir) -> Case:
     )
 
 
-def _decisions(rundir: RunDir) -> list[dict[str, Any]]:
-    """What was decided; nothing in a run that was recorded when nobody could be asked."""
-    return _table(rundir, "decisions") if (rundir.events / "decisions.parquet").exists() else []
+def _optional(rundir: RunDir, name: str) -> list[dict[str, Any]]:
+    """The rows of a table that runs of older versions have not; none there."""
+    return _table(rundir, name) if _exists(rundir, name) else []
+
+
+def _exists(rundir: RunDir, name: str) -> bool:
+    return (rundir.events / f"{name}.parquet").exists()
 
 
 def _renamed(row: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ From the live events of a run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +39,8 @@ def missing(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
     """By partition of ``topics`` the offsets of records that somebody knows of and the audit did not find there.
 
     Those that were acknowledged or delivered at a known offset, and that an audit of everything, committed or not, did
-    not find in any partition. What lies below the log's start was deleted and is not missing, and of a partition that
+    not find in any partition. What was acknowledged or delivered before its topic was made again went with the old one,
+    and what lies below the log's start was deleted and is not missing, and of a partition that
     was not read whole nobody knows. For every record of the run it takes a byte of memory. Raises EventLogError where
     the events cannot be read.
     """
@@ -48,7 +49,7 @@ def missing(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
         seen.add(batch.filter(pc.and_(batch["intact"], pc.equal(batch["isolation"], pa.scalar(_ALL)))))
     starts = _starts(rundir)
     found: dict[_Place, tuple[int, int]] = {}
-    for batch in _known(rundir, topics):
+    for batch in _known(rundir, topics, _made(rundir)):
         for place, first, last in _extents(batch.filter(pa.array(~seen.holds(batch))), starts):
             low, high = found.get(place, (first, last))
             found[place] = (min(low, first), max(high, last))
@@ -108,15 +109,29 @@ class _Seen:
         return held
 
 
-def _known(rundir: RunDir, topics: Collection[str]) -> Iterator[pa.RecordBatch]:
+def _made(rundir: RunDir) -> dict[str, int]:
+    """By topic that was made again when that was, the last time."""
+    found: dict[str, int] = {}
+    for row in read(rundir, "remakings").to_pylist():
+        found[row["topic"]] = max(row["made"], found.get(row["topic"], 0))
+    return found
+
+
+def _known(rundir: RunDir, topics: Collection[str], made: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
     """Records with the place that somebody was told, by columns of one name."""
     names = ["producer", "producer_incarnation", "seq", "topic", "partition", "offset"]
     ours = pa.array(sorted(topics), pa.string())
-    sources = (("sends", _SENT, "outcome", pa.scalar("ok")), ("reads", _READ, "intact", pa.scalar(True)))  # noqa: FBT003
-    for table, value, name, fine in sources:
+    sources = (
+        ("sends", _SENT, "outcome", pa.scalar("ok"), "completed"),
+        ("reads", _READ, "intact", pa.scalar(True), "at"),  # noqa: FBT003
+    )
+    for table, value, name, fine, when in sources:
         for batch in chunks(rundir, table):
             placed = pc.and_(pc.is_valid(batch["offset"]), pc.is_valid(batch["partition"]))
             told = pc.and_(placed, pc.equal(batch[name], fine))
+            for topic, moment in made.items():
+                before = pc.and_(pc.equal(batch["topic"], pa.scalar(topic)), pc.less(batch[when], pa.scalar(moment)))
+                told = pc.and_not(told, before)
             kept = batch.filter(pc.and_(told, pc.is_in(batch["topic"], ours)))
             yield kept.select([*value, "topic", "partition", "offset"]).rename_columns(names)
 

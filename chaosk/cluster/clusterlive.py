@@ -11,6 +11,7 @@ from chaosk.cluster.logstart import log_start
 from chaosk.cluster.owner import own_topics
 from chaosk.cluster.places import zookeeper_places
 from chaosk.cluster.reassign import reassigning
+from chaosk.cluster.remake import shape_of
 from chaosk.cluster.settingsof import settings_of
 from chaosk.cluster.views import PartitionView, current, metadata_request, partitions
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
@@ -18,6 +19,7 @@ from chaosk.cluster.zookeeper import ask_mode
 from chaosk.entity import Entity
 from chaosk.inventory import Inventory
 from chaosk.together import together
+from chaosk.topicshape import TopicShape
 
 
 def _itself(name: str) -> tuple[str, ...]:
@@ -73,6 +75,10 @@ class ClusterLive:
         """Whether chaosk made the topic that has this name now."""
         ids = current(self._brokers.views([topic]))[0].topic_ids
         return topic in own_topics(self._brokers, {name: one for name, one in ids.items() if name == topic})
+
+    def topic_shape(self, topic: str) -> TopicShape:
+        """Id, replicas and settings of a topic."""
+        return shape_of(self._brokers, topic)
 
     def controller(self) -> int | None:
         """Id of the controller: of a broker, or in KRaft of the quorum's leader; None if there is none."""

@@ -7,6 +7,7 @@ from typing import Protocol
 from chaosk.entity import Entity
 from chaosk.errors import ClusterError
 from chaosk.model import Model
+from chaosk.topicshape import TopicShape
 
 
 class UnknownTopic(ClusterError):  # noqa: N818 - the field's word
@@ -87,6 +88,10 @@ class Live(Protocol):
 
     def own_topic(self, topic: str) -> bool:
         """Whether chaosk made the topic that has this name now; raises ClusterError where nobody tells."""
+        ...
+
+    def topic_shape(self, topic: str) -> TopicShape:
+        """Id, replicas and settings of a topic; raises UnknownTopic if there is none of that name."""
         ...
 
     def controller(self) -> int | None:

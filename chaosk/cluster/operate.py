@@ -8,8 +8,9 @@ from chaosk.cluster.addpartitions import add_partitions
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.elect import elect
 from chaosk.cluster.reassign import reassign
+from chaosk.cluster.remake import delete_topic, make_topic
 from chaosk.cluster.settingsof import configure
-from chaosk.steps._contract import AddPartitions, Configure, Elect, Operation, Reassign
+from chaosk.steps._contract import AddPartitions, Configure, DeleteTopic, Elect, MakeTopic, Operation, Reassign
 
 log = structlog.get_logger()
 
@@ -29,3 +30,9 @@ def operate(brokers: Brokers, operation: Operation) -> None:
         case AddPartitions():
             add_partitions(brokers, operation)
             log.info("partitions added", topic=operation.topic, count=operation.count)
+        case DeleteTopic():
+            delete_topic(brokers, operation)
+            log.info("topic deleted", topic=operation.topic, id=operation.identity)
+        case MakeTopic():
+            made = make_topic(brokers, operation)
+            log.info("topic made again", topic=operation.shape.topic, id=made)

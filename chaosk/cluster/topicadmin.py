@@ -17,6 +17,7 @@ from chaosk.cluster.views import View, current
 from chaosk.entity import spelled
 from chaosk.errors import ClusterError, PreflightError
 from chaosk.scenario import Topic
+from chaosk.topicshape import TopicShape
 
 WITHIN = 30.0
 """Seconds that each of deleting, making and getting known may take."""
@@ -49,10 +50,21 @@ def create_topics(brokers: Brokers, topics: Mapping[str, Topic], alive: Sequence
     As long as ZooKeeper is not done with deleting one of that name, it is asked again. Raises PreflightError if the
     controller refuses.
     """
+    make = {name: _creatable(name, topic, placement(topic, alive) if alive else {}) for name, topic in topics.items()}
+    _create(brokers, make)
+
+
+def create_again(brokers: Brokers, shape: TopicShape) -> None:
+    """Make a topic of a given shape, each replica where it was; raises PreflightError if the controller refuses."""
+    topic = Topic(partitions=len(shape.replicas), config=dict(shape.config))
+    _create(brokers, {shape.topic: _creatable(shape.topic, topic, dict(enumerate(shape.replicas)))})
+
+
+def _create(brokers: Brokers, topics: Mapping[str, CreateTopicsRequest.CreatableTopic]) -> None:
     end = time.monotonic() + WITHIN
     left = dict(topics)
     while left:
-        results = _create_once(brokers, left, alive)
+        results = _create_once(brokers, list(left.values()))
         busy = [one.name for one in results if one.error_code == codes.TOPIC_ALREADY_EXISTS and time.monotonic() < end]
         _refuse("made", [one for one in results if one.name not in busy])
         left = {name: left[name] for name in busy}
@@ -73,11 +85,10 @@ def wait_until_known(brokers: Brokers, topics: Mapping[str, Topic]) -> dict[str,
     return dict(seen[0].topic_ids)
 
 
-def _create_once(brokers: Brokers, topics: Mapping[str, Topic], alive: Sequence[int]) -> list[Any]:
-    made = [_creatable(name, topic, placement(topic, alive) if alive else {}) for name, topic in topics.items()]
+def _create_once(brokers: Brokers, made: Sequence[CreateTopicsRequest.CreatableTopic]) -> list[Any]:
     answer = ask_controller(
         brokers,
-        lambda: CreateTopicsRequest(topics=made, timeout_ms=_TIMEOUT_MS, version=7),
+        lambda: CreateTopicsRequest(topics=list(made), timeout_ms=_TIMEOUT_MS, version=7),
         lambda answer: [one.error_code for one in answer.topics],
     )
     return list(answer.topics)

@@ -62,6 +62,7 @@ SCRIPTS = {
     "service": "awk cat cut date find head readlink sed sleep stat tr",
     "settings": "head sed setpriv stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc unshare",
+    "topic": "grep head sed setpriv stat",
     "state": "cat grep head readlink sed sort stat tr",
     "version": "awk basename chown cut date find head ln mkdir mv readlink rm sed sha256sum sleep stat sync tr",
     "wipe": "awk chmod chown cp cut date df du find head mkdir mv rm rmdir sed stat sync tr",

@@ -13,7 +13,7 @@ row when it starts and ``ends`` a row when it ended by itself: without that end 
     table        what a table is
     clients      sends, reads, polls, seeks, assignments, commits, ...
     cluster      partitions, offsets, brokers, zookeepers, quorum; the tail audit
-    happenings   faults, phases, clocks, decisions
+    happenings   faults, phases, clocks, topics made again, decisions
     hosts        transactions in the brokers' own files, and whether replicas agree
 """
 

@@ -31,6 +31,13 @@ CLOCKS = table(
     ("monotonic", "long", "nanoseconds"),
     ("wall", "long", "nanoseconds since 1970, UTC"),
 )
+REMAKINGS = table(
+    "remakings",
+    "one row per topic that was deleted and made again, which ends one topic of that name and begins another",
+    ("topic", "string", "topic"),
+    ("gone", "long", "when no broker knew it any more"),
+    ("made", "long", "when the controller was asked to make it again; what clients were told before is of the old one"),
+)
 HOST_CLOCKS = table(
     "host_clocks",
     "one four-timestamp comparison of a host's wall clock with this machine's",
@@ -50,4 +57,4 @@ DECISIONS = table(
     ("text", "string", "the note, or what else there is to say", True),
 )
 
-TABLES = (FAULTS, PHASES, CLOCKS, HOST_CLOCKS, DECISIONS)
+TABLES = (FAULTS, PHASES, CLOCKS, REMAKINGS, HOST_CLOCKS, DECISIONS)

@@ -16,11 +16,14 @@ from chaosk.ownmachine import boot_id
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fault, Site
 from chaosk.targets._contract import Node, Scene
+from chaosk.topicshape import TopicShape
 
 Aims = Mapping[str, tuple[Node, ...]]
 """By target expression the nodes it names."""
 Former = Mapping[Entity, Mapping[str, str]]
 """By what it is of, the settings that were made there."""
+Shapes = Mapping[str, TopicShape]
+"""Topics by name."""
 
 
 def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) -> Fault:
@@ -36,7 +39,7 @@ def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) 
         if not nodes:
             raise StepError(f"{entry.name}: the target {text!r} is nothing at the moment")
         aims[text] = nodes
-    return freeze(entry, inventory, aims, run_id, former(entry, inventory, aims, live))
+    return freeze(entry, inventory, aims, run_id, former(entry, inventory, aims, live), shapes(entry, live))
 
 
 def former(entry: Entry, inventory: Inventory, aims: Aims, live: Live) -> Former:
@@ -44,12 +47,20 @@ def former(entry: Entry, inventory: Inventory, aims: Aims, live: Live) -> Former
     return {one.of: live.settings(one.of) for one in entry.step.changes(_site(entry, inventory, aims, ""))}
 
 
-def freeze(entry: Entry, inventory: Inventory, aims: Aims, run_id: str, before: Former = MappingProxyType({})) -> Fault:
+def shapes(entry: Entry, live: Live) -> Shapes:
+    """How the topics are now that an entry's step makes again; raises ClusterError where nobody tells."""
+    return {topic: live.topic_shape(topic) for topic in entry.step.remakes()}
+
+
+def freeze(
+    entry: Entry, inventory: Inventory, aims: Aims, run_id: str, before: Former = MappingProxyType({}),
+    topics: Shapes = MappingProxyType({}),
+) -> Fault:  # fmt: skip
     """What an entry's step will do to the nodes that its targets are; raises StepError if it cannot be done to them.
 
-    ``before``: what was set before, of that whose settings it changes.
+    ``before``: what was set before, of that whose settings it changes; ``topics``: how those were that it makes again.
     """
-    site = replace(_site(entry, inventory, aims, run_id), former=before)
+    site = replace(_site(entry, inventory, aims, run_id), former=before, topics=topics)
     step = entry.step
     return Fault(
         name=entry.name,

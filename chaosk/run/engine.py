@@ -68,6 +68,7 @@ class Engine:
         self._leases = field.leases()
         self._faults = Faults(field.hands, Journal(rundir.undo), self._leases, self._recorder.fault)
         field.excuse(self._faults.down)
+        field.tell_remakings(self._recorder.remaking)
         admission = Admission(plan.inventory, plan.scenario.allow, field.foreign.partitions, here(plan.inventory))
         self._pace, self._decider = Pace(), decider
         asking = Asking(decider, self._pace, plan.inventory) if decider is not None else None

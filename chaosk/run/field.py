@@ -18,6 +18,7 @@ from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.groupstate import GroupState, look
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.operate import operate
+from chaosk.cluster.remake import identity_of
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.wire import PATIENCE
 from chaosk.doctor import finding
@@ -43,10 +44,11 @@ from chaosk.run.holding import Holding
 from chaosk.run.leases import Leases
 from chaosk.run.naming import Naming
 from chaosk.run.preflight import check_shape
+from chaosk.run.remakings import Remakings
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.rundir import RunDir
 from chaosk.safety import refuse
-from chaosk.steps._contract import Look, Operation
+from chaosk.steps._contract import DeleteTopic, Look, MakeTopic, Operation
 from chaosk.stop_conditions._contract import StopCondition
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
@@ -73,6 +75,7 @@ class Field:
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
         self._host_watch: HostWatch | None = None
         self._rundir: RunDir | None = None
+        self._remakings = Remakings()
         self._watcher: WatcherProcess | None = None
         waiting = {name: name_of(type(one)) for name, one in plan.scenario.probes.items() if one.started_by == "step"}
         self.crew = Crew(self._launch, waiting)
@@ -115,7 +118,7 @@ class Field:
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
             live = ClusterLive(inventory, patient, self.crew.state, PATIENCE)
             finding.refuse(cluster(live, patient, inventory, scenario.topics))
-            finding.refuse(configured(patient, tuple(inventory.brokers), scenario.cluster.config))
+            finding.refuse(configured(patient, tuple(inventory.brokers), scenario.configured))
             for line in topics.prepare(patient, scenario.topics):
                 display.say(line)
         self.foreign.partitions()
@@ -127,6 +130,10 @@ class Field:
     def excuse(self, down: Callable[[], frozenset[str]]) -> None:
         """From now on hosts that a fault has taken down need not hold the cluster's lock meanwhile."""
         self._holding.excuse(down)
+
+    def tell_remakings(self, tell: Callable[[str, int, int], None]) -> None:
+        """From now on, write down which topic was made again, since when it was gone, and when it was made."""
+        self._remakings.tell = tell
 
     def unhealthy(self) -> tuple[str, ...]:
         """What is wrong with the cluster and the scenario's topics now, in sentences; empty if all is well."""
@@ -205,7 +212,15 @@ class Field:
             self.evidence.observe(self._rundir.observed(deed.entry))
 
     def _operate(self, operation: Operation) -> None:
-        operate(self._brokers, operation)
+        match operation:
+            case MakeTopic():
+                self._remakings.making(operation.shape, lambda: identity_of(self._brokers, operation.shape.topic))
+                operate(self._brokers, operation)
+            case DeleteTopic():
+                operate(self._brokers, operation)
+                self._remakings.gone(operation.topic)
+            case _:
+                operate(self._brokers, operation)
 
 
 def _owner() -> str:

@@ -19,9 +19,11 @@ from chaosk.steps._contract import (
     AddPartitions,
     Configure,
     Deed,
+    DeleteTopic,
     Elect,
     Fact,
     Look,
+    MakeTopic,
     Names,
     Operation,
     Pause,
@@ -65,7 +67,7 @@ class Hands:
         match deed:
             case Run():
                 self._run(deed.command)
-            case Elect() | Reassign() | Configure() | AddPartitions():
+            case Elect() | Reassign() | Configure() | AddPartitions() | DeleteTopic() | MakeTopic():
                 self.operate(deed)
             case Signal():
                 self.signal(deed)

@@ -36,6 +36,10 @@ class Recorder:
         row = (decision.at, decision.wall, decision.who, decision.what, decision.entry, decision.text)
         self.write("decisions", row)
 
+    def remaking(self, topic: str, gone: int, made: int) -> None:
+        """Write that a topic was deleted and made again."""
+        self.write("remakings", (topic, gone, made))
+
     def clock(self) -> None:
         """Write one pair of monotonic and wall clock."""
         self.write("clocks", (time.monotonic_ns(), time.time_ns()))

@@ -27,6 +27,7 @@ PARTS = {
     "settings": ("settings",),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
+    "topic": ("topic",),
     "version": ("process", "jar", "version"),
     "wipe": ("process", "wipe"),
 }

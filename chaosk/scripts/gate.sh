@@ -106,6 +106,38 @@ ports_checked() {
     done
 }
 
+assignment='[0-9]+(:[0-9]+)*(,[0-9]+(:[0-9]+)*)*'
+topic_setting='[a-z][a-z.]*=[A-Za-z0-9._:,*-]*'
+topic_checked() {
+    case $1 in
+        fits)
+            count $# 3
+            on_the_list topic fits "$2" "$3"
+            run topic "$@"
+            return
+            ;;
+        make) [ $# -ge 6 ] || refuse "no topic" ;;
+        there) count $# 6 ;;
+        *) refuse "\`topic $1\`" ;;
+    esac
+    on_the_list topic at "$2" "$3" "$4"
+    case $5 in '' | [!A-Za-z0-9._]* | __* | *[!A-Za-z0-9._-]*) refuse "the topic $5" ;; esac
+    if [ "$1" = there ]; then
+        case $6 in '' | *[!0-9]*) refuse "the number $6" ;; esac
+        run topic "$@"
+        return
+    fi
+    printf '%s\n' "$6" | grep -q -x -E -e "$assignment" || refuse "the replicas $6"
+    action=$1 home=$2 config=$3 servers=$4 topic=$5 replicas=$6
+    shift 6
+    for word; do
+        printf '%s\n' "$word" | grep -q -x -E -e "$topic_setting" || refuse "the setting $word"
+        case $word in *"
+"*) refuse "a setting of several lines" ;; esac
+    done
+    run topic "$action" "$home" "$config" "$servers" "$topic" "$replicas" "$@"
+}
+
 # Which address is for the caller to say; that nobody else has it the script proves.
 address_checked() {
     case $1 in
@@ -359,6 +391,7 @@ inner() {
         reset) reset_checked "$@" ;;
         settings) settings_checked "$@" ;;
         shape) shape_checked "$@" ;;
+        topic) topic_checked "$@" ;;
         service | state | version)
             on_the_list "$name" "$@"
             run "$name" "$@"

@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -24,6 +25,7 @@ from chaosk.inventory import Broker, Controller, Inventory, ZooKeeper
 from chaosk.model import Model
 from chaosk.quorum import Needs
 from chaosk.targets._contract import Node
+from chaosk.topicshape import TopicShape
 from chaosk.transport.command import Command
 
 
@@ -75,7 +77,25 @@ class AddPartitions(Model):
     """How many it has then."""
 
 
-Operation = Elect | Reassign | Configure | AddPartitions
+class DeleteTopic(Model):
+    """Deed: delete a topic that chaosk made, and wait until no broker knows it any more."""
+
+    do: Literal["delete_topic"] = "delete_topic"
+    topic: str
+    identity: str
+    """Its id, so that nothing happens to another one of that name."""
+
+
+class MakeTopic(Model):
+    """Deed: make a topic that was deleted as it was, and wait until every leader serves it."""
+
+    do: Literal["make_topic"] = "make_topic"
+    shape: TopicShape
+    back: bool = False
+    """Whether it is the undo: then one that is there, whoever made it, is left alone."""
+
+
+Operation = Elect | Reassign | Configure | AddPartitions | DeleteTopic | MakeTopic
 """What the controller is asked to do."""
 
 
@@ -131,7 +151,8 @@ class Fact(Model):
 
 
 Deed = Annotated[
-    Run | Elect | Reassign | Configure | AddPartitions | Signal | Names | Pause | Look | Fact, Field(discriminator="do")
+    Run | Elect | Reassign | Configure | AddPartitions | DeleteTopic | MakeTopic | Signal | Names | Pause | Look | Fact,
+    Field(discriminator="do"),
 ]
 
 
@@ -173,6 +194,9 @@ class Site:
     former: Mapping[Entity, Mapping[str, str]] = field(default_factory=dict)
     """What was set when the step fired, of what it :meth:`Step.changes`; empty where no cluster was asked."""
 
+    topics: Mapping[str, TopicShape] = field(default_factory=dict)
+    """By name the topics that it :meth:`Step.remakes`, as they were then; empty where no cluster was asked."""
+
     def former_of(self, settings: Settings) -> Settings:
         """The same settings as they were when the step fired."""
         former = self.former.get(settings.of, {})
@@ -208,6 +232,8 @@ class Step(Model, ABC):
     """Whether it changes what names probes know, so that they have to have their own."""
     needs: ClassVar[Needs | None] = None
     """The mode of clusters that it is for, if not for any."""
+    configured: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """By name the settings that every broker must have for it."""
 
     @abstractmethod
     def targets(self) -> tuple[str, ...]:
@@ -216,6 +242,10 @@ class Step(Model, ABC):
     def changes(self, site: Site) -> Iterator[Settings]:  # noqa: ARG002 - for those that override it
         """The settings that it changes: what they were is asked when it fires, and is in ``site.former`` from then."""
         yield from ()
+
+    def remakes(self) -> tuple[str, ...]:
+        """The topics that it deletes and makes again: how they are is asked when it fires, and in ``site.topics``."""
+        return ()
 
     def harm(self, site: Site) -> Iterator[Harm]:
         """What it takes from the cluster, one value for each moment; unless it says otherwise all it aims at, at once.

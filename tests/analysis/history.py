@@ -270,7 +270,7 @@ _TIMES = {
     "incarnations": ("started",), "failures": ("at",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
     "host_clocks": ("at",), "generations": ("at",), "joins": ("began", "coordinator", "assigned", "fetched", "first"),
     "health_checks": ("due", "began", "connected", "answered", "closed"), "connections": ("at", "since", "seen"),
-    "calls": ("began", "completed"),
+    "calls": ("began", "completed"), "remakings": ("gone", "made"),
 }  # fmt: skip
 
 

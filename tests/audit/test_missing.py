@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from analysis.history import History
+from analysis.remade import FIRST, remade
 
 from chaosk.arrow import SCHEMAS
 from chaosk.audit.missing import Stretch, joined, missing, whole
 from chaosk.eventlog import LiveLog
 from chaosk.rundir import RunDir
 
-TABLES = ("sends", "reads", "audit", "audit_ranges")
+TABLES = ("sends", "reads", "audit", "audit_ranges", "remakings")
 
 
 def live(root: Path, history: History) -> RunDir:
@@ -108,3 +109,11 @@ def test_topics_that_are_not_asked_for_are_left_out(tmp_path: Path, history: His
     """Of a compacted one, records vanish rightly."""
     history.drop("audit", offset=20)
     assert missing(live(tmp_path, history), set()) == ()
+
+
+def test_what_went_with_a_topic_that_was_made_again_is_not_missing(tmp_path: Path) -> None:
+    """A record of the new topic is, though it was sent before that was made."""
+    history = remade()
+    assert found(tmp_path / "all", history) == ()
+    history.drop("audit", seq=FIRST + 2)
+    assert found(tmp_path / "lost", history) == (Stretch("orders", 0, 2, 2),)

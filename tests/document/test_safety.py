@@ -185,6 +185,8 @@ def test_one_probe_cannot_be_ended_twice(tmp_path: Path) -> None:
             "set_topic_config: {topic: __transaction_state, config: {retention.ms: 1}}",
             "set_topic_config.topic: that is everybody's, and stays as it is; name a topic of the scenario's",
         ),
+        ("recreate_topic: {topic: __consumer_offsets}", "recreate_topic.topic: that is everybody's"),
+        ("recreate_topic: {topic: payments}", "there is no topic 'payments'"),
         ("set_topic_config: {topic: payments, config: {retention.ms: 1}}", "there is no topic 'payments'"),
         ("set_quota: {probe: nobody, producer_byte_rate: 1B}", "there is no probe 'nobody'"),
     ],
@@ -199,6 +201,7 @@ def test_what_is_the_scenarios_own_is_changed(tmp_path: Path) -> None:
     """Near miss: one partition more, at which a fault can aim from then on; its own topic, its own probe."""
     own = "- {at: 1s, create_partitions: {topic: orders, count: 4}}\n"
     own += "- {set_topic_config: {topic: orders, config: {retention.ms: 1}}, for: 1s}\n"
+    own += "- recreate_topic: {topic: orders}\n"
     own += "- {kill_broker: {target: 'leader(orders, 3)'}, for: 1s}\n"
     own += "- {set_quota: {probe: writer, producer_byte_rate: 1B}, for: 1s}\n"
     assert problems(tmp_path, own) == []

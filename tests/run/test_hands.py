@@ -19,15 +19,19 @@ from chaosk.run.hands import Hands
 from chaosk.steps._contract import (
     AddPartitions,
     Configure,
+    Deed,
+    DeleteTopic,
     Elect,
     Fact,
     Look,
+    MakeTopic,
     Operation,
     Pause,
     Reassign,
     Run,
     Signal,
 )
+from chaosk.topicshape import TopicShape
 from chaosk.transport.command import Command, Result
 
 INVENTORY = Inventory.model_validate(
@@ -142,10 +146,13 @@ def test_operations_and_signals_go_to_whom_they_concern(rig: Rig) -> None:
     reassign = Reassign(topic="orders", replicas=(1, 2))
     configure = Configure(settings=Settings(of=BROKER, values={"a": "1"}))
     add = AddPartitions(topic="orders", count=3)
+    delete = DeleteTopic(topic="orders", identity="id")
+    make = MakeTopic(shape=TopicShape(topic="orders"))
     signal = Signal(probe="writer", action="kill")
-    for deed in (elect, reassign, configure, add, signal):
+    operations: list[Deed] = [elect, reassign, configure, add, delete, make]
+    for deed in (*operations, signal):
         rig.hands().do(deed, NEVER)
-    assert (rig.operations, rig.signals, rig.shell.ran) == ([elect, reassign, configure, add], [signal], [])
+    assert (rig.operations, rig.signals, rig.shell.ran) == (operations, [signal], [])
 
 
 def test_a_pause_takes_its_time_and_can_be_interrupted(rig: Rig) -> None:

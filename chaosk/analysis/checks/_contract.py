@@ -56,6 +56,8 @@ class Check(ABC):
     """Names of ``chaosk.analysis.screens``: where none of them found anything, the check has no rows."""
     suspects: ClassVar[tuple[str, ...]] = ()
     """Known defects of clients that look the same."""
+    as_recorded: ClassVar[bool] = False
+    """Whether a topic that was made again stays one topic to it, because what it measures goes on."""
     clock_error: ClassVar[float | None] = None
     """How many seconds the clocks of hosts may be off for it; None if it compares no host's clock."""
 

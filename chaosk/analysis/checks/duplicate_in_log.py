@@ -26,7 +26,9 @@ class DuplicateInLog(Check):
     value again, so a second place comes of a retry inside the client. Places are those that readers and the tail
     audit saw, and the one that the acknowledgement named.
 
-    Allowed without ``enable.idempotence``: then a retry may write twice.
+    Allowed without ``enable.idempotence``: then a retry may write twice. Allowed, too, where one of the places is in a
+    topic that was deleted and made again before the record was acknowledged: its retry went into the new one, which
+    does not know the producer. One that was acknowledged, deleted, and stands in the new topic has come back.
 
     Columns: the value, topic, partition, offset (the lowest place), other_topic, other_partition, other_offset (the
     highest), outcome, idempotent.
@@ -45,6 +47,7 @@ class DuplicateInLog(Check):
         low = F.least("first", "acked")  # both pass over what is unknown
         high = F.greatest("last", "acked")
         doubled = events.frame(values).filter(F.col("first").isNotNull() & (low != high))
+        across = events.case.former.sent_across(F.col("other_topic"), F.col("other_partition"))
         others = {
             "other_topic": topic_of(events.case, high),
             "other_partition": partition_of(high),
@@ -59,6 +62,7 @@ class DuplicateInLog(Check):
             .withColumns(
                 meaning(
                     (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
+                    (across, "allowed", "its topic was deleted and made again before it was acknowledged"),
                     (~F.col("idempotent"), "allowed", "enable.idempotence is off: a retry may write a record twice"),
                     otherwise=("violation", None),
                 )

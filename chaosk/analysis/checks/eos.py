@@ -122,7 +122,7 @@ def _strangers(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFr
 
 def _meaning(case: Case) -> dict[str, Column]:
     whole = [t for t, shape in case.topics.items() if all((t, n) in case.complete for n in range(shape.partitions))]
-    cut = {row["topic"] for row in case.ranges if row["log_start"] > 0}
+    cut = {row["topic"] for row in case.ranges if row["log_start"] > 0} | set(case.former.topics)
     unclean = filter(case.unclean, case.topics)
     into = F.col("into")
     return meaning(

@@ -32,6 +32,7 @@ class ProduceUnavailability(Check):
     title = "stretches without an acknowledgement"
     counted = ("stretch without an acknowledgement", "stretches without an acknowledgement")
     tables = ("sends",)
+    as_recorded = True
     order = ("began", *PLACE, "producer", "producer_incarnation")
 
     def violations(self, events: Events) -> DataFrame:

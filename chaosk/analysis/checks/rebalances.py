@@ -47,6 +47,7 @@ class Rebalances(Check):
     title = "rebalances of consumer groups"
     counted = ("rebalance", "rebalances")
     tables = ("assignments", "incarnations", "ends", "polls", "errors")
+    as_recorded = True
     order = ("began", "group")
 
     def violations(self, events: Events) -> DataFrame:

@@ -27,7 +27,8 @@ _OFFSET_BITS = 42
 class ResetJump(Check):
     """The first record that a member was given of a partition is not the first one from the committed offset on.
 
-    B7, for members that found a committed offset when they were given the partition, and did not seek. ``kind`` is
+    B7, for members that found a committed offset when they were given the partition, and did not seek. One that held a
+    partition of a topic which was deleted and made again counts as given the new one at offset 0. ``kind`` is
 
     - ``earlier``: they were given a record below it, as after a reset to the earliest offset: a replay.
     - ``later``: records between it and the first one given are proven to be visible: the group skips them, as after a

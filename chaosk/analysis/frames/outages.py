@@ -117,10 +117,11 @@ def consume_outages(events: Events) -> DataFrame:
     Columns: reader, topic, partition, began, ended, censored. It begins when the first record that waited was
     acknowledged, or with the last delivery if that was later.
     """
-    rows = reads(events)
-    due = sends(events).filter("written").select(*VALUE, "completed")
+    whole = events.whole
+    rows = reads(whole)
+    due = sends(whole).filter("written").select(*VALUE, "completed")
     closing = rows.select(*_READER, F.col("at").alias("closed"), *VALUE)
-    ended = events.near(gaps(events.frame(polled), _READER, "at")).join(closing, on=[*_READER, "closed"], how="inner")
+    ended = events.near(gaps(whole.frame(polled), _READER, "at")).join(closing, on=[*_READER, "closed"], how="inner")
     closed = (
         events.near(ended)
         .join(due, on=list(VALUE), how="inner")

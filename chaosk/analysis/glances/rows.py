@@ -96,7 +96,7 @@ class Rows:
 
     def _table(self, name: str) -> pa.Table:
         if name not in self._tables:
-            self._tables[name] = pq.read_table(self.case.rundir.events / f"{name}.parquet")
+            self._tables[name] = pq.read_table(self.case.events / f"{name}.parquet")
         return self._tables[name]
 
     def _numbers(self, name: str, column: Any) -> Numbers:  # noqa: ANN401 - an array or many chunks of one

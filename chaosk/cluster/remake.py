@@ -1,0 +1,68 @@
+"""A topic that is deleted and made again as it was."""
+
+from __future__ import annotations
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.owner import claim, own_topics
+from chaosk.cluster.serving import wait_until_served
+from chaosk.cluster.settingsof import settings_of
+from chaosk.cluster.topicadmin import create_again, delete_topics, wait_until_known
+from chaosk.cluster.views import current
+from chaosk.entity import Entity
+from chaosk.errors import ClusterError, PreflightError, StepError
+from chaosk.scenario import Topic
+from chaosk.steps._contract import DeleteTopic, MakeTopic
+from chaosk.topicshape import TopicShape
+
+
+def shape_of(brokers: Brokers, topic: str) -> TopicShape:
+    """How a topic is; raises UnknownTopic if there is none of that name, ClusterError if nobody tells."""
+    replicas = tuple(one.replicas for one in brokers.partitions(topic))
+    config = settings_of(brokers, Entity(kind="topic", name=topic))
+    identity = identity_of(brokers, topic)
+    if identity is None:
+        raise ClusterError(f"topic {topic}: no broker tells its id")
+    return TopicShape(topic=topic, identity=identity, replicas=replicas, config=config)
+
+
+def identity_of(brokers: Brokers, topic: str) -> str | None:
+    """The id of the topic that has a name now; None if there is none, ClusterError if no broker answers."""
+    views = current(brokers.views([topic]))
+    if not views:
+        raise ClusterError(f"topic {topic}: no broker answers")
+    return views[0].topic_ids.get(topic)
+
+
+def delete_topic(brokers: Brokers, deed: DeleteTopic) -> None:
+    """Delete a topic by its id, and return when no broker knows it any more.
+
+    Raises StepError if chaosk did not make it or the controller refuses, ClusterError if some brokers go on with it.
+    """
+    if deed.topic not in own_topics(brokers, {deed.topic: deed.identity}):
+        raise StepError(f"topic {deed.topic}: nothing shows that chaosk made it, so it is not deleted")
+    try:
+        delete_topics(brokers, {deed.topic: deed.identity})
+    except PreflightError as error:
+        raise StepError(str(error)) from error
+
+
+def make_topic(brokers: Brokers, deed: MakeTopic) -> str:
+    """Make a topic that was deleted, and return its id when every broker knows it and every leader serves it.
+
+    As the undo it leaves a topic that is there as it is, and then it writes down nothing of whose that is. Raises
+    StepError if the controller refuses, or it is the old one after all, ClusterError if it does not get whole.
+    """
+    shape = deed.shape
+    there = identity_of(brokers, shape.topic) if deed.back else None
+    if there is not None:
+        return there
+    try:
+        create_again(brokers, shape)
+        found = wait_until_known(brokers, {shape.topic: Topic(partitions=len(shape.replicas))})[shape.topic]
+        if found == shape.identity:
+            raise StepError(f"topic {shape.topic}: it has the id that it had, so it was not made again")
+        claim(brokers, {shape.topic: found})
+        wait_until_served(brokers, [shape.topic])
+    except PreflightError as error:
+        raise StepError(str(error)) from error
+    return found

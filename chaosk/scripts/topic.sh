@@ -1,0 +1,62 @@
+# Making a topic again, as root: sh -c SCRIPT chaosk ACTION
+#
+#   fits HOME CONFIG
+#   make HOME CONFIG SERVERS TOPIC REPLICAS SETTING...
+#   there HOME CONFIG SERVERS TOPIC PARTITIONS
+#
+# HOME is Kafka's, CONFIG a file of client properties or nothing, SERVERS are brokers, host:port with commas between.
+# REPLICAS are the brokers of each partition, like 0:1:2,1:2:0; a SETTING is NAME=VALUE. A topic of that name that is
+# there stays as it is. Kafka's own kafka-topics.sh does it, as the account that owns it.
+
+action=$1 tool=$2/bin/kafka-topics.sh config=$3
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+fits() {
+    [ -x "$tool" ] || fail "there is no $tool"
+    [ -z "$config" ] || [ -r "$config" ] || fail "$config cannot be read"
+    echo "$tool is there"
+}
+
+topics() {
+    set -- --bootstrap-server "$servers" "$@"
+    [ -z "$config" ] || set -- "$@" --command-config "$config"
+    owner=$(stat -c %u:%g -- "$tool") || fail "there is no $tool"
+    # LOG_DIR exists, so the tool makes no folder for logs of its own below HOME.
+    cd / && LOG_DIR=/tmp setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups -- "$tool" "$@"
+}
+
+make() {
+    for setting; do
+        shift
+        set -- "$@" --config "$setting"
+    done
+    said=$(topics --create --if-not-exists --topic "$topic" --replica-assignment "$replicas" "$@" 2>&1) ||
+        fail "$(printf '%s\n' "$said" | head -n 3)"
+}
+
+there() {
+    said=$(topics --describe --topic "$topic" 2>&1) || fail "$(printf '%s\n' "$said" | head -n 3)"
+    found=$(printf '%s\n' "$said" | sed -n 's/.*Partition: [0-9]*.*Leader: [0-9].*/x/p' | grep -c x)
+    [ "$found" = "$1" ] || fail "$topic has $found partitions with a leader, not $1"
+    echo "$topic has $found partitions, each with a leader"
+}
+
+case $action in
+    fits) fits ;;
+    make)
+        [ $# -ge 6 ] || fail "no topic"
+        servers=$4 topic=$5 replicas=$6
+        shift 6
+        make "$@"
+        ;;
+    there)
+        [ $# = 6 ] || fail "no topic"
+        servers=$4 topic=$5
+        there "$6"
+        ;;
+    *) fail "no such action: $action" ;;
+esac

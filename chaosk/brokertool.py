@@ -1,11 +1,11 @@
-"""Commands that change settings of brokers and quotas of clients: one constant script, run as root on a host. Pure.
+"""Commands that change settings of brokers, quotas and rights of clients: one constant script, as root on a host. Pure.
 
-Kafka's own kafka-configs.sh does it, there: so a host can undo it by itself when chaosk is gone.
+Kafka's own kafka-configs.sh and kafka-acls.sh do it, there: so a host can undo it by itself when chaosk is gone.
 """
 
 from __future__ import annotations
 
-from chaosk.entity import Settings
+from chaosk.entity import Acl, Entity, Settings
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.scripts import script
@@ -33,6 +33,17 @@ def change(inventory: Inventory, host: str, settings: Settings) -> Command:
     of = settings.of
     words = (name if value is None else f"{name}={value}" for name, value in settings.values.items())
     return _command(host, "change", *place(inventory), of.name, of.user or "", of.client or "", *words)
+
+
+def grant(inventory: Inventory, host: str, of: Entity, acl: Acl, *, there: bool) -> Command:
+    """Add an ACL to those of a resource, or take it away; doing it again changes nothing.
+
+    Raises StepError where the tool could not log in.
+    """
+    if (why := refused(inventory)) is not None:
+        raise StepError(why)
+    words = (str(of.resource), of.name, acl.permission, acl.principal, acl.operation)
+    return _command(host, "grant" if there else "withdraw", *place(inventory), *words)
 
 
 def place(inventory: Inventory) -> tuple[str, str, str]:

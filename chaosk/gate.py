@@ -21,6 +21,7 @@ from chaosk import (
     mapper,
     oom,
     ownership,
+    principal,
     readonly,
     service,
     versions,
@@ -200,11 +201,14 @@ def _on_memory(broker: ServerProcess) -> Iterator[str]:
 
 
 def _on_settings(inventory: Inventory) -> Iterator[str]:
-    """With which tool settings are changed, and which settings of whom."""
+    """With which tool settings and rights are changed, and which of whom."""
     host = next(iter(inventory.hosts))
     yield _line("settings", brokertool.fits(inventory, host))
     if brokertool.refused(inventory) is None:
         yield _listed(host, "settings", "change", *brokertool.place(inventory))
+    if (probes := principal.of_probes(inventory)) is not None:
+        yield _listed(host, "settings", "deny", probes)
+        yield _listed(host, "settings", "allow", principal.EVERYBODY)
     for of, names in (("broker", BrokerSetting), ("clients", Limit)):
         yield from (_listed(host, "settings", of, name) for name in get_args(names))
 

@@ -61,6 +61,15 @@ def fault(kind: str, fields: str, inventory: Inventory = INVENTORY) -> Fault:
     return aim(entry, inventory, ExampleCluster(inventory), 1, "run-1")
 
 
+LOGINS: dict[str, str | int | bool] = {"security.protocol": "SASL_SSL", "sasl.username": "chaosk"}
+SECURE = INVENTORY.model_copy(
+    update={
+        "client": LOGINS,
+        "probe_client": {"sasl.username": "probes"},
+        "kafka": INVENTORY.kafka.model_copy(update={"client_config": "/etc/client"}),
+    }
+)
+"""The same cluster, whose clients log in."""
 FAULTS = [fault(kind, fields) for kind, fields in STEPS.items()]
 FAULTS.append(
     fault("change_address", "{target: broker 1, address: 198.18.0.99}", on_hosts("a.test", "b.test", "c.test"))
@@ -137,6 +146,21 @@ def test_machines_of_their_own_let_in_what_the_others_refuse(tmp_path: Path) -> 
             if words[0] in {"mapper", "oom"}:
                 for spoilt in ((*words, "more"), (words[0], words[1], "x;", *words[3:]), words[:-1]):
                     assert _ask(place, *spoilt).returncode != 0, spoilt
+
+
+def test_only_the_probes_lose_rights(tmp_path: Path) -> None:
+    """What chaosk has for a cluster whose clients log in is let in; another's right, or more of a right, is not."""
+    place = saying(tmp_path, SECURE)
+    one = fault("deny_access", "{topic: orders, operations: [write, describe]}", SECURE)
+    sent = [deed.command for deed in (*one.inject, *one.undo) if isinstance(deed, Run)]
+    assert len(sent) == 6
+    for words in (gate.through(command, str(place)).argv for command in sent):
+        assert _ask(place, *words).stdout == f"RUNS settings{''.join(f' <{word}>' for word in words[1:])}\n"
+        for at, other in ((5, "cluster"), (6, "--help"), (7, "own"), (8, "User:ann"), (9, "alter"), (2, "/opt/other")):
+            assert _ask(place, *words[:at], other, *words[at + 1 :]).returncode != 0, (at, other)
+        assert _ask(place, *words, "more").returncode != 0
+    everybody = gate.through(sent[0], str(place)).argv
+    assert _ask(place, *everybody[:7], "deny", *everybody[8:]).returncode != 0
 
 
 def _ask(place: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -24,7 +24,7 @@ PARTS = {
     "readonly": ("process", "readonly"),
     "reset": ("rules", "reset"),
     "service": ("process", "jar", "service"),
-    "settings": ("settings",),
+    "settings": ("configs", "settings"),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
     "version": ("process", "jar", "version"),

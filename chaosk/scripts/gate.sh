@@ -175,6 +175,18 @@ dump_checked() {
     run dump "$action" "$home" "$data" "$@"
 }
 
+# Of which topic, group or transactional.id is for the caller to say; whose right it is, and with which tool, is not.
+# Nothing is allowed but all of it to everybody, and nothing denied but to the probes.
+acl_checked() {
+    count $# 9
+    on_the_list settings change "$2" "$3" "$4"
+    case $5 in topic | group | transactional_id) ;; *) refuse "the kind $5" ;; esac
+    case $6 in '' | *[!A-Za-z0-9._-]* | -*) refuse "the name $6" ;; esac
+    case $7:$9 in allow:all | deny:read | deny:write | deny:describe) ;; *) refuse "to $7 $9" ;; esac
+    on_the_list settings "$7" "$8"
+    run settings "$@"
+}
+
 # Which broker, clients and value is for the caller to say; with which tool, where and which setting is not.
 settings_checked() {
     if [ "$1" = fits ]; then
@@ -183,6 +195,12 @@ settings_checked() {
         run settings "$@"
         return
     fi
+    case $1 in
+        grant | withdraw)
+            acl_checked "$@"
+            return
+            ;;
+    esac
     [ "$1" = change ] && [ $# -ge 8 ] || refuse "\`settings $1\`"
     on_the_list settings change "$2" "$3" "$4"
     home=$2 config=$3 servers=$4 broker=$5 user=$6 client=$7

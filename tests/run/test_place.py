@@ -123,3 +123,10 @@ def test_a_scenario_that_takes_names_away_gets_a_lab_that_has_some() -> None:
     assert layout.names
     assert not layout_for(wants()).names
     assert layout.name != LabLayout().name
+
+
+def test_a_scenario_that_wants_tls_gets_a_lab_whose_clients_log_in() -> None:
+    """One of its own, so that the default lab stays as it is."""
+    layout = layout_for(wants(secure=True))
+    assert layout.secure
+    assert layout.name not in {LabLayout().name, layout_for(wants(secure=True, brokers=4)).name}

@@ -46,6 +46,35 @@ def grant(inventory: Inventory, host: str, of: Entity, acl: Acl, *, there: bool)
     return _command(host, "grant" if there else "withdraw", *place(inventory), *words)
 
 
+def have_certificate(inventory: Inventory, broker: int, place: str, mark: str, pem: str) -> Command:
+    """Have a broker show the certificate in ``pem`` where the settings ``place`` say; ``mark``: its name on the host.
+
+    Raises StepError where the tool could not log in.
+    """
+    command = _on_certificate(inventory, broker, "put", mark, place)
+    return command.model_copy(update={"stdin": pem})
+
+
+def keystore(listener: str) -> str:
+    """The settings of a broker that say which certificate it shows at a listener begin like this."""
+    return f"listener.name.{listener.lower()}.ssl.keystore"
+
+
+def have_former(inventory: Inventory, broker: int, mark: str, former: Settings) -> Command:
+    """Have a broker show what it showed before: by the settings of that time."""
+    words = (name if value is None else f"{name}={value}" for name, value in former.values.items())
+    return _on_certificate(inventory, broker, "lift", mark, *words)
+
+
+def _on_certificate(inventory: Inventory, broker: int, action: str, mark: str, *words: str) -> Command:
+    if (why := refused(inventory)) is not None:
+        raise StepError(why)
+    address, port = inventory.client_addresses()[broker]
+    argv = ("sh", "-c", script("certificate"), "chaosk", action, *_tool(inventory), f"{address}:{port}", str(broker))
+    host = inventory.brokers[broker].host
+    return Command(host=host, argv=(*argv, mark, *words), sudo=True, timeout=2 * SLOW, repeatable=True)
+
+
 def place(inventory: Inventory) -> tuple[str, str, str]:
     """The words that are the same for all that is changed on a cluster: tool, its file, and where brokers answer."""
     return (*_tool(inventory), ",".join(f"{host}:{port}" for host, port in inventory.client_addresses().values()))

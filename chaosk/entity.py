@@ -11,16 +11,19 @@ Resource = Literal["topic", "group", "transactional_id"]
 
 
 class Entity(Model):
-    """A topic, a broker, or the clients of a user, of a ``client.id``, or of both together; or rights.
+    """A topic, a broker, or the clients of a user, of a ``client.id``, or of both together; rights; a certificate.
 
-    The settings of ``acls`` are the ACLs of a resource, those of ``rights`` what the probes may do to it.
+    The settings of ``acls`` are the ACLs of a resource, those of ``rights`` what the probes may do to it, those of a
+    ``certificate`` what it says.
     """
 
-    kind: Literal["topic", "broker", "clients", "acls", "rights"]
+    kind: Literal["topic", "broker", "clients", "acls", "rights", "certificate"]
     name: str = ""
     """The topic, the broker's id, or the resource that rights are about."""
     resource: Resource | None = None
     """Of rights, what kind of resource it is."""
+    listener: str | None = None
+    """Of a certificate, the listener of the broker ``name`` that shows it."""
     user: str | None = None
     client: str | None = None
 
@@ -28,6 +31,8 @@ class Entity(Model):
         if self.resource is not None:
             whose = "" if self.kind == "acls" else " that probes have"
             return f"{self.kind} of {self.resource} {self.name}{whose}"
+        if self.listener is not None:
+            return f"certificate of broker {self.name} at {self.listener}"
         if self.kind != "clients":
             return f"{self.kind} {self.name}"
         named = {"user": self.user, "client.id": self.client}

@@ -139,6 +139,7 @@ def _list(inventory: Inventory) -> Iterator[str]:
             yield from _on_disk(broker, folder) if own_kernels else ()
         yield from _on_memory(broker) if own_kernels else ()
     yield from _on_settings(inventory)
+    yield from _on_certificates(inventory) if brokertool.refused(inventory) is None else ()
     if own_kernels:
         yield "boot\t\n"
     for host in inventory.hosts:
@@ -211,6 +212,16 @@ def _on_settings(inventory: Inventory) -> Iterator[str]:
         yield _listed(host, "settings", "allow", principal.EVERYBODY)
     for of, names in (("broker", BrokerSetting), ("clients", Limit)):
         yield from (_listed(host, "settings", of, name) for name in get_args(names))
+
+
+def _on_certificates(inventory: Inventory) -> Iterator[str]:
+    """Of which brokers certificates are swapped, and at which listeners."""
+    home, config, _ = brokertool.place(inventory)
+    host = next(iter(inventory.hosts))
+    for broker, (address, port) in inventory.client_addresses().items():
+        yield _listed(host, "certificate", home, config, f"{address}:{port}", str(broker))
+        for name in inventory.brokers[broker].listeners:
+            yield _listed(host, "certificate", brokertool.keystore(name))
 
 
 def _line(name: str, command: Command, skip: int = 0) -> str:

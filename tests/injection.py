@@ -114,6 +114,7 @@ def scenario() -> dict[str, Any]:
     document["probes"]["payer"] = {"produce": paying}
     named = {"transactional_id": "chaosk-payer", "operations": ["write"], "principal": "User:ann"}
     more.append({"deny_access": named, "for": "1s"})
+    more.append({"swap_certificate": {"target": "broker 2", "listener": "OTHER"}, "for": "1s"})
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way
         document["timeline"].append({**entry, "at": f"{100 * number}s"})
     document["expect"]["client_errors"] = {"of": ["writer", "free"], "max": 100}

@@ -163,6 +163,24 @@ def test_only_the_probes_lose_rights(tmp_path: Path) -> None:
     assert _ask(place, *everybody[:7], "deny", *everybody[8:]).returncode != 0
 
 
+def test_only_certificates_are_swapped(tmp_path: Path) -> None:
+    """At a listener of a broker of the inventory, by one file or by what was set before; nothing else is set."""
+    place = saying(tmp_path, SECURE)
+    one = fault("swap_certificate", "{target: broker 1}", SECURE)
+    (put,), (lift,) = (
+        [gate.through(deed.command, str(place)).argv for deed in deeds if isinstance(deed, Run)]
+        for deeds in (one.inject, one.undo)
+    )
+    own = ("listener.name.client.ssl.keystore.location=/etc/own.pem", "listener.name.client.ssl.keystore.type=JKS")
+    for words in (put, lift, (*lift[:7], *own)):
+        assert _ask(place, *words).stdout.startswith(f"RUNS certificate{''.join(f' <{word}>' for word in words[1:])}")
+        for at, other in ((2, "/opt/other"), (4, "evil:9092"), (5, "7"), (6, "../x")):
+            assert _ask(place, *words[:at], other, *words[at + 1 :]).returncode != 0, (at, other)
+    for wrong in ("ssl.keystore.location=/a", "listener.name.client.ssl.keystore.password=x", f"{own[0]},num.io=1"):
+        assert _ask(place, *lift[:7], wrong).returncode != 0, wrong
+    assert _ask(place, *put, "num.io.threads").returncode != 0
+
+
 def _ask(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", place, "inner", *words], input="", capture_output=True, text=True, check=False)
 

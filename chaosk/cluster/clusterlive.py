@@ -14,6 +14,7 @@ from chaosk.cluster.places import zookeeper_places
 from chaosk.cluster.reassign import reassigning
 from chaosk.cluster.rights import rights_of
 from chaosk.cluster.settingsof import settings_of
+from chaosk.cluster.shown import certificate_of
 from chaosk.cluster.views import PartitionView, current, metadata_request, partitions
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
@@ -53,6 +54,7 @@ class ClusterLive:
         """
         self._brokers = brokers
         self._as_probes = as_probes or brokers
+        self._inventory = inventory
         self._kraft = inventory.kraft
         self._voters = tuple(sorted(inventory.voters()))
         self._zookeepers = zookeeper_places(inventory)
@@ -73,7 +75,9 @@ class ClusterLive:
         return reassigning(self._brokers, topic)
 
     def settings(self, entity: Entity) -> dict[str, str]:
-        """By name what was set on a topic, a broker, or clients; ACLs, and the probes' rights."""
+        """By name what was set on a topic, a broker, or clients; ACLs, the probes' rights, certificates."""
+        if entity.kind == "certificate":
+            return certificate_of(self._inventory, entity)
         if entity.kind == "rights":
             return rights_of(self._as_probes, self._brokers, entity)
         return settings_of(self._brokers, entity)

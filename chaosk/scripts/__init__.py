@@ -8,6 +8,7 @@ from importlib.resources import files
 PARTS = {
     "address": ("address",),
     "boot": ("own", "boot"),
+    "certificate": ("configs", "certificate"),
     "clock": ("kept", "clock"),
     "corrupt": ("process", "corrupt"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),

@@ -1,4 +1,4 @@
-# Kafka's own tools, as the account that owns them; for scripts that change settings and rights.
+# Kafka's own tools, as the account that owns them; for scripts that change settings, rights and certificates.
 #
 # What comes after this sets tool, the program; config, a file of client properties or nothing; servers, brokers,
 # host:port with commas between; broker, user and client: whose settings they are, the others are empty.

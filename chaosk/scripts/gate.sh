@@ -217,6 +217,28 @@ settings_checked() {
     run settings change "$home" "$config" "$servers" "$broker" "$user" "$client" "$@"
 }
 
+# Which certificate, and which file it was before, is for the caller to say; of which broker, and where, is not.
+certificate_checked() {
+    [ $# -ge 7 ] || refuse "\`certificate $1\`"
+    case $1 in put) count $# 7 ;; lift) ;; *) refuse "\`certificate $1\`" ;; esac
+    on_the_list certificate "$2" "$3" "$4" "$5"
+    case $6 in '' | *[!0-9a-f]*) refuse "the id $6" ;; esac
+    action=$1 home=$2 config=$3 server=$4 broker=$5 id=$6
+    shift 6
+    for word; do
+        setting=${word%%=*}
+        case $action:$word in
+            put:* | lift:*.location | lift:*.type) ;;
+            lift:*.location=/*) case ${word#*=} in *[!A-Za-z0-9._/-]*) refuse "the file $word" ;; esac ;;
+            lift:*.type=*) case ${word#*=} in *[!A-Z0-9]*) refuse "the kind $word" ;; esac ;;
+            *) refuse "the setting $word" ;;
+        esac
+        [ "$action" = put ] || setting=${setting%.*}
+        on_the_list certificate "$setting"
+    done
+    run certificate "$action" "$home" "$config" "$server" "$broker" "$id" "$@"
+}
+
 # Only where the inventory says of a host that it is a machine of its own; that the script proves again.
 boot_checked() {
     on_the_list boot
@@ -361,6 +383,7 @@ inner() {
     case $name in
         address) address_checked "$@" ;;
         boot) boot_checked "$@" ;;
+        certificate) certificate_checked "$@" ;;
         clock) clock_checked "$@" ;;
         corrupt) corrupt_checked "$@" ;;
         cut) cut_checked "$@" ;;

@@ -19,6 +19,7 @@ NEEDED = {
     "pause_zookeeper", "pause_controller", "pause_probe", "reassign_partitions",
     "cancel_reassignment", "create_partitions", "set_topic_config", "set_broker_config", "set_quota", "observe",
     "switch_version", "restore_version", "wipe_disk", "corrupt_log", "deny_access",
+    "swap_certificate",
 }  # fmt: skip
 
 

@@ -47,7 +47,7 @@ NO_TEXT = {
     "Entry.at", "Entry.lasts", "Consume.processing", "BurnCpu.share", "EatMemory.share", "EatMemory.size",
     "FillDisk.free", "FillDisk.size", "LosePackets.share", "DelayNetwork.jitter",
     "SetQuota.producer_byte_rate", "SetQuota.consumer_byte_rate", "Transaction.lasts",
-    "DenyAccess.group",
+    "DenyAccess.group", "Transaction.id",
 }  # fmt: skip
 """Durations, sizes and shares: text in the file, numbers here. And what must be a name that a probe gives."""
 

@@ -93,7 +93,7 @@ def main(spec: dict[str, Any]) -> None:
     brokers = Brokers(inventory, client_settings(inventory))
     leases = MortalLeases(transport, spec, inventory.longest_lease, doom)
     naming = Naming(inventory)
-    live = ClusterLive(inventory, brokers, _nobody, unknown_names=naming.unknown, addresses=naming.addresses)
+    live = ClusterLive(inventory, brokers, _nobody, names=naming)
     hands = MortalHands(inventory, transport, live, _nobody, _nobody, naming.change, doom=doom)
     faults = Faults(hands, Journal(Path(spec["folder"])), leases, _unrecorded)
     entry = Entry.model_validate(spec["entry"])

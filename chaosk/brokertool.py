@@ -1,11 +1,11 @@
-"""Commands that change settings of brokers and quotas of clients: one constant script, run as root on a host. Pure.
+"""Commands that change settings of brokers, quotas and rights of clients: one constant script, as root on a host. Pure.
 
-Kafka's own kafka-configs.sh does it, there: so a host can undo it by itself when chaosk is gone.
+Kafka's own kafka-configs.sh and kafka-acls.sh do it, there: so a host can undo it by itself when chaosk is gone.
 """
 
 from __future__ import annotations
 
-from chaosk.entity import Settings
+from chaosk.entity import Acl, Entity, Settings
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.scripts import script
@@ -33,6 +33,46 @@ def change(inventory: Inventory, host: str, settings: Settings) -> Command:
     of = settings.of
     words = (name if value is None else f"{name}={value}" for name, value in settings.values.items())
     return _command(host, "change", *place(inventory), of.name, of.user or "", of.client or "", *words)
+
+
+def grant(inventory: Inventory, host: str, of: Entity, acl: Acl, *, there: bool) -> Command:
+    """Add an ACL to those of a resource, or take it away; doing it again changes nothing.
+
+    Raises StepError where the tool could not log in.
+    """
+    if (why := refused(inventory)) is not None:
+        raise StepError(why)
+    words = (str(of.resource), of.name, acl.permission, acl.principal, acl.operation)
+    return _command(host, "grant" if there else "withdraw", *place(inventory), *words)
+
+
+def have_certificate(inventory: Inventory, broker: int, place: str, mark: str, pem: str) -> Command:
+    """Have a broker show the certificate in ``pem`` where the settings ``place`` say; ``mark``: its name on the host.
+
+    Raises StepError where the tool could not log in.
+    """
+    command = _on_certificate(inventory, broker, "put", mark, place)
+    return command.model_copy(update={"stdin": pem})
+
+
+def keystore(listener: str) -> str:
+    """The settings of a broker that say which certificate it shows at a listener begin like this."""
+    return f"listener.name.{listener.lower()}.ssl.keystore"
+
+
+def have_former(inventory: Inventory, broker: int, mark: str, former: Settings) -> Command:
+    """Have a broker show what it showed before: by the settings of that time."""
+    words = (name if value is None else f"{name}={value}" for name, value in former.values.items())
+    return _on_certificate(inventory, broker, "lift", mark, *words)
+
+
+def _on_certificate(inventory: Inventory, broker: int, action: str, mark: str, *words: str) -> Command:
+    if (why := refused(inventory)) is not None:
+        raise StepError(why)
+    address, port = inventory.client_addresses()[broker]
+    argv = ("sh", "-c", script("certificate"), "chaosk", action, *_tool(inventory), f"{address}:{port}", str(broker))
+    host = inventory.brokers[broker].host
+    return Command(host=host, argv=(*argv, mark, *words), sudo=True, timeout=2 * SLOW, repeatable=True)
 
 
 def place(inventory: Inventory) -> tuple[str, str, str]:

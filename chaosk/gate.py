@@ -21,6 +21,7 @@ from chaosk import (
     mapper,
     oom,
     ownership,
+    principal,
     readonly,
     service,
     topictool,
@@ -139,6 +140,7 @@ def _list(inventory: Inventory) -> Iterator[str]:
             yield from _on_disk(broker, folder) if own_kernels else ()
         yield from _on_memory(broker) if own_kernels else ()
     yield from _on_settings(inventory)
+    yield from _on_certificates(inventory) if brokertool.refused(inventory) is None else ()
     if own_kernels:
         yield "boot\t\n"
     for host in inventory.hosts:
@@ -201,15 +203,28 @@ def _on_memory(broker: ServerProcess) -> Iterator[str]:
 
 
 def _on_settings(inventory: Inventory) -> Iterator[str]:
-    """With which tools settings are changed and topics made, and which settings of whom."""
+    """With which tools settings and rights are changed and topics made, and which of whom."""
     host = next(iter(inventory.hosts))
     yield _line("settings", brokertool.fits(inventory, host))
     yield _line("topic", topictool.fits(inventory, host))
     if brokertool.refused(inventory) is None:
         yield _listed(host, "topic", "at", *brokertool.place(inventory))
         yield _listed(host, "settings", "change", *brokertool.place(inventory))
+    if (probes := principal.of_probes(inventory)) is not None:
+        yield _listed(host, "settings", "deny", probes)
+        yield _listed(host, "settings", "allow", principal.EVERYBODY)
     for of, names in (("broker", BrokerSetting), ("clients", Limit)):
         yield from (_listed(host, "settings", of, name) for name in get_args(names))
+
+
+def _on_certificates(inventory: Inventory) -> Iterator[str]:
+    """Of which brokers certificates are swapped, and at which listeners."""
+    home, config, _ = brokertool.place(inventory)
+    host = next(iter(inventory.hosts))
+    for broker, (address, port) in inventory.client_addresses().items():
+        yield _listed(host, "certificate", home, config, f"{address}:{port}", str(broker))
+        for name in inventory.brokers[broker].listeners:
+            yield _listed(host, "certificate", brokertool.keystore(name))
 
 
 def _line(name: str, command: Command, skip: int = 0) -> str:

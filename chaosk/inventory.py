@@ -203,6 +203,9 @@ class Inventory(Model):
     kafka: Kafka = Kafka()
     client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
     """librdkafka settings that every client needs; ``bootstrap.servers`` defaults to the client listeners."""
+    probe_client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
+    """What probes have besides, or instead: a login of their own, for ``deny_access``. The rest of chaosk keeps to
+    ``client``."""
     longest_lease: Annotated[Duration, Field(ge=2.0, le=3600.0)] = 60.0
     """The longest that a host keeps a fault once chaosk has died or lost it: then it heals itself."""
 

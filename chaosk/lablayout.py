@@ -40,7 +40,8 @@ class LabLayout(Model):
     data_dirs: Annotated[int, Field(ge=1, le=4)] = 1
     """How many data directories a broker has; of several, each is a file system of its own on hosts of namespaces."""
     secure: bool = False
-    """Whether clients come in by TLS and with a password (SASL_SSL, SCRAM-SHA-512); brokers among themselves do not."""
+    """Whether clients come in by TLS and with a password (SASL_SSL, SCRAM-SHA-512), and brokers have an authorizer;
+    brokers among themselves do without."""
     names: bool = False
     """Whether brokers are told to clients by name, ``HOST.LAB.test``, instead of by address."""
     racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()

@@ -87,6 +87,8 @@ class ClusterShape(Model):
     """How many data directories each broker needs at least."""
     hosts: Literal["hosts", "vms"] = "hosts"
     """What a lab's hosts are made of; about a cluster of your own it says nothing: preflight asks what that can."""
+    secure: bool = False
+    """Whether clients have to come in by TLS, the probes with a login of their own (``probe_client``)."""
     racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()
     """Racks (``broker.rack``) that must each have a broker; a lab puts its brokers into them in turn: ``[a, a, b]``."""
     versions: Annotated[tuple[Version, ...], Field(strict=False, max_length=4)] = ()

@@ -49,6 +49,7 @@ def inventory() -> dict[str, Any]:
     zookeeper = {"service": {"systemd": "zk2.service"}, "config": "/etc/zk", "data": ["/zk"], "log": "/log/zk"}
     document["zookeepers"]["2"] = {"host": "node2", **zookeeper}
     document["kafka"] = {"home": "/opt/kafka", "version": "3.9.2", "client_config": "/etc/client"}
+    document["probe_client"] = {"sasl.username": "probes"}
     document["hosts"]["node2"]["gate"] = "/usr/local/sbin/chaosk-gate"
     document["hosts"]["node2"]["power"] = {"switch_off": ["/off", "2"], "switch_on": ["/on", "2"], "state": ["/state"]}
     document["network_namespace"] = "lab"
@@ -109,6 +110,11 @@ def scenario() -> dict[str, Any]:
     more.append({"corrupt_log": {"target": "broker 2", "directory": "/data/2", "topic": "orders"}})
     limits = {"consumer_byte_rate": "1KiB", "request_percentage": 5}
     more.append({"set_quota": {"client": "shop", "user": "ann", **limits}, "for": "1s"})
+    paying = {"topic": "orders", "rate": "1/s", "transaction": {"lasts": "1s"}}
+    document["probes"]["payer"] = {"produce": paying}
+    named = {"transactional_id": "chaosk-payer", "operations": ["write"], "principal": "User:ann"}
+    more.append({"deny_access": named, "for": "1s"})
+    more.append({"swap_certificate": {"target": "broker 2", "listener": "OTHER"}, "for": "1s"})
     for number, entry in enumerate(more, 1):  # far from each other, so that none is in another's way
         document["timeline"].append({**entry, "at": f"{100 * number}s"})
     document["expect"]["client_errors"] = {"of": ["writer", "free"], "max": 100}

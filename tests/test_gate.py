@@ -61,6 +61,15 @@ def fault(kind: str, fields: str, inventory: Inventory = INVENTORY) -> Fault:
     return aim(entry, inventory, ExampleCluster(inventory), 1, "run-1")
 
 
+LOGINS: dict[str, str | int | bool] = {"security.protocol": "SASL_SSL", "sasl.username": "chaosk"}
+SECURE = INVENTORY.model_copy(
+    update={
+        "client": LOGINS,
+        "probe_client": {"sasl.username": "probes"},
+        "kafka": INVENTORY.kafka.model_copy(update={"client_config": "/etc/client"}),
+    }
+)
+"""The same cluster, whose clients log in."""
 FAULTS = [fault(kind, fields) for kind, fields in STEPS.items()]
 FAULTS.append(
     fault("change_address", "{target: broker 1, address: 198.18.0.99}", on_hosts("a.test", "b.test", "c.test"))
@@ -137,6 +146,39 @@ def test_machines_of_their_own_let_in_what_the_others_refuse(tmp_path: Path) -> 
             if words[0] in {"mapper", "oom"}:
                 for spoilt in ((*words, "more"), (words[0], words[1], "x;", *words[3:]), words[:-1]):
                     assert _ask(place, *spoilt).returncode != 0, spoilt
+
+
+def test_only_the_probes_lose_rights(tmp_path: Path) -> None:
+    """What chaosk has for a cluster whose clients log in is let in; another's right, or more of a right, is not."""
+    place = saying(tmp_path, SECURE)
+    one = fault("deny_access", "{topic: orders, operations: [write, describe]}", SECURE)
+    sent = [deed.command for deed in (*one.inject, *one.undo) if isinstance(deed, Run)]
+    assert len(sent) == 6
+    for words in (gate.through(command, str(place)).argv for command in sent):
+        assert _ask(place, *words).stdout == f"RUNS settings{''.join(f' <{word}>' for word in words[1:])}\n"
+        for at, other in ((5, "cluster"), (6, "--help"), (7, "own"), (8, "User:ann"), (9, "alter"), (2, "/opt/other")):
+            assert _ask(place, *words[:at], other, *words[at + 1 :]).returncode != 0, (at, other)
+        assert _ask(place, *words, "more").returncode != 0
+    everybody = gate.through(sent[0], str(place)).argv
+    assert _ask(place, *everybody[:7], "deny", *everybody[8:]).returncode != 0
+
+
+def test_only_certificates_are_swapped(tmp_path: Path) -> None:
+    """At a listener of a broker of the inventory, by one file or by what was set before; nothing else is set."""
+    place = saying(tmp_path, SECURE)
+    one = fault("swap_certificate", "{target: broker 1}", SECURE)
+    (put,), (lift,) = (
+        [gate.through(deed.command, str(place)).argv for deed in deeds if isinstance(deed, Run)]
+        for deeds in (one.inject, one.undo)
+    )
+    own = ("listener.name.client.ssl.keystore.location=/etc/own.pem", "listener.name.client.ssl.keystore.type=JKS")
+    for words in (put, lift, (*lift[:7], *own)):
+        assert _ask(place, *words).stdout.startswith(f"RUNS certificate{''.join(f' <{word}>' for word in words[1:])}")
+        for at, other in ((2, "/opt/other"), (4, "evil:9092"), (5, "7"), (6, "../x")):
+            assert _ask(place, *words[:at], other, *words[at + 1 :]).returncode != 0, (at, other)
+    for wrong in ("ssl.keystore.location=/a", "listener.name.client.ssl.keystore.password=x", f"{own[0]},num.io=1"):
+        assert _ask(place, *lift[:7], wrong).returncode != 0, wrong
+    assert _ask(place, *put, "num.io.threads").returncode != 0
 
 
 def _ask(place: Path, *words: str) -> subprocess.CompletedProcess[str]:

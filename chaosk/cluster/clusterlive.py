@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.coordinator import coordinator, transaction_coordinator
@@ -12,7 +13,9 @@ from chaosk.cluster.owner import own_topics
 from chaosk.cluster.places import zookeeper_places
 from chaosk.cluster.reassign import reassigning
 from chaosk.cluster.remake import shape_of
+from chaosk.cluster.rights import rights_of
 from chaosk.cluster.settingsof import settings_of
+from chaosk.cluster.shown import certificate_of
 from chaosk.cluster.views import PartitionView, current, metadata_request, partitions
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
@@ -22,8 +25,16 @@ from chaosk.together import together
 from chaosk.topicshape import TopicShape
 
 
-def _itself(name: str) -> tuple[str, ...]:
-    return (name,)
+class Names(Protocol):
+    """What probes know of the names of brokers."""
+
+    def unknown(self) -> tuple[str, ...]:
+        """Those that they cannot look up."""
+        ...
+
+    def addresses(self, name: str) -> tuple[str, ...]:
+        """Where one leads them."""
+        ...
 
 
 class ClusterLive:
@@ -35,21 +46,23 @@ class ClusterLive:
         brokers: Brokers,
         probe: Callable[[str], ProbeState],
         timeout: float = TIMEOUT,
-        unknown_names: Callable[[], tuple[str, ...]] = tuple,
-        addresses: Callable[[str], tuple[str, ...]] = _itself,
+        names: Names | None = None,
+        as_probes: Brokers | None = None,
     ) -> None:
         """``probe``: what a probe said last; ``timeout``: seconds that a ZooKeeper node may take.
 
-        ``unknown_names``: the names of brokers that probes cannot look up; ``addresses``: where a name leads them.
+        ``as_probes``: the brokers as who has the probes' login sees them; None if that is chaosk's own.
+        ``names``: what probes know of the names of brokers; None if all is as everybody knows it.
         """
         self._brokers = brokers
+        self._as_probes = as_probes or brokers
+        self._inventory = inventory
         self._kraft = inventory.kraft
         self._voters = tuple(sorted(inventory.voters()))
         self._zookeepers = zookeeper_places(inventory)
         self._probe = probe
         self._timeout = timeout
-        self._unknown_names = unknown_names
-        self._addresses = addresses
+        self._names = names
 
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
         """Every partition of a topic."""
@@ -64,7 +77,11 @@ class ClusterLive:
         return reassigning(self._brokers, topic)
 
     def settings(self, entity: Entity) -> dict[str, str]:
-        """By name the settings that were made on a topic, a broker, or clients."""
+        """By name what was set on a topic, a broker, or clients; ACLs, the probes' rights, certificates."""
+        if entity.kind == "certificate":
+            return certificate_of(self._inventory, entity)
+        if entity.kind == "rights":
+            return rights_of(self._as_probes, self._brokers, entity)
         return settings_of(self._brokers, entity)
 
     def log_start(self, topic: str, partition: int) -> int:
@@ -122,11 +139,11 @@ class ClusterLive:
 
     def unknown_names(self) -> tuple[str, ...]:
         """The names of brokers that probes cannot look up."""
-        return self._unknown_names()
+        return self._names.unknown() if self._names is not None else ()
 
     def addresses(self, name: str) -> tuple[str, ...]:
         """Where a name leads probes."""
-        return self._addresses(name)
+        return self._names.addresses(name) if self._names is not None else (name,)
 
     def probe(self, name: str) -> ProbeState:
         """What the probe said last."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chaosk.inventory import Inventory, SecretRef
 from chaosk.secrets import resolve
 
@@ -11,8 +13,18 @@ def client_settings(inventory: Inventory) -> dict[str, str | int | bool]:
 
     The values hold secrets: hand them to a client, and to nothing that writes.
     """
+    return _resolved(inventory, inventory.client)
+
+
+def probe_settings(inventory: Inventory) -> dict[str, str | int | bool]:
+    """The same of probes: with ``probe_client`` over it."""
+    return _resolved(inventory, {**inventory.client, **inventory.probe_client})
+
+
+def _resolved(
+    inventory: Inventory, settings: Mapping[str, str | int | bool | SecretRef]
+) -> dict[str, str | int | bool]:
     found = {
-        name: resolve(value).reveal() if isinstance(value, SecretRef) else value
-        for name, value in inventory.client.items()
+        name: resolve(value).reveal() if isinstance(value, SecretRef) else value for name, value in settings.items()
     }
     return {"bootstrap.servers": inventory.bootstrap_servers(), **found}

@@ -1,4 +1,4 @@
-"""Settings that topics, brokers and clients have of their own: read, and changed, through the cluster itself."""
+"""What topics, brokers, clients and rights have of their own: read, and changed, through the cluster itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from chaosk.cluster import codes
 from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import TOPIC, Config, broker_config, topic_config
+from chaosk.cluster.rights import acls_of
 from chaosk.entity import Entity, Settings, number
 from chaosk.errors import ClusterError, StepError
 
@@ -25,6 +26,8 @@ def settings_of(brokers: Brokers, entity: Entity) -> dict[str, str]:
     """
     if entity.kind == "clients":
         return _quotas(brokers, entity)
+    if entity.kind == "acls":
+        return acls_of(brokers, entity)
     found = broker_config(brokers, int(entity.name)) if entity.kind == "broker" else _topic(brokers, entity.name)
     return dict(sorted(found.own.items()))
 

@@ -15,6 +15,7 @@ from chaosk.doctor.cluster import cluster
 from chaosk.doctor.finding import Finding, bad, fit
 from chaosk.doctor.leftovers import held, holder, leftovers
 from chaosk.doctor.needs import Needs, needs
+from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import misfits, switches
 from chaosk.errors import ChaoskError
@@ -72,7 +73,8 @@ def _cluster(inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, 
     try:
         with Brokers(inventory, client_settings(inventory), PATIENCE) as brokers:
             live = ClusterLive(inventory, brokers, _no_probe, PATIENCE)
-            return tuple(cluster(live, brokers, inventory, scenario.topics if scenario is not None else ()))
+            found = tuple(cluster(live, brokers, inventory, scenario.topics if scenario is not None else ()))
+            return (*found, *rights(live, inventory, scenario))
     except ChaoskError as error:
         return (bad("cluster", "clients", str(error), "correct the inventory"),)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain, scalars
@@ -14,6 +14,7 @@ from chaosk.quorum import mistakes
 _PROCESSES = ("brokers", "zookeepers", "controllers")
 _FILES = {"ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"}
 """Client settings that name a file."""
+Setting = str | int | bool | SecretRef
 
 
 def inventory_references(root: Node) -> Iterator[Found]:
@@ -44,11 +45,17 @@ def located(inventory: Inventory, folder: FilePath) -> Inventory:
         return each.model_copy(update=files)
 
     hosts = {name: host(each) for name, each in inventory.hosts.items()}
-    secrets = {name: each for name, each in inventory.client.items() if isinstance(each, SecretRef)}
-    moved: dict[str, SecretRef | str | None]
-    moved = {name: each.model_copy(update={"file": absolute(each.file)}) for name, each in secrets.items()}
-    moved |= {name: absolute(at) for name, at in inventory.client.items() if name in _FILES and isinstance(at, str)}
-    return inventory.model_copy(update={"hosts": hosts, "client": {**inventory.client, **moved}})
+    clients = {
+        key: {name: _moved(name, each, absolute) for name, each in settings.items()}
+        for key, settings in (("client", inventory.client), ("probe_client", inventory.probe_client))
+    }
+    return inventory.model_copy(update={"hosts": hosts, **clients})
+
+
+def _moved(name: str, value: Setting, absolute: Callable[[str | None], str | None]) -> Setting | None:
+    if isinstance(value, SecretRef):
+        return value.model_copy(update={"file": absolute(value.file)})
+    return absolute(value) if name in _FILES and isinstance(value, str) else value
 
 
 def _matching(root: Node, blocks: tuple[str, ...], key: str) -> Iterator[tuple[Path, Scalar]]:

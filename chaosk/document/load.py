@@ -104,8 +104,11 @@ def examined(root: Node, known: list[Found], without: Iterable[Path]) -> list[Fo
     shape = misshapen(root, scenario_shape())
     found = together(found, shape, choices(root), plain_secrets(root), without=spared)
     bad = [*spared, *(where for _, where, _ in found)]
-    found = together(found, references(draft(root, bad)), without=spared)
-    return found[len(known) :]
+    try:
+        parts = draft(root, bad)
+    except ValidationError:  # more is wrong than is told at once, so some of it is not among what is left out
+        return found[len(known) :]
+    return together(found, references(parts), without=spared)[len(known) :]
 
 
 def load_inventory(path: FilePath) -> Inventory | LabLayout:

@@ -18,12 +18,13 @@ from chaosk.model import Model
 from chaosk.nearest import instead
 from chaosk.registry import name_of
 from chaosk.scenario import After, Entry
+from chaosk.steps._contract import Step
 from chaosk.steps.create_partitions import CreatePartitions
 from chaosk.steps.start_probe import StartProbe
 from chaosk.targets._contract import Target
 
 _OF_PROBES = frozenset({"group", "transactional_id"})
-"""Fields of targets whose values are names that probes give."""
+"""Fields of steps and targets whose values are names that probes give."""
 _NOUNS = {"to": "topic", "transactional_id": "transactional.id"}
 """What fields name that are not called so."""
 
@@ -162,7 +163,7 @@ def _refers(draft: Draft, value: Model, complain: Complain, topics: frozenset[st
              "transactional_id": draft.transactional_ids}  # fmt: skip
     for field in type(value).model_fields:
         named = getattr(value, field)
-        if field in _OF_PROBES and not (isinstance(value, Target) and known[field]):
+        if field in _OF_PROBES and not (isinstance(value, Step) or (isinstance(value, Target) and known[field])):
             continue  # a probe's own, or nothing to compare with
         if field in known and isinstance(named, str) and named not in known[field]:
             noun = _NOUNS.get(field, field)

@@ -14,6 +14,7 @@ from chaosk.steps._between import Between
 from chaosk.steps._probe_steps import ProbeStep
 from chaosk.steps._service_steps import Restart, ServiceStep, Start
 from chaosk.steps.create_partitions import CreatePartitions
+from chaosk.steps.deny_access import DenyAccess
 from chaosk.steps.elect_leader import ElectLeader
 from chaosk.steps.recreate_topic import RecreateTopic
 from chaosk.steps.set_topic_config import SetTopicConfig
@@ -50,7 +51,8 @@ def _one(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
     step = entry.step
     if isinstance(step, ElectLeader) and step.election == "unclean" and step.topic in INTERNAL_TOPICS:
         yield draft.at((*path, "topic"), "an unclean election can lose what others keep there; name your own topic")
-    if isinstance(step, SetTopicConfig | CreatePartitions | RecreateTopic) and step.topic in INTERNAL_TOPICS:
+    owned = SetTopicConfig | CreatePartitions | RecreateTopic | DenyAccess
+    if isinstance(step, owned) and step.topic in INTERNAL_TOPICS:
         yield draft.at((*path, "topic"), "that is everybody's, and stays as it is; name a topic of the scenario's")
     if isinstance(step, CreatePartitions):
         yield from _fewer(draft, path, step)

@@ -15,10 +15,10 @@ _SECRET = re.compile(r"(^|[._-])(password|secret|pem|passphrase|token)s?$", re.I
 def plain_secrets(root: Node) -> Iterator[Found]:
     """Every client or probe setting that holds a secret as text."""
     for path, node in scalars(root):
-        in_settings = path[:1] == ("client",) or (path[:1] == ("probes",) and "config" in path)
+        in_settings = path[:1] in {("client",), ("probe_client",)} or (path[:1] == ("probes",) and "config" in path)
         if in_settings and _SECRET.search(str(path[-1])):
             where = (
-                "write a reference" if path[0] == "client" else "put it into the inventory's `client:` as a reference"
+                "write a reference" if path[0] != "probes" else "put it into the inventory's `client:` as a reference"
             )
             yield (
                 node.place,

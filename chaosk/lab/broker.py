@@ -15,6 +15,12 @@ CLIENT_PORT = 9092
 REPLICATION_PORT = 9093
 LISTENER_FILE = "/opt/kafka/config/client-listener.pem"
 """Key and certificate of the listener for clients, where they come in by TLS."""
+TRUST_FILE = "/opt/kafka/config/client-ca.pem"
+"""The authority that signed it."""
+TOOLS_FILE = "/opt/kafka/config/client.properties"
+"""How Kafka's own tools come in there."""
+USER = "chaosk"
+"""Whose login chaosk itself and Kafka's own tools have there."""
 CONTROLLER_LISTENER = "CONTROLLER"
 """The name of the listener for controllers, in KRaft."""
 
@@ -81,6 +87,20 @@ def protocols(layout: LabLayout, *names: str) -> dict[str, str]:
         "listener.name.client.scram-sha-512.sasl.jaas.config": (
             "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         ),
+    }
+
+
+def authorizer(layout: LabLayout, name: str) -> dict[str, str]:
+    """The authorizer of that class, where clients log in: it lets everybody do what no ACL is about.
+
+    Brokers and controllers come to each other without a login, as ANONYMOUS.
+    """
+    if not layout.secure:
+        return {}
+    return {
+        "authorizer.class.name": name,
+        "allow.everyone.if.no.acl.found": "true",
+        "super.users": f"User:ANONYMOUS;User:{USER}",
     }
 
 

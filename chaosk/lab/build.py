@@ -123,7 +123,7 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
     files = {
         seat.host: _fitting(wanted, ssh_files.files(seat, wanted.seats, keys[seat.host], client))
         + files[seat.host]
-        + (() if by is None else secure.files(seat, by))
+        + (() if by is None else secure.files(seat, by, directory))
         for seat in wanted.seats
     }
     init = directory / "init.py"

@@ -27,6 +27,7 @@ PORT = 9094
 """Every controller answers here, also one that is a broker as well."""
 CLUSTER_ID = "Y2hhb3NrLWxhYnMtb3duIQ"
 """The same for all labs: they do not meet."""
+AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 COMBINED = 3
 """Of so many brokers each is a controller as well, where no controller has a process of its own."""
 
@@ -153,6 +154,7 @@ def controller_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) ->
         "log.dirs": DATA,
         **_quorum_settings(seats),
         **broker.protocols(layout, "CLIENT", "REPLICATION", broker.CONTROLLER_LISTENER),
+        **broker.authorizer(layout, AUTHORIZER),
         **broker.settings(seats, layout),
     }
 
@@ -171,6 +173,7 @@ def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dic
         "broker.session.timeout.ms": "9000",
         **_quorum_settings(seats),
         **broker.protocols(layout, "CLIENT", "REPLICATION", broker.CONTROLLER_LISTENER),
+        **broker.authorizer(layout, AUTHORIZER),
         **broker.settings(seats, layout),
         **broker.own(seat, layout),
     }

@@ -1,6 +1,7 @@
 """A lab whose clients come in by TLS and with a password: SASL_SSL, SCRAM. Brokers among themselves are in the clear.
 
-What belongs to it is beside the inventory: ``ca.pem`` and ``ca_key`` of the lab's own authority, ``client_password``.
+What belongs to it is beside the inventory: ``ca.pem`` and ``ca_key`` of the lab's own authority, ``client_password``,
+and ``probe_password`` of the login that probes have for themselves, so that rights can be taken from them alone.
 """
 
 from __future__ import annotations
@@ -18,36 +19,64 @@ from chaosk.cluster.wire import Link, NoAnswer, Place
 from chaosk.errors import LabError
 from chaosk.inventory import Inventory, SecretRef
 from chaosk.lab import certificates, namespace, privilege, runner
-from chaosk.lab.broker import CLIENT_PORT, LISTENER_FILE, REPLICATION_PORT
+from chaosk.lab.broker import CLIENT_PORT, LISTENER_FILE, REPLICATION_PORT, TOOLS_FILE, TRUST_FILE, USER
 from chaosk.lab.certificates import Pair
+from chaosk.lab.properties import properties
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile
 from chaosk.lab.state import LabState
 
-USER = "chaosk"
+PROBES = "probes"
+"""The login of the probes."""
 MECHANISM = "SCRAM-SHA-512"
-AUTHORITY, AUTHORITY_KEY, LOGIN = "ca.pem", "ca_key", "client_password"
+AUTHORITY, AUTHORITY_KEY = "ca.pem", "ca_key"
+LOGINS = {USER: "client_password", PROBES: "probe_password"}
+"""By user the file with the password."""
 _ITERATIONS = 4096
 _WITHIN = 30.0
-"""Seconds until every broker lets the new user in."""
+"""Seconds until every broker lets the new users in."""
 
 
 def prepare(directory: Path) -> Pair:
-    """Make the authority and the password of a new lab, and write them down."""
+    """Make the authority and the passwords of a new lab, and write them down."""
     made = certificates.authority("chaosk lab")
     runner.write(directory / AUTHORITY, made.certificate)
-    for name, text in ((AUTHORITY_KEY, made.key), (LOGIN, f"{secrets.token_urlsafe(24)}\n")):
+    passwords = {name: f"{secrets.token_urlsafe(24)}\n" for name in LOGINS.values()}
+    for name, text in {AUTHORITY_KEY: made.key, **passwords}.items():
         runner.write(directory / name, text, 0o600)
         privilege.give_to_caller(directory / name)
     return made
 
 
-def files(seat: Seat, by: Pair) -> tuple[HostFile, ...]:
-    """The certificate of the broker on ``seat``, if there is one; readable for its account, in a lab for every one."""
+def files(seat: Seat, by: Pair, directory: Path) -> tuple[HostFile, ...]:
+    """The certificate of the broker on ``seat``, if there is one, and how Kafka's own tools log in there.
+
+    Readable for its account, in a lab for every one.
+    """
     if seat.broker is None:
         return ()
     made = certificates.issue(by, seat.advertised)
-    return (HostFile(LISTENER_FILE, made.key + made.certificate),)
+    return (
+        HostFile(LISTENER_FILE, made.key + made.certificate),
+        HostFile(TRUST_FILE, by.certificate),
+        HostFile(TOOLS_FILE, properties(_of_tools(_password(directory, USER)))),
+    )
+
+
+def _of_tools(password: str) -> dict[str, str]:
+    return {
+        "security.protocol": "SASL_SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": TRUST_FILE,
+        "sasl.mechanism": MECHANISM,
+        "sasl.jaas.config": (
+            f'org.apache.kafka.common.security.scram.ScramLoginModule required username="{USER}" password="{password}";'
+        ),
+    }
+
+
+def _password(directory: Path, user: str) -> str:
+    return (directory / LOGINS[user]).read_text("utf-8").strip()
 
 
 def inventory(found: Inventory) -> Inventory:
@@ -57,36 +86,42 @@ def inventory(found: Inventory) -> Inventory:
         "ssl.ca.location": AUTHORITY,
         "sasl.mechanism": MECHANISM,
         "sasl.username": USER,
-        "sasl.password": SecretRef(file=LOGIN),
+        "sasl.password": SecretRef(file=LOGINS[USER]),
     }
-    return found.model_copy(update={"client": client})
+    probes = {"sasl.username": PROBES, "sasl.password": SecretRef(file=LOGINS[PROBES])}
+    kafka = found.kafka.model_copy(update={"client_config": TOOLS_FILE})
+    return found.model_copy(update={"client": client, "probe_client": probes, "kafka": kafka})
 
 
 def admit(state: LabState, seats: Sequence[Seat]) -> None:
-    """Have the brokers on ``seats`` know the user, and wait until each lets it in; raises LabError."""
-    password = (state.directory / LOGIN).read_text("utf-8").strip()
-    namespace.inside(state.namespace, lambda: _admit(state.directory, seats, password))
+    """Have the brokers on ``seats`` know the users, and wait until each lets them in; raises LabError."""
+    passwords = {user: _password(state.directory, user) for user in LOGINS}
+    namespace.inside(state.namespace, lambda: _admit(state.directory, seats, passwords))
 
 
-def _admit(directory: Path, seats: Sequence[Seat], password: str) -> None:
+def _admit(directory: Path, seats: Sequence[Seat], passwords: dict[str, str]) -> None:
     bootstrap = ",".join(f"{seat.address}:{REPLICATION_PORT}" for seat in seats)
     client = admin.AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     # mypy: documented as of this module, and not in its __all__
     how = admin.ScramCredentialInfo(admin.ScramMechanism.SCRAM_SHA_512, _ITERATIONS)  # type: ignore[attr-defined]
-    user = admin.UserScramCredentialUpsertion(USER, how, password.encode("utf-8"))  # type: ignore[attr-defined]
-    asked = client.alter_user_scram_credentials([user])
+    users: list[admin.UserScramCredentialAlteration] = [  # type: ignore[name-defined]
+        admin.UserScramCredentialUpsertion(user, how, password.encode("utf-8"))  # type: ignore[attr-defined]
+        for user, password in passwords.items()
+    ]
+    asked = client.alter_user_scram_credentials(users)
     try:
         for one in asked.values():
             one.result(_WITHIN)
     except (KafkaException, TimeoutError) as error:
-        raise LabError(f"the brokers do not take the user {USER}: {error}") from error
-    opened = security({
-        "security.protocol": "SASL_SSL", "ssl.ca.location": str(directory / AUTHORITY), "sasl.mechanism": MECHANISM,
-        "sasl.username": USER, "sasl.password": password,
-    })  # fmt: skip
+        raise LabError(f"the brokers do not take the users {', '.join(passwords)}: {error}") from error
     end = time.monotonic() + _WITHIN
-    for seat in seats:
-        _wait(Place(f"broker {seat.broker}", seat.advertised, CLIENT_PORT, opened), end)
+    for user, password in passwords.items():
+        opened = security({
+            "security.protocol": "SASL_SSL", "ssl.ca.location": str(directory / AUTHORITY), "sasl.mechanism": MECHANISM,
+            "sasl.username": user, "sasl.password": password,
+        })  # fmt: skip
+        for seat in seats:
+            _wait(Place(f"broker {seat.broker}", seat.advertised, CLIENT_PORT, opened), end)
 
 
 def _wait(place: Place, end: float) -> None:

@@ -139,6 +139,7 @@ def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dic
         "broker.id": str(seat.broker),
         **broker.listeners(seat),
         **broker.protocols(layout, "CLIENT", "REPLICATION"),
+        **broker.authorizer(layout, "kafka.security.authorizer.AclAuthorizer"),
         "inter.broker.listener.name": "REPLICATION",
         "zookeeper.connect": nodes,
         "zookeeper.session.timeout.ms": "9000",

@@ -19,7 +19,7 @@ from chaosk.cluster.groupstate import GroupState, look
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.operate import operate
 from chaosk.cluster.remake import identity_of
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.settings import client_settings, probe_settings
 from chaosk.cluster.wire import PATIENCE
 from chaosk.doctor import finding
 from chaosk.doctor.cluster import cluster
@@ -27,6 +27,7 @@ from chaosk.doctor.configured import configured
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.leftovers import leftovers
 from chaosk.doctor.needs import needs
+from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import switches
 from chaosk.errors import ChaoskError, StepError
@@ -71,6 +72,7 @@ class Field:
         self._transport = Clocked(Reach(Ssh(inventory.hosts), kept(inventory.name)))
         self._naming = Naming(inventory)
         self._brokers = Brokers(inventory, client_settings(inventory), find=self._naming.find)
+        self._as_probes = Brokers(inventory, probe_settings(inventory), find=self._naming.find)
         self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), lost)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
         self._host_watch: HostWatch | None = None
@@ -80,9 +82,8 @@ class Field:
         waiting = {name: name_of(type(one)) for name, one in plan.scenario.probes.items() if one.started_by == "step"}
         self.crew = Crew(self._launch, waiting)
         self.live = ClusterLive(
-            inventory, self._brokers, self.crew.state, unknown_names=self._naming.unknown,
-            addresses=self._naming.addresses,
-        )  # fmt: skip
+            inventory, self._brokers, self.crew.state, names=self._naming, as_probes=self._as_probes
+        )
         self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
         self.hands = Hands(
             inventory, self._transport, self.live, self._operate, self.crew.signal, self._naming.change, self._look
@@ -99,6 +100,7 @@ class Field:
         if self._host_watch is not None:
             self._host_watch.close()
         self._naming.close()
+        self._as_probes.close()
         self._brokers.close()
         self._holding.leave()
         self._transport.close()
@@ -118,6 +120,7 @@ class Field:
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
             live = ClusterLive(inventory, patient, self.crew.state, PATIENCE)
             finding.refuse(cluster(live, patient, inventory, scenario.topics))
+            finding.refuse(rights(live, inventory, scenario))
             finding.refuse(configured(patient, tuple(inventory.brokers), scenario.configured))
             for line in topics.prepare(patient, scenario.topics):
                 display.say(line)

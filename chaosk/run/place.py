@@ -31,7 +31,8 @@ def layout_for(scenario: Scenario) -> LabLayout:
 def dressed(scenario: Scenario) -> dict[str, object]:
     """What a lab's layout is given for what a scenario wants beyond numbers, and nothing for what it does not.
 
-    Settings, racks, disks and versions of brokers; names, where a step takes them away or has them lead elsewhere.
+    Settings, racks, disks, logins and versions of brokers; names, where a step takes them away or has them lead
+    elsewhere.
     """
     shape = scenario.cluster
     config = {name: spelled(value) for name, value in sorted(shape.config.items())}
@@ -42,6 +43,8 @@ def dressed(scenario: Scenario) -> dict[str, object]:
         found |= {"data_dirs": shape.data_dirs}
     if shape.versions:
         found |= {"kafka": shape.versions[0], "also": shape.versions[1:]}
+    if shape.secure:
+        found |= {"secure": True}
     if any(entry.step.names for entry in scenario.timeline):
         found |= {"names": True}
     return found

@@ -29,6 +29,7 @@ def check_shape(shape: ClusterShape, inventory: Inventory) -> None:
     missing = sorted({*shape.racks} - {broker.rack for broker in inventory.brokers.values()})
     wrong += [f"the scenario needs brokers in rack {rack}, {inventory.name} has none there" for rack in missing]
     wrong += _too_few_disks(shape, inventory)
+    wrong += _too_open(shape, inventory)
     if wrong:
         raise PreflightError("; ".join(wrong) + "; name another cluster with --inventory")
 
@@ -41,6 +42,15 @@ def _too_few_disks(shape: ClusterShape, inventory: Inventory) -> list[str]:
         return []
     needed = f"the scenario needs {shape.data_dirs} data directories of each broker"
     return [f"{needed}, broker {few} of {inventory.name} has {have[few]} in `data`"]
+
+
+def _too_open(shape: ClusterShape, inventory: Inventory) -> list[str]:
+    """In words what is missing of TLS, and of a login for the probes alone."""
+    spoken = str(inventory.client.get("security.protocol", "PLAINTEXT")).upper()
+    if not shape.secure or (spoken.endswith("SSL") and inventory.probe_client):
+        return []
+    has = f"clients of {inventory.name} use {spoken}" if not spoken.endswith("SSL") else "`probe_client` is empty"
+    return [f"the scenario needs TLS, and a login for the probes alone in `probe_client`; {has}"]
 
 
 def _spell(size: Size) -> str:

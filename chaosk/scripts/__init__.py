@@ -8,6 +8,7 @@ from importlib.resources import files
 PARTS = {
     "address": ("address",),
     "boot": ("own", "boot"),
+    "certificate": ("configs", "certificate"),
     "clock": ("kept", "clock"),
     "corrupt": ("process", "corrupt"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
@@ -24,7 +25,7 @@ PARTS = {
     "readonly": ("process", "readonly"),
     "reset": ("rules", "reset"),
     "service": ("process", "jar", "service"),
-    "settings": ("settings",),
+    "settings": ("configs", "settings"),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
     "topic": ("topic",),

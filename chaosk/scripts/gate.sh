@@ -207,6 +207,18 @@ dump_checked() {
     run dump "$action" "$home" "$data" "$@"
 }
 
+# Of which topic, group or transactional.id is for the caller to say; whose right it is, and with which tool, is not.
+# Nothing is allowed but all of it to everybody, and nothing denied but to the probes.
+acl_checked() {
+    count $# 9
+    on_the_list settings change "$2" "$3" "$4"
+    case $5 in topic | group | transactional_id) ;; *) refuse "the kind $5" ;; esac
+    case $6 in '' | *[!A-Za-z0-9._-]* | -*) refuse "the name $6" ;; esac
+    case $7:$9 in allow:all | deny:read | deny:write | deny:describe) ;; *) refuse "to $7 $9" ;; esac
+    on_the_list settings "$7" "$8"
+    run settings "$@"
+}
+
 # Which broker, clients and value is for the caller to say; with which tool, where and which setting is not.
 settings_checked() {
     if [ "$1" = fits ]; then
@@ -215,6 +227,12 @@ settings_checked() {
         run settings "$@"
         return
     fi
+    case $1 in
+        grant | withdraw)
+            acl_checked "$@"
+            return
+            ;;
+    esac
     [ "$1" = change ] && [ $# -ge 8 ] || refuse "\`settings $1\`"
     on_the_list settings change "$2" "$3" "$4"
     home=$2 config=$3 servers=$4 broker=$5 user=$6 client=$7
@@ -229,6 +247,28 @@ settings_checked() {
         on_the_list settings "$of" "${word%%=*}"
     done
     run settings change "$home" "$config" "$servers" "$broker" "$user" "$client" "$@"
+}
+
+# Which certificate, and which file it was before, is for the caller to say; of which broker, and where, is not.
+certificate_checked() {
+    [ $# -ge 7 ] || refuse "\`certificate $1\`"
+    case $1 in put) count $# 7 ;; lift) ;; *) refuse "\`certificate $1\`" ;; esac
+    on_the_list certificate "$2" "$3" "$4" "$5"
+    case $6 in '' | *[!0-9a-f]*) refuse "the id $6" ;; esac
+    action=$1 home=$2 config=$3 server=$4 broker=$5 id=$6
+    shift 6
+    for word; do
+        setting=${word%%=*}
+        case $action:$word in
+            put:* | lift:*.location | lift:*.type) ;;
+            lift:*.location=/*) case ${word#*=} in *[!A-Za-z0-9._/-]*) refuse "the file $word" ;; esac ;;
+            lift:*.type=*) case ${word#*=} in *[!A-Z0-9]*) refuse "the kind $word" ;; esac ;;
+            *) refuse "the setting $word" ;;
+        esac
+        [ "$action" = put ] || setting=${setting%.*}
+        on_the_list certificate "$setting"
+    done
+    run certificate "$action" "$home" "$config" "$server" "$broker" "$id" "$@"
 }
 
 # Only where the inventory says of a host that it is a machine of its own; that the script proves again.
@@ -375,6 +415,7 @@ inner() {
     case $name in
         address) address_checked "$@" ;;
         boot) boot_checked "$@" ;;
+        certificate) certificate_checked "$@" ;;
         clock) clock_checked "$@" ;;
         corrupt) corrupt_checked "$@" ;;
         cut) cut_checked "$@" ;;

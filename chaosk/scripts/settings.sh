@@ -1,62 +1,41 @@
-# Settings of brokers and quotas of clients, as root: sh -c SCRIPT chaosk ACTION
+# Settings of brokers, quotas and rights of clients, as root: sh -c SCRIPT chaosk ACTION
 #
 #   fits HOME CONFIG
 #   change HOME CONFIG SERVERS BROKER USER CLIENT SETTING...
+#   grant|withdraw HOME CONFIG SERVERS KIND NAME PERMISSION PRINCIPAL OPERATION
 #
 # HOME is Kafka's, CONFIG a file of client properties or nothing, SERVERS are brokers, host:port with commas between.
 # What is changed is of BROKER, an id, or else of the clients of USER, of CLIENT (a client.id), or of both; the others
-# are empty. A SETTING is NAME=VALUE to set one, NAME to remove it; to remove what is not set is no failure. Kafka's own
-# kafka-configs.sh does it, as the account that owns it.
+# are empty. A SETTING is NAME=VALUE to set one, NAME to remove it; to remove what is not set is no failure. What is
+# granted or withdrawn is one ACL of a topic, a group or a transactional_id, KIND and NAME; PERMISSION is allow or deny.
+# Kafka's own kafka-configs.sh and kafka-acls.sh do it, as the account that owns them. configs.sh comes before this.
+#
+# shellcheck disable=SC2034 # it reads broker, user and client
 
 action=$1 tool=$2/bin/kafka-configs.sh config=$3
+case $action in grant | withdraw) tool=$2/bin/kafka-acls.sh ;; esac
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
-fits() {
-    [ -x "$tool" ] || fail "there is no $tool"
-    [ -z "$config" ] || [ -r "$config" ] || fail "$config cannot be read"
-    echo "$tool is there"
-}
-
-alter() {
-    set -- --bootstrap-server "$servers" --alter
+# The operation as Kafka's tool spells it. Taking away what is not there is no failure for that.
+acl() {
+    how=$1 kind=$2 name=$3 permission=$4 principal=$5
+    case $6 in all) operation=All ;; read) operation=Read ;; write) operation=Write ;; describe) operation=Describe ;; *) fail "no such operation: $6" ;; esac
+    case $kind in topic | group) ;; transactional_id) kind=transactional-id ;; *) fail "no such kind: $kind" ;; esac
+    case $permission in allow | deny) ;; *) fail "no such permission: $permission" ;; esac
+    set -- --bootstrap-server "$servers" "$how" --force "--$kind" "$name" --resource-pattern-type literal
     [ -z "$config" ] || set -- "$@" --command-config "$config"
-    [ -z "$broker" ] || set -- "$@" --entity-type brokers --entity-name "$broker"
-    [ -z "$user" ] || set -- "$@" --entity-type users --entity-name "$user"
-    [ -z "$client" ] || set -- "$@" --entity-type clients --entity-name "$client"
-    [ -z "$added" ] || set -- "$@" --add-config "$added"
-    [ -z "$removed" ] || set -- "$@" --delete-config "$removed"
-    owner=$(stat -c %u:%g -- "$tool") || fail "there is no $tool"
-    # LOG_DIR exists, so the tool makes no folder for logs of its own below HOME.
-    cd / && LOG_DIR=/tmp setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups -- "$tool" "$@"
-}
-
-refused='s/.*Invalid config(s): *\([A-Za-z0-9._, -]*\).*/\1/p'
-
-# Kafka's tool refuses to remove what is not set, and does nothing then: it names what that is.
-change() {
-    unset_there=,
-    for try in 1 2; do
-        added='' removed=''
-        for setting; do
-            case $setting in
-                *=*) added=${added:+$added,}$setting ;;
-                *) case $unset_there in *",$setting,"*) ;; *) removed=${removed:+$removed,}$setting ;; esac ;;
-            esac
-        done
-        [ -n "$added$removed" ] || return 0
-        said=$(alter 2>&1) && return 0
-        names=$(printf '%s\n' "$said" | sed -n "$refused" | head -n 1 | tr -d ' ')
-        [ "$try" = 1 ] && [ -n "$names" ] || fail "$(printf '%s\n' "$said" | head -n 3)"
-        unset_there=,$names,
-    done
+    said=$(as_owner "$@" "--$permission-principal" "$principal" --operation "$operation" 2>&1) ||
+        fail "$(printf '%s\n' "$said" | head -n 3)"
 }
 
 case $action in
     fits) fits ;;
+    grant | withdraw)
+        [ $# -eq 9 ] || fail "not one ACL"
+        servers=$4 how=--add
+        [ "$action" = grant ] || how=--remove
+        shift 4
+        acl "$how" "$@"
+        ;;
     change)
         [ $# -ge 8 ] || fail "no settings"
         servers=$4 broker=$5 user=$6 client=$7

@@ -72,7 +72,8 @@ def spec_of(
 ) -> WorkerSpec:
     """The spec of ``who``: run id, the probe's name, incarnation. Its events go to ``folder``."""
     run_id, name, incarnation = who
-    client: Mapping[str, Any] = {**inventory.client, "bootstrap.servers": inventory.bootstrap_servers()}
+    places = {"bootstrap.servers": inventory.bootstrap_servers()}
+    client: Mapping[str, Any] = {**inventory.client, **inventory.probe_client, **places}
     return WorkerSpec(
         run_id=run_id,
         probe=name,

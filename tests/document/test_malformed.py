@@ -74,3 +74,14 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     assert paths == [
         "name", "variables.unused", "timeline[0].kill_broker.target", "timeline[1].when", "setle", "expect.recovery",
     ]  # fmt: skip
+
+
+def test_more_mistakes_than_are_told_hide_no_other_from_the_loader(tmp_path: Path) -> None:
+    """What lies beyond the most that are told is wrong as well: refused in words, not by a crash."""
+    entries = "".join("- {at: 1s, wait: {duration: soon}}\n" for _ in range(250))
+    path = tmp_path / "wrong.yaml"
+    path.write_text(
+        f"name: x\ntimeline:\n{entries}expect: {{unavailability: {{writer: {{min: a, max: b}}}}}}\n", "utf-8"
+    )
+    with pytest.raises(DocumentError, match="is not a duration"):
+        load_scenario(path)

@@ -188,6 +188,10 @@ def test_one_probe_cannot_be_ended_twice(tmp_path: Path) -> None:
         ("recreate_topic: {topic: __consumer_offsets}", "recreate_topic.topic: that is everybody's"),
         ("recreate_topic: {topic: payments}", "there is no topic 'payments'"),
         ("set_topic_config: {topic: payments, config: {retention.ms: 1}}", "there is no topic 'payments'"),
+        ("deny_access: {topic: payments, operations: [write]}", "there is no topic 'payments'"),
+        ("deny_access: {topic: __consumer_offsets, operations: [read]}", "deny_access.topic: that is everybody's"),
+        ("deny_access: {group: nobody, operations: [read]}", "there is no group 'nobody'"),
+        ("deny_access: {transactional_id: t, operations: [write]}", "there is no transactional.id 't'"),
         ("set_quota: {probe: nobody, producer_byte_rate: 1B}", "there is no probe 'nobody'"),
     ],
 )

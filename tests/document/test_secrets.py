@@ -28,6 +28,7 @@ def test_settings_that_hold_a_secret(setting: str) -> None:
     """As text they are refused, in an inventory and in a probe's settings; as a reference they are right."""
     assert secrets(f"client: {{{setting}: hunter2}}") == [f"client.{setting}"]
     assert secrets(f"client: {{{setting}: 12345}}") == [f"client.{setting}"]
+    assert secrets(f"probe_client: {{{setting}: hunter2}}") == [f"probe_client.{setting}"]
     probe = f"probes.writer.produce.config.{setting}"
     assert secrets(f"probes: {{writer: {{produce: {{config: {{{setting}: hunter2}}}}}}}}") == [probe]
     assert secrets(f"client: {{{setting}: {{env: NAME}}}}") == []

@@ -148,3 +148,15 @@ def test_settings_are_a_properties_file() -> None:
     seats = MODE.seats(layout())
     found = broker_config(seats[0], seats, layout())
     assert read_properties(properties(found)) == found
+
+
+def test_who_logs_in_has_rights_and_those_among_themselves_all() -> None:
+    """Controllers decide about ACLs and brokers by them, so both have the authorizer; without logins there is none."""
+    wanted, plain = layout(controllers=3, secure=True), layout(controllers=3)
+    places = MODE.seats(wanted)
+    for of in (broker_config, controller_config):
+        secure = of(places[0], places, wanted)
+        assert secure["authorizer.class.name"] == "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+        assert secure["super.users"] == "User:ANONYMOUS;User:chaosk"
+        assert secure["allow.everyone.if.no.acl.found"] == "true"
+        assert "authorizer.class.name" not in of(places[0], places, plain)

@@ -151,3 +151,13 @@ def test_inventory_offers_clients_their_listener_only() -> None:
     assert written.bootstrap_servers() == "198.18.0.11:9092,198.18.0.12:9092"
     assert written.brokers[1].listeners["REPLICATION"].port == 9093
     assert not written.brokers[1].listeners["REPLICATION"].clients
+
+
+def test_who_logs_in_has_rights_and_brokers_among_themselves_all() -> None:
+    """By the authorizer that keeps ACLs in ZooKeeper; without logins there is none."""
+    places = MODE.seats(LabLayout())
+    secure = broker_config(places[0], places, LabLayout(secure=True))
+    assert secure["authorizer.class.name"] == "kafka.security.authorizer.AclAuthorizer"
+    assert secure["super.users"] == "User:ANONYMOUS;User:chaosk"
+    assert secure["allow.everyone.if.no.acl.found"] == "true"
+    assert "authorizer.class.name" not in broker_config(places[0], places, LabLayout())

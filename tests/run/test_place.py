@@ -139,3 +139,10 @@ def test_a_lab_can_be_called_otherwise(monkeypatch: pytest.MonkeyPatch, tmp_path
     (tmp_path / "lab.yaml").write_text("lab: {name: mine}\n", "utf-8")
     settle_on(tmp_path / "lab.yaml", wants(), pytest.fail, "other")
     assert [(one.name, one.brokers, one.zookeepers) for one in asked] == [("lab-1-3-2", 1, 3), ("mine", 3, 3)]
+
+
+def test_a_scenario_that_wants_tls_gets_a_lab_whose_clients_log_in() -> None:
+    """One of its own, so that the default lab stays as it is."""
+    layout = layout_for(wants(secure=True))
+    assert layout.secure
+    assert layout.name not in {LabLayout().name, layout_for(wants(secure=True, brokers=4)).name}

@@ -99,3 +99,14 @@ def test_controllers_count_in_kraft_only() -> None:
     check_shape(shape(controllers={"min": 3}), cluster(3, 3))
     with pytest.raises(PreflightError, match="needs at least 3 controllers that are no brokers, mine has 0"):
         check_shape(shape(controllers={"min": 3}), cluster(3, 0))
+
+
+def test_clients_in_the_clear_are_refused_where_tls_is_wanted() -> None:
+    """As is a cluster whose probes have no login of their own: nobody's rights could be withdrawn."""
+    wanted, plain = shape(secure=True), cluster(3, 3)
+    with pytest.raises(PreflightError, match=r"needs TLS.*clients of mine use PLAINTEXT"):
+        check_shape(wanted, plain)
+    alone = plain.model_copy(update={"client": {"security.protocol": "SASL_SSL", "sasl.username": "chaosk"}})
+    with pytest.raises(PreflightError, match="`probe_client` is empty"):
+        check_shape(wanted, alone)
+    check_shape(wanted, alone.model_copy(update={"probe_client": {"sasl.username": "probes"}}))

@@ -30,9 +30,10 @@ class Host:
             "#!/bin/sh", f'echo "$@" >>{root}/asked', f"[ -z '{fails}' ] || {{ echo '{fails}'; exit 1; }}",
             *(f'case "$*" in *--delete-config*{name}*) {refuse} ;; esac' for name in missing.split(", ") if name),
         ]  # fmt: skip
-        path = root / "bin" / "kafka-configs.sh"
-        path.write_text("\n".join(tool) + "\n")
-        path.chmod(0o755)
+        for name in ("kafka-configs.sh", "kafka-acls.sh"):
+            path = root / "bin" / name
+            path.write_text("\n".join(tool).replace("asked", "asked" if "configs" in name else "acls") + "\n")
+            path.chmod(0o755)
 
     def ask(self, action: str, *words: str, shell: list[str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run the script as it is run on a host, but for root."""
@@ -97,3 +98,50 @@ def test_a_host_without_the_tool_or_its_file_is_told(tmp_path: Path) -> None:
     assert (gone.returncode, gone.stderr) == (1, f"{tmp_path}/client.properties cannot be read\n")
     (tmp_path / "bin" / "kafka-configs.sh").unlink()
     assert host.ask("fits", "").stderr == f"there is no {tmp_path}/bin/kafka-configs.sh\n"
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    ("action", "words", "told"),
+    [
+        (
+            "grant", ("topic", "orders", "deny", "User:CN=a b", "write"),
+            ("--add --force --topic orders --resource-pattern-type literal --command-config /etc/client "
+             "--deny-principal User:CN=a b --operation Write"),
+        ),
+        (
+            "withdraw", ("transactional_id", "t", "allow", "User:*", "all"),
+            ("--remove --force --transactional-id t --resource-pattern-type literal --command-config /etc/client "
+             "--allow-principal User:* --operation All"),
+        ),
+    ],
+)  # fmt: skip
+def test_one_acl_is_added_or_taken_away(
+    tmp_path: Path, shell: list[str], action: str, words: tuple[str, ...], told: str
+) -> None:
+    """Of exactly that resource, principal and operation: the tool would take away all that it is not told of."""
+    host = Host(tmp_path)
+    done = host.ask(action, "/etc/client", "a:1", *words, shell=shell)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "acls").read_text().splitlines() == [f"--bootstrap-server a:1 {told}"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("cluster", "kafka", "deny", "User:a", "write"),
+        ("topic", "orders", "deny", "User:a", "alter"),
+        ("topic", "orders", "own", "User:a", "write"),
+        ("topic", "orders", "deny", "User:a"),
+    ],
+)
+def test_nothing_else_is_an_acl(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Refused before the tool is started."""
+    assert Host(tmp_path).ask("withdraw", "", "a:1", *words).returncode == 1
+    assert not (tmp_path / "acls").exists()
+
+
+def test_a_tool_that_fails_is_told(tmp_path: Path) -> None:
+    """With what it said."""
+    done = Host(tmp_path, fails="SECURITY_DISABLED").ask("grant", "", "a:1", "group", "g", "deny", "User:a", "read")
+    assert (done.returncode, done.stderr) == (1, "SECURITY_DISABLED\n")

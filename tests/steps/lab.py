@@ -18,7 +18,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.operate import operate
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.settings import client_settings, probe_settings
 from chaosk.document import load_inventory
 from chaosk.errors import StepError
 from chaosk.expression import parse_condition
@@ -133,8 +133,12 @@ def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
     """From inside the lab's network; afterwards every fault is healed."""
     rows: list[tuple[object, ...]] = []
     ssh = Reach(Ssh(inventory.hosts), folder / "kept")
-    with inside(str(inventory.network_namespace)), Brokers(inventory, client_settings(inventory)) as brokers:
-        live = ClusterLive(inventory, brokers, _no_probe)
+    with (
+        inside(str(inventory.network_namespace)),
+        Brokers(inventory, client_settings(inventory)) as brokers,
+        Brokers(inventory, probe_settings(inventory)) as as_probes,
+    ):
+        live = ClusterLive(inventory, brokers, _no_probe, as_probes=as_probes)
         hands = Hands(inventory, ssh, live, lambda operation: operate(brokers, operation), _no_signal)
         leases = Leases(ssh, "run-1", "tests", longest=60.0)
         faults = Faults(hands, Journal(folder), leases, lambda life: rows.append(life.row()))

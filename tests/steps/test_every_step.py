@@ -18,7 +18,8 @@ NEEDED = {
     "power_off", "reboot", "crash_kernel", "slow_disk", "fail_disk", "revoke_dns", "change_address",
     "pause_zookeeper", "pause_controller", "pause_probe", "reassign_partitions",
     "cancel_reassignment", "create_partitions", "set_topic_config", "set_broker_config", "set_quota", "observe",
-    "switch_version", "restore_version", "wipe_disk", "corrupt_log", "recreate_topic",
+    "switch_version", "restore_version", "wipe_disk", "corrupt_log", "recreate_topic", "deny_access",
+    "swap_certificate",
 }  # fmt: skip
 
 

@@ -1,0 +1,48 @@
+"""The certificate that a broker shows at a listener, whoever signed it."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import ssl
+
+from chaosk.cluster.wire import TIMEOUT
+from chaosk.entity import Entity
+from chaosk.errors import ClusterError
+from chaosk.inventory import Inventory, Listener
+from chaosk.stranger import fingerprint
+
+HANDSHAKES = 16
+"""Each network thread of a broker takes over a new certificate by itself, and they take turns: twice eight of them."""
+
+
+def certificate_of(inventory: Inventory, entity: Entity, timeout: float = 5 * TIMEOUT) -> dict[str, str]:
+    """``sha256``, its fingerprint, and ``certificate``, as DER in base64; seen by a handshake that trusts anybody.
+
+    Raises ClusterError for a broker that has no such listener, where there is no handshake, and while it shows now one,
+    now another: a broker that takes over a new one does so for some seconds.
+    """
+    place = inventory.brokers[int(entity.name)].listeners.get(str(entity.listener))
+    if place is None:
+        raise ClusterError(f"{entity}: the inventory has no such listener")
+    first, *others = (_shown(entity, place, timeout) for _ in range(HANDSHAKES))
+    if any(one != first for one in others):
+        raise ClusterError(f"{entity}: it shows several at the moment")
+    return {"sha256": fingerprint(first), "certificate": base64.b64encode(first).decode("ascii")}
+
+
+def _shown(entity: Entity, place: Listener, timeout: float) -> bytes:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection((place.address, place.port), timeout) as plain,
+            context.wrap_socket(plain, server_hostname=place.address) as opened,
+        ):
+            shown = opened.getpeercert(binary_form=True)
+    except OSError as error:
+        raise ClusterError(f"{entity}: no TLS handshake with {place.address}:{place.port}: {error}") from error
+    if shown is None:
+        raise ClusterError(f"{entity}: {place.address}:{place.port} shows none")
+    return shown

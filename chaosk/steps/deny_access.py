@@ -1,0 +1,159 @@
+"""Withdraw rights from clients while they are at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from chaosk import brokertool, principal
+from chaosk.entity import Acl, Entity, Resource, Settings
+from chaosk.errors import StepError
+from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.steps._partitions import owned
+from chaosk.steps._settings import HostSettled, told
+
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,248}$")]
+Principal = Annotated[str, StringConstraints(pattern=r"^User:[A-Za-z0-9][A-Za-z0-9 ._@=,+-]{0,248}$")]
+Operation = Literal["read", "write", "describe"]
+THERE = "there"
+"""The value of an ACL that there is, and of a right that somebody has."""
+MEANT: dict[Resource, frozenset[str]] = {
+    "topic": frozenset({"read", "write", "describe"}),
+    "group": frozenset({"read", "describe"}),
+    "transactional_id": frozenset({"write", "describe"}),
+}
+"""What brokers ask of each kind of resource."""
+
+
+def _each_once(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
+    if len(set(operations)) < len(operations):
+        msg = "the same operation twice; keep one of them"
+        raise ValueError(msg)
+    return operations
+
+
+class DenyAccess(HostSettled):
+    """Withdraw rights to a topic, a group or a ``transactional.id`` from clients, by ACLs that deny them.
+
+    To write to a topic, to read it, to take part in a group (``read``), to use a ``transactional.id`` (``write``); who
+    must not even ``describe`` one is told nothing of it. Brokers refuse from then on what clients ask, over living
+    connections too. Where no ACL is about the resource, one that allows all to everybody is added beside: a resource
+    that has any is closed to whom none allows it, whatever ``allow.everyone.if.no.acl.found`` says. The undo takes away
+    exactly the ACLs that were added.
+
+    Kafka's own tool does it on the host of the broker with the lowest id, which keeps the undo. Before it the probes'
+    login must have the rights. It takes once every broker has the ACLs, and tells the probes' login that it has those
+    rights no more; of a ``transactional.id`` brokers tell ``describe`` alone. That login must not be chaosk's own, and
+    no super user: see [your own cluster](../own-cluster.md).
+    """
+
+    example: ClassVar[str] = """\
+at: 10s
+deny_access: {topic: orders, operations: [write]}
+for: 30s
+"""
+
+    topic: str | None = None
+    """The topic, one of the scenario's."""
+    group: Id | None = None
+    """Or a consumer group of one of the probes."""
+    transactional_id: Id | None = None
+    """Or a ``transactional.id`` of one of the probes."""
+    operations: Annotated[
+        tuple[Operation, ...], Field(strict=False, min_length=1, max_length=3), AfterValidator(_each_once)
+    ]
+    """What is denied: ``read``, ``write``, ``describe``."""
+    principal: Principal | None = None
+    """To whom, as brokers call it, like ``User:ann``; without it to the probes' login."""
+
+    @model_validator(mode="after")
+    def _one_resource(self) -> DenyAccess:
+        named = [kind for kind in MEANT if getattr(self, kind) is not None]
+        if len(named) != 1:
+            msg = "write exactly one of topic, group and transactional_id"
+            raise ValueError(msg)
+        if wrong := sorted(set(self.operations) - MEANT[named[0]]):
+            msg = f"{', '.join(wrong)} means nothing for a {named[0]}; write {' or '.join(sorted(MEANT[named[0]]))}"
+            raise ValueError(msg)
+        return self
+
+    def targets(self) -> tuple[str, ...]:
+        """None: the ACLs are the whole cluster's."""
+        return ()
+
+    def places(self, site: Site) -> Iterator[tuple[str, Settings]]:
+        """The ACLs of one resource, changed on one host; raises StepError where nobody is there to deny it to."""
+        if (why := brokertool.refused(site.inventory)) is not None:
+            raise StepError(f"{site.entry}: {why}")
+        values: dict[str, str | None] = {str(acl): THERE for acl in self._acls(site)}
+        yield site.inventory.brokers[min(site.inventory.brokers)].host, Settings(of=self._of("acls"), values=values)
+
+    def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
+        """All ACLs of the resource: whether everybody has to be allowed it depends on the others."""
+        yield str(self._of("acls"))
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """It is chaosk's own topic, the tool is there, and the probes have what they are to lose."""
+        if self.topic is not None:
+            yield owned(self.topic)
+        yield from self.suits(site)
+        yield from self._rights(THERE)
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """One ACL after the other, that for everybody first."""
+        yield from self._changed(site, self._acls(site), back=False)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Those that were not there are taken away, that for everybody last."""
+        yield from self._changed(site, self._acls(site)[::-1], back=True)
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """Every broker has the ACLs, and lets the probes do it no more."""
+        yield from HostSettled.verify(self, site)
+        if self._whom(site) == principal.of_probes(site.inventory):
+            yield from self._rights(None)
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """Every broker has the ACLs of before, and lets the probes do it again."""
+        yield from HostSettled.healed(self, site)
+        yield from self._rights(THERE)
+
+    def _changed(self, site: Site, acls: list[Acl], *, back: bool) -> Iterator[Deed]:
+        for host, settings in self.places(site):
+            former = site.former_of(settings).values
+            for acl in acls:
+                there = not back or former[str(acl)] is not None
+                yield Run(command=brokertool.grant(site.inventory, host, settings.of, acl, there=there))
+
+    def _acls(self, site: Site) -> list[Acl]:
+        denied = [Acl(permission="deny", principal=self._whom(site), operation=each) for each in self.operations]
+        if site.former.get(self._of("acls")):
+            return denied
+        return [Acl(permission="allow", principal=principal.EVERYBODY, operation="all"), *denied]
+
+    def _rights(self, value: str | None) -> Iterator[Fact]:
+        known = [each for each in self.operations if self.transactional_id is None or each == "describe"]
+        if value is not None and not known:
+            known = ["describe"]
+        if known:
+            yield told(Settings(of=self._of("rights"), values=dict.fromkeys(known, value)))
+
+    def _whom(self, site: Site) -> str:
+        probes = principal.of_probes(site.inventory)
+        if (whom := self.principal or probes) is None:
+            raise StepError(
+                f"{site.entry}: probes come in with chaosk's own login, and without it chaosk could tell nothing; "
+                "write a login of their own to `probe_client` in the inventory, or run it on a lab with `secure: true`"
+            )
+        if whom == principal.own(site.inventory):
+            raise StepError(f"{site.entry}: {whom} is chaosk's own login, without which it could tell nothing")
+        return whom
+
+    def _of(self, kind: Literal["acls", "rights"]) -> Entity:
+        named: dict[Resource, str | None] = {
+            "topic": self.topic, "group": self.group, "transactional_id": self.transactional_id,
+        }  # fmt: skip
+        ((resource, name),) = ((key, each) for key, each in named.items() if each is not None)
+        return Entity(kind=kind, resource=resource, name=name)

@@ -1,0 +1,139 @@
+"""Have a broker show another certificate than clients trust."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import StringConstraints
+
+from chaosk import brokertool
+from chaosk.entity import Entity, Settings
+from chaosk.errors import StepError
+from chaosk.inventory import Inventory
+from chaosk.steps._contract import Deed, Fact, Run, Site, Step
+from chaosk.steps._settings import told
+from chaosk.stranger import Stranger, stranger
+
+TAKEN_OVER = 45.0
+"""Seconds until every network thread of a broker shows a new certificate."""
+ListenerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+
+
+class SwapCertificate(Step):
+    """Have brokers show a certificate that no client trusts, without a restart; the undo has them show their own.
+
+    Who is connected goes on. Who connects anew to such a broker is refused its certificate and does not get in, be it
+    a client that was started meanwhile or one that lost its connection. The certificate says what the broker's own
+    says, subject, names and dates, and is signed by nobody but itself: as after a renewal by the wrong authority.
+
+    It is put beside the present one on the broker's host, and Kafka's own tool sets `listener.name.NAME.ssl.keystore.*`
+    of that broker (KIP-226), and sets back what was set there before. The host keeps the undo, and trusts just that
+    certificate for it. It takes once a TLS handshake with the listener shows the new one, and is healed once it shows
+    the former one. For keystores that are PEM, or have no password: of others Kafka refuses it.
+    """
+
+    example: ClassVar[str] = """\
+at: 10s
+swap_certificate: {target: broker 1, certificate: stranger}
+for: 30s
+"""
+    lasting: ClassVar[bool] = True
+
+    target: str
+    """Whose certificate: brokers."""
+    certificate: Literal["stranger"] = "stranger"
+    """What they show: ``stranger``, one that nobody but itself has signed."""
+    listener: ListenerName | None = None
+    """At which listener, by its name in the inventory; without it at the first one for clients."""
+
+    def targets(self) -> tuple[str, ...]:
+        """The one target."""
+        return (self.target,)
+
+    def refused(self, inventory: Inventory, host: str) -> str | None:  # noqa: ARG002 - the same for all hosts
+        """Where Kafka's tool could not log in, or clients come in without TLS."""
+        if not str(inventory.client.get("security.protocol", "")).lower().endswith("ssl"):
+            return f"clients of {inventory.name} come in without TLS, so its brokers show no certificate"
+        return brokertool.refused(inventory)
+
+    def changes(self, site: Site) -> Iterator[Settings]:
+        """The settings of each broker, and what its listener shows."""
+        for broker, listener in self._where(site):
+            yield _of_keystore(broker, listener)
+            yield _shown(broker, listener, None)
+
+    def holds(self, site: Site) -> Iterator[str]:
+        """Each of the certificates."""
+        yield from (str(_shown(broker, listener, None).of) for broker, listener in self._where(site))
+
+    def suits(self, site: Site) -> Iterator[Fact]:
+        """The hosts have the tool."""
+        for broker, _ in self._where(site):
+            host = site.inventory.brokers[broker].host
+            yield Fact(says=f"Kafka's own tool is on {host}", query=brokertool.fits(site.inventory, host))
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """The hosts have the tool."""
+        yield from self.suits(site)
+
+    def inject(self, site: Site) -> Iterator[Deed]:
+        """One command for each broker."""
+        for broker, listener in self._where(site):
+            pem, mark = self._other(site, broker, listener).pem, _mark(site, broker)
+            yield Run(
+                command=brokertool.have_certificate(site.inventory, broker, brokertool.keystore(listener), mark, pem)
+            )
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """Their listeners show it."""
+        for broker, listener in self._where(site):
+            yield _told(_shown(broker, listener, self._other(site, broker, listener).sha256))
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """The settings of before."""
+        for broker, listener in self._where(site):
+            former = site.former_of(_of_keystore(broker, listener))
+            yield Run(command=brokertool.have_former(site.inventory, broker, _mark(site, broker), former))
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """Their listeners show what they showed before, and nothing is set that was not."""
+        for one in self.changes(site):
+            yield _told(site.former_of(one))
+
+    def _where(self, site: Site) -> Iterator[tuple[int, str]]:
+        for node in site.nodes(self.target):
+            if node.kind != "broker":
+                raise StepError(f"{site.entry}: {node} is no broker, and shows no certificate; name brokers")
+            listeners = site.broker(node).listeners
+            name = self.listener or next((name for name, at in listeners.items() if at.clients), None)
+            if name is None or name not in listeners:
+                raise StepError(f"{site.entry}: {node} has no listener {name or 'for clients'} in the inventory")
+            if (why := self.refused(site.inventory, site.broker(node).host)) is not None:
+                raise StepError(f"{site.entry}: {why}")
+            yield int(node.id), name
+
+    def _other(self, site: Site, broker: int, listener: str) -> Stranger:
+        shown = site.former.get(_shown(broker, listener, None).of, {})
+        if "certificate" not in shown:  # on paper, where nobody was asked
+            return Stranger(pem="", sha256="")
+        return stranger(shown["certificate"], f"{site.run_id}/{site.entry}/{broker}")
+
+
+def _told(settings: Settings) -> Fact:
+    """With time for each network thread of a busy broker to take it over."""
+    return told(settings).model_copy(update={"within": TAKEN_OVER})
+
+
+def _of_keystore(broker: int, listener: str) -> Settings:
+    names = (f"{brokertool.keystore(listener)}.location", f"{brokertool.keystore(listener)}.type")
+    return Settings(of=Entity(kind="broker", name=str(broker)), values=dict.fromkeys(names))
+
+
+def _shown(broker: int, listener: str, sha256: str | None) -> Settings:
+    return Settings(of=Entity(kind="certificate", name=str(broker), listener=listener), values={"sha256": sha256})
+
+
+def _mark(site: Site, broker: int) -> str:
+    return hashlib.sha256(f"{site.run_id}/{site.entry}/{broker}".encode()).hexdigest()[:10]

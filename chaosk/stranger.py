@@ -1,0 +1,57 @@
+"""A certificate that nobody trusts, in place of one that everybody does. Pure."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from chaosk.model import Model
+
+_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551  # of P-256: FIPS 186-4, D.1.2.3
+_SERIAL_BITS = 128
+
+
+class Stranger(Model):
+    """A certificate that signs itself, with its key."""
+
+    pem: str
+    """The key as PKCS #8 without a password, then the certificate; both as PEM."""
+    sha256: str
+    """The certificate's fingerprint."""
+
+
+def fingerprint(certificate: bytes) -> str:
+    """SHA-256 of a certificate as DER, in hexadecimal."""
+    return hashlib.sha256(certificate).hexdigest()
+
+
+def stranger(of: str, mark: str) -> Stranger:
+    """One that says all that ``of`` says, a certificate as DER in base64, and is signed by nobody but itself.
+
+    Subject, names and dates are the same, or brokers would not take it for another edition of theirs. Its key follows
+    from ``mark`` alone, so that whoever asks twice gets the same: it protects nothing, as nobody trusts it.
+    """
+    former = x509.load_der_x509_certificate(base64.b64decode(of))
+    seed = int.from_bytes(hashlib.sha512(mark.encode()).digest(), "big")
+    key = ec.derive_private_key(seed % (_ORDER - 1) + 1, ec.SECP256R1())
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(former.subject)
+        .issuer_name(former.subject)
+        .public_key(key.public_key())
+        .serial_number(seed >> _SERIAL_BITS * 3 | 1)
+        .not_valid_before(former.not_valid_before_utc)
+        .not_valid_after(former.not_valid_after_utc)
+    )
+    for names in former.extensions:
+        if isinstance(names.value, x509.SubjectAlternativeName):
+            made = made.add_extension(names.value, critical=names.critical)
+    signed = made.sign(key, hashes.SHA256(), ecdsa_deterministic=True)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    pem = private.decode("ascii") + signed.public_bytes(Encoding.PEM).decode("ascii")
+    return Stranger(pem=pem, sha256=fingerprint(signed.public_bytes(Encoding.DER)))

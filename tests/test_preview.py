@@ -153,12 +153,20 @@ def with_disks(plain: Inventory, count: int) -> Inventory:
     return plain.model_copy(update={"brokers": brokers}) if count > 1 else plain
 
 
+def with_logins(plain: Inventory) -> Inventory:
+    """The same, whose clients come in by TLS, and probes as somebody else than chaosk."""
+    client: dict[str, str | int | bool] = {"security.protocol": "SASL_SSL", "sasl.username": "chaosk"}
+    kafka = plain.kafka.model_copy(update={"client_config": "/etc/kafka/client.properties"})
+    return plain.model_copy(update={"client": client, "probe_client": {"sasl.username": "probes"}, "kafka": kafka})
+
+
 @pytest.mark.parametrize("name", steps())
 def test_every_step_can_be_told(tmp_path: Path, name: str) -> None:
     """The example of each step has a row with words and deeds, and an undo if it lasts."""
     entry = "".join(f"    {line}\n" for line in page("steps", name).example.splitlines())
     kind = steps()[name]
     fitting = kraft_inventory() if kind.needs is not None and kind.needs.mode == "kraft" else switched(inventory())
+    fitting = with_logins(fitting)
     head = HEAD.replace("{writer:", "{reader: {consume: {topic: orders, group: readers}}, writer:")
     (row,) = describe(load_scenario(written(tmp_path, f"{head}  -\n{entry}")), fitting)
     assert row.step == name
@@ -171,6 +179,7 @@ def test_shipped_scenarios_can_be_told() -> None:
     """Each of them, on the brokers and disks that it asks for: no target that an inventory of that shape lacks."""
     for file, loaded in [(path, each) for path in shipped.SCENARIOS for each in load_variants(path).values()]:
         plain = kraft_inventory() if loaded.cluster.mode == "kraft" else inventory(brokers=loaded.cluster.brokers.min)
+        plain = with_logins(plain) if loaded.cluster.secure else plain
         rows = describe(loaded, switched(with_disks(plain, loaded.cluster.data_dirs)))
         assert len(rows) == len(loaded.timeline)
         assert all(row.does for row in rows), file

@@ -16,8 +16,10 @@ from chaosk.cluster import codes
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.coordinator import coordinator
 from chaosk.cluster.views import current
+from chaosk.cluster.wire import PATIENCE
 from chaosk.entity import Entity
 from chaosk.errors import ClusterError
+from chaosk.together import together
 
 THERE = "there"
 """The value of an ACL that there is, and of a right that somebody has."""
@@ -73,9 +75,8 @@ def rights_of(as_probes: Brokers, brokers: Brokers, entity: Entity) -> dict[str,
 def _agreed(
     entity: Entity, brokers: Brokers, request: Callable[[], ApiMessage], read: Callable[[Any], dict[str, str]]
 ) -> dict[str, str]:
-    told = {broker: read(answer) for broker, answer in brokers.ask_all(request).items()}
-    if silent := sorted({broker for view in current(brokers.views()) for broker in view.alive} - told.keys()):
-        raise ClusterError(f"{entity}: {_listed(silent)} did not tell in time")
+    alive = sorted({broker for view in current(brokers.views()) for broker in view.alive})
+    told = dict(zip(alive, together(lambda one: read(brokers.ask(one, request(), PATIENCE)), alive), strict=True))
     first = next(iter(told.values()))
     if others := [broker for broker, one in told.items() if one != first]:
         raise ClusterError(f"{entity}: {_listed(others)} and {_listed([next(iter(told))])} have different ones")

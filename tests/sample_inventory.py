@@ -36,3 +36,13 @@ def on_hosts(*addresses: str) -> Inventory:
 
 INVENTORY = on_hosts("198.18.0.11", "198.18.0.12", "198.18.0.13")
 """The usual one."""
+
+
+LOGIN: dict[str, str | int | bool] = {"security.protocol": "SASL_SSL", "sasl.username": "chaosk"}
+
+
+def secured(inventory: Inventory, **more: object) -> Inventory:
+    """The cluster with a login for chaosk and one for the probes."""
+    kafka = inventory.kafka.model_copy(update={"client_config": "/etc/client"})
+    logins = {"client": LOGIN, "probe_client": {"sasl.username": "probes"}, "kafka": kafka}
+    return inventory.model_copy(update={**logins, **more})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from fake_live import kraft_inventory
-from sample_inventory import INVENTORY
+from sample_inventory import INVENTORY, secured
 
 from chaosk import lease
 from chaosk.errors import StepError
@@ -134,7 +134,7 @@ LASTING = tuple(
 @pytest.mark.parametrize("name", LASTING)
 def test_every_step_that_harms_a_host_can_be_undone_by_the_host(name: str) -> None:
     """The example of each lasting step on servers, hosts or the network yields a lease for every host it touches."""
-    inventory = kraft_inventory(combined=1) if "controller" in name else _switched(INVENTORY)
+    inventory = kraft_inventory(combined=1) if "controller" in name else secured(_switched(INVENTORY))
     entry = Entry.model_validate({"name": "entry-1", **yaml.safe_load(steps()[name].example)})
     harm = aim(entry, inventory, ExampleCluster(inventory), 1, "run-1")
     touched = {deed.command.host for deed in harm.inject if isinstance(deed, Run)}

@@ -74,4 +74,9 @@ def _paper(keepers: str) -> Inventory:
         for n in (1, 2, 3)
     }
     kept = {n: {**process, "host": f"node{n}"} for n in (11, 12, 13)}
-    return Inventory.model_validate({"name": "paper", "hosts": hosts, "brokers": brokers, keepers: kept})
+    logins = {
+        "client": {"security.protocol": "SASL_SSL", "sasl.username": "chaosk"},
+        "probe_client": {"sasl.username": "probes"},
+        "kafka": {"client_config": "/etc/client.properties"},
+    }
+    return Inventory.model_validate({"name": "paper", "hosts": hosts, "brokers": brokers, keepers: kept, **logins})

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 import yaml
 from fake_live import FakeLive, inventory, kraft_inventory, state
+from sample_inventory import secured
 
 from chaosk.decision import Decision, What
 from chaosk.errors import ChaoskError, StepError
@@ -122,7 +123,7 @@ def test_aimed_twice_at_the_same_it_is_the_same(name: str) -> None:
     example = yaml.safe_load(steps()[name].example)
     one = Entry.model_validate({"name": "a", name: example[name]})
     faults = []
-    for cluster in (inventory(), kraft_inventory()):
+    for cluster in (secured(inventory()), kraft_inventory()):
         scene = Scene(cluster, ExampleCluster(cluster), Random(0))  # noqa: S311 - one of many
         with suppress(ChaoskError):
             aims = {text: parse_target(text).resolve(scene) for text in one.step.targets()}

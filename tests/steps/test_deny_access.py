@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
+from sample_inventory import secured
 
 from chaosk.entity import Entity, Settings
 from chaosk.errors import StepError
@@ -19,14 +20,6 @@ WRITE = "deny_access: {topic: orders, operations: [write]}"
 ACLS = Entity(kind="acls", resource="topic", name="orders")
 RIGHTS = Entity(kind="rights", resource="topic", name="orders")
 ALLOW, DENY = "allow all User:*", "deny write User:probes"
-LOGIN: dict[str, str | int | bool] = {"security.protocol": "SASL_SSL", "sasl.username": "chaosk"}
-
-
-def secured(inventory: Inventory, **more: object) -> Inventory:
-    """The cluster with a login for chaosk and one for the probes."""
-    kafka = inventory.kafka.model_copy(update={"client_config": "/etc/client"})
-    logins = {"client": LOGIN, "probe_client": {"sasl.username": "probes"}, "kafka": kafka}
-    return inventory.model_copy(update={**logins, **more})
 
 
 def at(inventory: Inventory, former: dict[str, str] | None = None) -> Site:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
+from sample_inventory import secured
 
 from chaosk.entity import Entity, Settings
 from chaosk.errors import StepError
@@ -17,7 +18,6 @@ from chaosk.steps._contract import Run, Site
 from chaosk.stranger import stranger
 
 from .conftest import BROKERS, HOSTS, site, step
-from .test_deny_access import secured
 
 SWAP = "swap_certificate: {target: it}"
 SHOWN = Entity(kind="certificate", name="1", listener="CLIENT")

@@ -134,7 +134,7 @@ class Field:
     def _nothing(self, *_: object) -> tuple[str, ...]:
         return ()
 
-    preflight = excuse = open = stop_watcher = unhealthy = sight = _nothing
+    tell_remakings = preflight = excuse = open = stop_watcher = unhealthy = sight = _nothing
 
 
 class Analyst:

@@ -87,6 +87,7 @@ def _context(settings: Mapping[str, Any]) -> ssl.SSLContext:
         if settings.get(name):
             raise PreflightError(f"client.{name}: chaosk's own connections to brokers cannot use it; {instead}")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # Python's own default, which Debian's build leaves to OpenSSL
     context.check_hostname = str(settings.get("ssl.endpoint.identification.algorithm", "https")).lower() == "https"
     if str(settings.get("enable.ssl.certificate.verification", "true")).lower() in {"false", "f", "0"}:
         context.check_hostname = False

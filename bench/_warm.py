@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 ARGUMENTS = (
-    "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-cov", "-o", "tmp_path_retention_policy=none",
+    "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "tmp_path_retention_policy=none",
     "--rootdir", str(ROOT), str(ROOT / "tests" / "analysis"),
 )  # fmt: skip
 BROAD = 3

@@ -220,6 +220,7 @@ def altered(lab_inventory: Path, folder: Path, **client: object) -> Path:
         "ssl.ca.location": str(home / "ca.pem"), "sasl.password": {"file": str(home / "client_password")},
         **{name.replace("_", "."): value for name, value in client.items()},
     }  # fmt: skip
+    found["probe_client"]["sasl.password"] = {"file": str(home / found["probe_client"]["sasl.password"]["file"])}
     path = folder / "inventory.yaml"
     path.write_text(yaml.safe_dump(found), "utf-8")
     return path

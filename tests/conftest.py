@@ -28,6 +28,11 @@ os.umask(USUAL_UMASK)
 SPREAD = ("analysis", "truth")
 """Folders whose tests share a session of Spark alone, which each process can have: their files go wherever there is
 time."""
+LONGEST = (
+    "run", "steps", "run/on_lab_losses", "release/on_lab_gate", "probes/on_lab", "run/on_lab_secure", "bench",
+    "tutorial",
+)  # fmt: skip
+"""Folders of five minutes and more, which go first: one that went last would leave the other processes idle."""
 _FOLDER = pytest.StashKey[ExitStack]()
 TOOLS = {
     "spark": ("java",),
@@ -75,10 +80,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):
         latest = {folder_of(item.nodeid): _lateness(item) for item in items}
         items.sort(key=lambda item: latest[folder_of(item.nodeid)], reverse=True)
+        items.sort(key=lambda item: _place(folder_of(item.nodeid)))
 
 
 def _lateness(item: pytest.Item) -> list[bool]:
     return [item.get_closest_marker(tier) is not None for tier in reversed(TIERS)]
+
+
+def _place(folder: str) -> int:
+    return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
 
 
 def folder_of(nodeid: str) -> str:

@@ -169,3 +169,19 @@ def test_what_a_folder_needs_is_gone_after_its_last_test(inner: pytest.Pytester)
 def test_the_folder_of_a_test(nodeid: str, folder: str) -> None:
     """The first one below `tests`, or one with a lab of its own in it; the file where there is none."""
     assert runpy.run_path(str(CONFTEST))["folder_of"](nodeid) == folder
+
+
+def test_the_longest_folders_go_first(inner: pytest.Pytester) -> None:
+    """Of several processes the first has them at once, whatever else there is before them in the alphabet."""
+    log = inner.path / "log"
+    for folder in ("a", "bench", "run/on_lab_losses"):
+        where = inner.path / "tests" / folder
+        where.mkdir(parents=True)
+        (where / "test_it.py").write_text(f"def test_it():\n    open('{log}', 'a').write('{folder} ')\n", "utf-8")
+    inner.runpytest_subprocess("--import-mode=importlib", "--numprocesses=1").assert_outcomes(passed=3)
+    assert log.read_text("utf-8").split() == ["run/on_lab_losses", "bench", "a"]
+
+
+def test_the_longest_folders_are_there() -> None:
+    """A folder that was renamed is not waited for under its old name."""
+    assert [name for name in runpy.run_path(str(CONFTEST))["LONGEST"] if not (CONFTEST.parent / name).is_dir()] == []

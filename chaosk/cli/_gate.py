@@ -67,6 +67,7 @@ def play(gate: Gate, folder: Path) -> int:
     from chaosk.release.outcome import exit_code  # noqa: PLC0415
     from chaosk.release.regression import compare  # noqa: PLC0415
     from chaosk.run.signals import heard  # noqa: PLC0415
+    from chaosk.run.standby import standing_by  # noqa: PLC0415
 
     private.keep_private()
     stop, again, folder = threading.Event(), threading.Event(), made(folder)
@@ -76,7 +77,7 @@ def play(gate: Gate, folder: Path) -> int:
         return child.run(_words(one, gate, folder, lane), stop, again, lane.label if several else "")
 
     hands = Hands(run, _leaving(), _say)
-    with heard(stop, _say, again.set):
+    with standing_by(folder / "analysis.log"), heard(stop, _say, again.set):
         gate = conduct(gate, folder, hands, stop)
     if gate.baseline is not None:
         gate = gate.model_copy(update={"comparisons": compare(gate, record.load(Path(gate.baseline)))})

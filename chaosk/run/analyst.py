@@ -1,4 +1,4 @@
-"""The analysis beside the run: its JVM starts and warms up while the probes drain, so its start costs nothing."""
+"""The analysis beside the run: its JVM starts and warms up while the timeline runs, so that its start costs nothing."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from chaosk.errors import AnalysisError
 from chaosk.eventstore import length
+from chaosk.run.niceness import step_back
+from chaosk.run.standby import at_hand
 from chaosk.rundir import RunDir
 
 _AT_LEAST = 900.0
 _PER_MILLION = 100.0
 """Two cores take ten."""
-_NICENESS = 5
-"""A third of what others get: at 10, a tenth, judging beside another run took minutes, and nobody can take it back."""
 
 
 def patience(rows: int) -> float:
@@ -27,26 +26,39 @@ def patience(rows: int) -> float:
 
 
 class Analyst:
-    """``python -m chaosk.analysis RUN_DIR --wait`` as a child that is told to go when the events are closed."""
+    """The analysis that stands by, if there is one, or ``python -m chaosk.analysis RUN_DIR --wait`` as a child.
+
+    Either starts Spark at once, and is told to go when the events are closed.
+    """
 
     def __init__(self, rundir: RunDir) -> None:
         self._rundir = rundir
         self._log = rundir.root / "analysis.log"
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "chaosk.analysis", str(rundir.root), "--wait"],
+        self._standby = at_hand()
+        self._process = self._child() if self._standby is None else None
+
+    def _child(self) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "chaosk.analysis", str(self._rundir.root), "--wait"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
                 # Its warm-up must not take the processor from the probes whose latency is measured.
-                preexec_fn=_step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
+                preexec_fn=step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
                 start_new_session=True,
             )
 
     def judge(self) -> dict[str, Any]:
         """Let it judge and wait for it: what it printed last (its timings). Raises AnalysisError with its words."""
         longest = patience(length(self._rundir))
+        if self._standby is not None:
+            told = self._standby.judge(self._rundir.root, longest)
+            self._log.write_text(f"the analysis that stood by: {told or 'gave no answer'}\n", "utf-8")
+            if told is not None:
+                return told
+        self._process = self._process or self._child()
         try:
             out, _ = self._process.communicate(b"go\n", timeout=longest)
         except subprocess.TimeoutExpired as error:
@@ -60,6 +72,10 @@ class Analyst:
 
     def close(self) -> None:
         """End it if it still runs."""
+        if self._standby is not None:
+            self._standby.close()
+        if self._process is None:
+            return
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()
@@ -70,14 +86,3 @@ class Analyst:
     def _last_words(self) -> str:
         lines = Path(self._log).read_text("utf-8", "replace").strip().splitlines()
         return f"{' / '.join(lines[-3:])} (all of it in {self._log})"
-
-
-def _step_back() -> None:
-    """Let others go first: those of this session, and other sessions.
-
-    Where Linux groups tasks by session (autogroup, Debian's default), it weighs sessions against each other by a
-    niceness of their own, and a task's only says where it stands within its session: see sched(7).
-    """
-    os.nice(_NICENESS)
-    with suppress(OSError):  # a kernel without such groups, or another one was set less than 100 ms ago
-        Path("/proc/self/autogroup").write_text(str(_NICENESS), "ascii")

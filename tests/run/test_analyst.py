@@ -65,6 +65,7 @@ def test_one_that_takes_too_long_is_ended(rundir: RunDir, tmp_path: Path, monkey
     found = Analyst(rundir)
     with pytest.raises(AnalysisError, match=r"took over 0 s; see .*analysis\.log"):
         found.judge()
+    assert found._process is not None
     assert found._process.poll() is not None
 
 

@@ -17,6 +17,7 @@ from junitparser import JUnitXml
 from on_lab import until
 
 from chaosk.release.record import Gate, load
+from chaosk.run.standby import VARIABLE
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
@@ -44,8 +45,14 @@ def gate(lab_inventory: Path, tmp_path: Path) -> Iterator[Callable[..., subproce
     subprocess.run(halt, capture_output=True, timeout=300, check=True)
 
 
-def test_a_folder_of_three(gate: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
-    """One command, unattended: all three pass, one of them because it fails as predicted; all is healed and told."""
+def test_a_folder_of_three(
+    gate: Callable[..., subprocess.Popen[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One command, unattended: all three pass, one of them because it fails as predicted; all is healed and told.
+
+    One analysis judged them all, the gate's own, and nothing went wrong in it.
+    """
+    monkeypatch.delenv(VARIABLE)
     folder = tmp_path / "scenarios" / "nested"
     folder.mkdir(parents=True)
     for name in THREE:
@@ -64,6 +71,10 @@ def test_a_folder_of_three(gate: Callable[..., subprocess.Popen[str]], tmp_path:
     figures = {one.metric: one.value for one in told.attempts[2].figures}
     assert (figures["acknowledged_records"] or 0) > 1000
     assert "unavailability" in figures
+    judged = [path.read_text("utf-8") for path in place.glob("runs/**/analysis.log")]
+    assert [said.partition(":")[0] for said in judged] == ["the analysis that stood by"] * 3
+    assert not [said for said in judged if "gave no answer" in said]
+    assert (place / "analysis.log").read_text("utf-8") == ""
     suite = JUnitXml.fromfile(str(place / "junit.xml"))
     assert (suite.failures, suite.errors, suite.skipped) == (0, 0, 0)
     assert "3 of 3 runs passed" in (place / "gate.md").read_text("utf-8")

@@ -1,0 +1,112 @@
+"""``python -m chaosk.analysis.standby DESCRIPTOR``: judges one run after the other in one session of Spark.
+
+It is asked over a listening socket that it inherits (``chaosk.run.standby`` keeps it): who connects will have a run to
+judge, so Spark starts then; a line with the path of the run directory, as JSON, is the run. The answer is a line like
+the last one of ``python -m chaosk.analysis``. There is none for a large run, whose JVM needs settings of its own, nor
+for one that could not be judged: then all of this ends, since nothing may be left in a session that went wrong, and
+whoever asked finds out by himself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socketserver
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from socket import socket
+from typing import TYPE_CHECKING, TypeVar
+
+from chaosk import private
+from chaosk.errors import ExitCode
+from chaosk.eventstore import length
+from chaosk.rundir import existing
+from chaosk.worker.lifeline import watch_parent
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+
+
+class Judge:
+    """A session, which only one thread may use; it is started when it is needed."""
+
+    def __init__(self, spark: SparkSession | None = None) -> None:
+        self._spark = spark
+
+    def ready(self) -> SparkSession:
+        """Start Spark, if it is not there, and warm it up if there is time."""
+        from chaosk.analysis.spark import session  # noqa: PLC0415 - nobody may ever ask
+        from chaosk.analysis.warmup import warm_up, worthwhile  # noqa: PLC0415 - as above
+
+        if self._spark is None:
+            self._spark = session()
+            if worthwhile():
+                warm_up(self._spark)
+        return self._spark
+
+    def answer(self, root: Path) -> bytes:
+        """Judge a run: the line to answer with; nothing if it is too large."""
+        from chaosk.analysis.analyze import analyze  # noqa: PLC0415 - as above
+        from chaosk.analysis.process import close_events  # noqa: PLC0415 - as above
+        from chaosk.analysis.spark import LARGE  # noqa: PLC0415 - as above
+
+        spark, rundir = self.ready(), existing(root)
+        close_events(rundir)
+        if length(rundir) >= LARGE:
+            return b""
+        began = time.monotonic()
+        verdict = analyze(spark, rundir)
+        spark.catalog.clearCache()  # the next run is none of this one's business
+        seconds = {"judge": round(time.monotonic() - began, 3)}
+        told = {"verdict": str(rundir.verdict), "outcome": verdict.verdict, "seconds": seconds}
+        return json.dumps(told).encode() + b"\n"
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """A thread for each who is connected: they mostly wait."""
+
+    daemon_threads = True
+
+
+def serve(listener: socket) -> None:
+    """Answer until the parent is gone."""
+    judge = Judge()
+    pool = ThreadPoolExecutor(1, "judge")
+
+    def done(work: Callable[[], T]) -> T:
+        try:
+            return pool.submit(work).result()
+        except BaseException:  # noqa: BLE001 - whatever it is
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(ExitCode.INTERNAL)  # the JVM ends with its standard input
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            done(judge.ready)
+            with suppress(OSError):  # who asked may be gone
+                if line := self.rfile.readline():
+                    self.wfile.write(done(lambda: judge.answer(Path(json.loads(line)))))
+
+    with _Server("", Handler, bind_and_activate=False) as server:
+        server.socket.close()
+        server.socket = listener
+        server.serve_forever()
+
+
+def main(words: list[str]) -> None:
+    """Serve at an inherited descriptor."""
+    private.keep_private()
+    watch_parent(lambda: os._exit(ExitCode.PASS))
+    serve(socket(fileno=int(words[0])))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

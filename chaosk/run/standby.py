@@ -1,0 +1,108 @@
+"""An analysis that stands by for several runs: where it is found, how it is asked, and who keeps it.
+
+Judging a run took 22 to 28 s of processor time in a JVM of its own, and 4 to 8 in one that had judged before. So
+whoever makes several runs, as ``chaosk gate`` does, keeps one (``standing_by``), and each run asks that one first. It
+is never needed: a run that finds none, or gets no answer, starts an analysis of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from chaosk.run.niceness import step_back
+
+VARIABLE = "CHAOSK_STANDBY"
+"""The environment variable that holds the path of its socket."""
+_CONNECT = 5.0
+_END = 10.0
+
+
+class Standby:
+    """A connection to it. It starts Spark as soon as there is one, so it is made before there is anything to judge."""
+
+    def __init__(self, path: str) -> None:
+        """Connect; raises OSError where there is nobody."""
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.settimeout(_CONNECT)
+            self._socket.connect(path)
+        except OSError:
+            self._socket.close()
+            raise
+
+    def judge(self, root: Path, patience: float) -> dict[str, Any] | None:
+        """Have it judge a run directory: how long that took; None if it did not within so many seconds, or cannot."""
+        try:
+            self._socket.settimeout(patience)
+            self._socket.sendall(json.dumps(str(root)).encode() + b"\n")
+            with self._socket.makefile("rb") as answer:
+                told: dict[str, Any] = json.loads(answer.readline())
+        except (OSError, ValueError):
+            return None
+        return told
+
+    def close(self) -> None:
+        """Leave it to others."""
+        self._socket.close()
+
+
+def at_hand() -> Standby | None:
+    """The one that the environment names, if it is there."""
+    path = os.environ.get(VARIABLE)
+    if path:
+        with suppress(OSError):
+            return Standby(path)
+    return None
+
+
+@contextmanager
+def standing_by(log: Path) -> Iterator[None]:
+    """Keep one for the processes that are started meanwhile, if there is none; what it says goes to ``log``.
+
+    It costs next to nothing until somebody asks, and ends when this does, however that comes about.
+    """
+    if (there := at_hand()) is not None:
+        there.close()
+        yield
+        return
+    folder, former = tempfile.mkdtemp(prefix="chaosk-standby-"), os.environ.get(VARIABLE)
+    path = os.path.join(folder, "socket")  # noqa: PTH118 - for the environment
+    try:
+        with socket.socket(socket.AF_UNIX) as listener, log.open("ab") as words:
+            listener.bind(path)
+            listener.listen(128)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "chaosk.analysis.standby", str(listener.fileno())],
+                stdin=subprocess.PIPE, stdout=words, stderr=words, pass_fds=[listener.fileno()],
+                preexec_fn=step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
+                start_new_session=True,
+            )  # fmt: skip
+        os.environ[VARIABLE] = path
+        try:
+            yield
+        finally:
+            os.environ.pop(VARIABLE, None)
+            if former is not None:
+                os.environ[VARIABLE] = former
+            _end(process)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """It ends as its standard input does."""
+    try:
+        process.communicate(timeout=_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

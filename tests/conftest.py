@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +35,11 @@ LONGEST = (
     "tutorial",
 )  # fmt: skip
 """Folders of five minutes and more, which go first: one that went last would leave the other processes idle."""
+STANDBY = "CHAOSK_STANDBY"
+OWN = ("tutorial",)
+"""Folders whose runs are judged as a user's are, each by an analysis of its own."""
 _FOLDER = pytest.StashKey[ExitStack]()
+_STANDBY = pytest.StashKey[str]()
 TOOLS = {
     "spark": ("java",),
     "lab": ("java", "mvn", "ip", "iptables", "unshare", "nsenter", "sshd", "sudo"),
@@ -53,10 +59,39 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C reach what tests start also where a shell runs them in its background, which has it ignored."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl-C reach what tests start also where a shell runs them in its background, which has it ignored.
+
+    And keep one analysis for the runs of the labs' tests: a JVM for each of them took a quarter of all their time.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Teller(config))
+    if config.rootpath == Path(__file__).parents[1] and not lacking("lab"):
+        from chaosk.run.standby import standing_by
+
+        if not hasattr(config, "workerinput"):
+            stack = ExitStack()
+            config.add_cleanup(stack.close)
+            log = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "standby.log"
+            stack.enter_context(standing_by(log))
+        config.stash[_STANDBY] = os.environ[STANDBY]
+
+
+class _Teller:
+    """Says what failed when it does: a run that is ended before its summary has said it then."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """One line."""
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            why = str(getattr(crash, "message", "") or report.longreprtext).partition("\n")[0]
+            terminal.write_line(f"\n{report.nodeid} failed ({report.when}): {why}")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -106,6 +141,12 @@ def _make_way(item: pytest.Item) -> None:
     if _helps(getattr(item.config, "workerinput", {}).get("workerid", "")):
         in_time = item.get_closest_marker("lab") and os.geteuid() == 0
         os.setpriority(os.PRIO_PROCESS, 0, USUAL_NICENESS if in_time else IDLE_NICENESS)
+
+
+def _judge_by_whom(item: pytest.Item) -> None:
+    os.environ.pop(STANDBY, None)
+    if item.get_closest_marker("lab") and folder_of(item.nodeid) not in OWN and _STANDBY in item.config.stash:
+        os.environ[STANDBY] = item.config.stash[_STANDBY]
 
 
 def _helps(worker: str) -> bool:
@@ -159,6 +200,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if item.get_closest_marker(tier) and (reason := lacking(tier)):
             pytest.skip(reason)
     _make_way(item)
+    _judge_by_whom(item)
     os.umask(USUAL_UMASK)
 
 

@@ -185,3 +185,14 @@ def test_the_longest_folders_go_first(inner: pytest.Pytester) -> None:
 def test_the_longest_folders_are_there() -> None:
     """A folder that was renamed is not waited for under its old name."""
     assert [name for name in runpy.run_path(str(CONFTEST))["LONGEST"] if not (CONFTEST.parent / name).is_dir()] == []
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_failure_is_said_at_once(inner: pytest.Pytester, processes: str) -> None:
+    """Which test it was, and why, stands before what comes next: CI may end the run before its summary."""
+    inner.makepyfile(
+        "def test_bad():\n    assert 1 == 2, 'not today'\n\ndef test_good():\n    import time; time.sleep(1)\n"
+    )
+    result = inner.runpytest_subprocess(f"--numprocesses={processes}")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*::test_bad failed (call): AssertionError: not today*", "*100%*", "*= FAILURES =*"])

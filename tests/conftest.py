@@ -10,6 +10,8 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
+import time
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,6 +37,8 @@ LONGEST = (
     "tutorial",
 )  # fmt: skip
 """Folders of five minutes and more, which go first: one that went last would leave the other processes idle."""
+LONG = 400.0
+"""Seconds that a test may take before it is named: the longest takes some 300."""
 STANDBY = "CHAOSK_STANDBY"
 OWN = ("tutorial",)
 """Folders whose runs are judged as a user's are, each by an analysis of its own."""
@@ -80,18 +84,41 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Teller:
-    """Says what failed when it does: a run that is ended before its summary has said it then."""
+    """Says what failed when it does, and what takes long: a run that is ended before its summary has said it then."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._config = config
+        self._config, self._began, self._over = config, dict[str, float](), threading.Event()
+
+    def pytest_sessionstart(self) -> None:
+        if getattr(self._config.option, "numprocesses", None):  # a test in this process has taken its streams
+            threading.Thread(target=self._watch, daemon=True).start()
+
+    def pytest_sessionfinish(self) -> None:
+        self._over.set()
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._began[nodeid] = time.monotonic()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._began.pop(nodeid, None)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """One line."""
-        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
-        if report.failed and terminal is not None:
+        if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             why = str(getattr(crash, "message", "") or report.longreprtext).partition("\n")[0]
-            terminal.write_line(f"\n{report.nodeid} failed ({report.when}): {why}")
+            self._say(f"{report.nodeid} failed ({report.when}): {why}")
+
+    def _watch(self) -> None:
+        said = set[str]()
+        while not self._over.wait(LONG / 10):
+            for nodeid, began in tuple(self._began.items()):
+                if nodeid not in said and time.monotonic() - began > LONG:
+                    said.add(nodeid)
+                    self._say(f"{nodeid} has been under way for {LONG:g} s")
+
+    def _say(self, line: str) -> None:
+        if (terminal := self._config.pluginmanager.get_plugin("terminalreporter")) is not None:
+            terminal.write_line(f"\n{line}")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

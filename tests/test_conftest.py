@@ -196,3 +196,13 @@ def test_a_failure_is_said_at_once(inner: pytest.Pytester, processes: str) -> No
     result = inner.runpytest_subprocess(f"--numprocesses={processes}")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*::test_bad failed (call): AssertionError: not today*", "*100%*", "*= FAILURES =*"])
+
+
+def test_what_takes_long_is_named_meanwhile(inner: pytest.Pytester) -> None:
+    """Once, and only what does: a run that is ended for taking too long has said what it was at."""
+    inner.makeconftest(CONFTEST.read_text(encoding="utf-8").replace("LONG = 400.0", "LONG = 0.8"))
+    inner.makepyfile("import time\n\ndef test_long():\n    time.sleep(2)\n\ndef test_short():\n    pass\n")
+    result = inner.runpytest_subprocess("--numprocesses=2")
+    result.assert_outcomes(passed=2)
+    said = [line for line in result.outlines if "under way" in line]
+    assert [line.rpartition("::")[2] for line in said] == ["test_long has been under way for 0.8 s"]

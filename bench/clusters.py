@@ -1,10 +1,11 @@
 """Every scenario on every kind of cluster that the lab has: a table of verdicts.
 
-``python bench clusters [CLUSTER...] [--only PATTERN] [--times N] [--csv FILE] [--lab NAME] [--table]``: needs root.
+``python bench clusters [CLUSTER...] [--only PATTERN] [--times N] [--csv FILE] [--lab NAME] [--table | --gate DIR]``:
+needs root.
 Brings up one lab after the other and runs each file of ``scenarios/`` on it that is for such a cluster, in each of its
 variants, by ``chaosk run``, healing the lab between them. Each run becomes a row of the CSV file at once, and what has
 as many rows as is wanted is not run again, so that hours of work can be broken off. ``--table`` runs nothing and prints
-the file as Markdown.
+the file as Markdown; ``--gate`` runs nothing and adds a row for each run of a gate that was made on labs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from chaosk import lab
 from chaosk.document import load_variants
 from chaosk.document.kinds import is_space
 from chaosk.lablayout import LabLayout
+from chaosk.release.record import load
 from chaosk.run.place import dressed
+from chaosk.run.standby import standing_by
 from chaosk.scenario import Scenario
 
 HERE = Path(__file__).resolve().parent.parent
@@ -111,6 +114,20 @@ def run(cluster: str, layout: LabLayout, case: Case, folder: Path) -> Row:
     )  # fmt: skip
 
 
+def rows_of(folder: Path) -> Iterator[Row]:
+    """The runs of a gate that came to a verdict, on the clusters of this table."""
+    for one in load(folder).attempts:
+        mode = "zookeeper" if "ZooKeeper" in one.cluster else "kraft"
+        machines = "vms" if (one.lab or "").startswith("vm") else "hosts"
+        cluster = f"{machines}-{'.'.join((one.kafka or '').split('.')[:2])}-{mode}"
+        if one.verdict is None or cluster not in CLUSTERS:
+            continue
+        verdict = json.loads((folder / (one.folder or "") / "verdict.json").read_text("utf-8"))
+        name = f"{Path(one.file).stem}: {one.variant}" if one.variant else Path(one.file).stem
+        expected = "no" if one.exit_code else "yes"
+        yield Row(cluster, name, verdict["found"], expected, f"{one.seconds or 0:.0f}", verdict["summary"])
+
+
 def say(line: str) -> None:
     """What the lab tells: not part of the result."""
     print(line, file=sys.stderr, flush=True)
@@ -170,11 +187,16 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, default=HERE / "docs/measured/clusters.csv")
     parser.add_argument("--lab", default="table", help="the name of the labs: of another name they can be side by side")
     parser.add_argument("--table", action="store_true", help="run nothing, print the file as a table")
+    parser.add_argument("--gate", type=Path, metavar="DIR", help="run nothing, add the runs of a gate's folder")
     chosen = parser.parse_args()
     if unknown := set(chosen.clusters) - set(CLUSTERS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     if chosen.table:
         print(table(rows(chosen.csv)))
+        return
+    if chosen.gate is not None:
+        for row in rows_of(chosen.gate):
+            append(chosen.csv, row)
         return
     for cluster in chosen.clusters or CLUSTERS:
         try:
@@ -194,7 +216,10 @@ def everything(cluster: str, name: str, pattern: str, times: int, file: Path) ->
         (shaped(layout, case.scenario), case) for case in cases()
         if known[cluster, case.name] < times and fnmatch(case.path.stem, pattern) and fits(case.scenario, layout)
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as folder,
+        standing_by(Path(folder) / "analysis.log"),
+    ):
         for wanted, case in sorted(every, key=lambda each: (each[0].model_dump_json(), each[1].name)):
             if up is not None and up != wanted:
                 lab.down(up.name, say, force=True)

@@ -66,7 +66,7 @@ def in_ci() -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C reach what tests start also where a shell runs them in its background, which has it ignored.
 
-    And keep one analysis for the runs of the labs' tests: a JVM for each of them took a quarter of all their time.
+    And keep one analysis for the runs of the labs' tests: one that has judged before takes a third of the time.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

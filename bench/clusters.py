@@ -70,7 +70,12 @@ def cases() -> Iterator[Case]:
         if is_space(path):
             continue
         for variant, scenario in load_variants(path).items():
-            yield Case(f"{path.stem}: {variant}" if variant else path.stem, path, variant, scenario)
+            yield Case(named(path, variant), path, variant, scenario)
+
+
+def named(path: Path, variant: str) -> str:
+    """What a scenario is called in the table."""
+    return f"{path.stem}: {variant}" if variant else path.stem
 
 
 def fits(scenario: Scenario, layout: LabLayout) -> bool:
@@ -123,7 +128,7 @@ def rows_of(folder: Path) -> Iterator[Row]:
         if one.verdict is None or cluster not in CLUSTERS:
             continue
         verdict = json.loads((folder / (one.folder or "") / "verdict.json").read_text("utf-8"))
-        name = f"{Path(one.file).stem}: {one.variant}" if one.variant else Path(one.file).stem
+        name = named(Path(one.file), one.variant)
         expected = "no" if one.exit_code else "yes"
         yield Row(cluster, name, verdict["found"], expected, f"{one.seconds or 0:.0f}", verdict["summary"])
 

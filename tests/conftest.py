@@ -72,15 +72,14 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Teller(config))
-    if config.rootpath == Path(__file__).parents[1] and not lacking("lab"):
-        from chaosk.run.standby import standing_by
+        if config.rootpath == Path(__file__).parents[1] and not lacking("lab"):
+            from chaosk.run.standby import standing_by
 
-        if not hasattr(config, "workerinput"):
             stack = ExitStack()
             config.add_cleanup(stack.close)
             log = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "standby.log"
             stack.enter_context(standing_by(log))
-        config.stash[_STANDBY] = os.environ[STANDBY]
+    config.stash[_STANDBY] = os.environ.get(STANDBY, "")
 
 
 class _Teller:
@@ -172,8 +171,8 @@ def _make_way(item: pytest.Item) -> None:
 
 def _judge_by_whom(item: pytest.Item) -> None:
     os.environ.pop(STANDBY, None)
-    if item.get_closest_marker("lab") and folder_of(item.nodeid) not in OWN and _STANDBY in item.config.stash:
-        os.environ[STANDBY] = item.config.stash[_STANDBY]
+    if item.get_closest_marker("lab") and folder_of(item.nodeid) not in OWN and (path := item.config.stash[_STANDBY]):
+        os.environ[STANDBY] = path
 
 
 def _helps(worker: str) -> bool:

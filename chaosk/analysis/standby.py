@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socketserver
 import sys
 import time
@@ -104,8 +105,14 @@ def serve(listener: socket) -> None:
 def main(words: list[str]) -> None:
     """Serve at an inherited descriptor."""
     private.keep_private()
-    watch_parent(lambda: os._exit(ExitCode.PASS))
-    serve(socket(fileno=int(words[0])))
+    listener = socket(fileno=int(words[0]))
+
+    def orphaned() -> None:
+        shutil.rmtree(Path(listener.getsockname()).parent, ignore_errors=True)  # who keeps it may have been killed
+        os._exit(ExitCode.PASS)
+
+    watch_parent(orphaned)
+    serve(listener)
 
 
 if __name__ == "__main__":

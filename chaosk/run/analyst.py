@@ -53,15 +53,12 @@ class Analyst:
     def judge(self) -> dict[str, Any]:
         """Let it judge and wait for it: what it printed last (its timings). Raises AnalysisError with its words."""
         longest = patience(length(self._rundir))
-        if self._standby is not None:
-            told = self._standby.judge(self._rundir.root, longest)
-            self._log.write_text(f"the analysis that stood by: {told or 'gave no answer'}\n", "utf-8")
-            if told is not None:
-                return told
-        self._process = self._process or self._child()
         try:
+            if (told := self._asked(longest)) is not None:
+                return told
+            self._process = self._process or self._child()
             out, _ = self._process.communicate(b"go\n", timeout=longest)
-        except subprocess.TimeoutExpired as error:
+        except (TimeoutError, subprocess.TimeoutExpired) as error:
             self.close()
             raise AnalysisError(f"the analysis took over {longest:.0f} s; see {self._log}") from error
         lines = out.decode("utf-8", "replace").strip().splitlines()
@@ -69,6 +66,14 @@ class Analyst:
             raise AnalysisError(f"the analysis ended with {self._process.returncode}: {self._last_words()}")
         result: dict[str, Any] = json.loads(lines[-1])
         return result
+
+    def _asked(self, longest: float) -> dict[str, Any] | None:
+        """The answer of the analysis that stands by; None if there is none, or it gives none."""
+        if self._standby is None:
+            return None
+        told = self._standby.judge(self._rundir.root, longest)
+        self._log.write_text(f"the analysis that stood by: {told or 'gave no answer'}\n", "utf-8")
+        return told
 
     def close(self) -> None:
         """End it if it still runs."""

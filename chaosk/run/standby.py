@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +40,17 @@ class Standby:
             raise
 
     def judge(self, root: Path, patience: float) -> dict[str, Any] | None:
-        """Have it judge a run directory: how long that took; None if it did not within so many seconds, or cannot."""
+        """Have it judge a run directory: how long that took; None if it cannot.
+
+        Raises TimeoutError if it has not within so many seconds: it may still be writing there.
+        """
         try:
             self._socket.settimeout(patience)
             self._socket.sendall(json.dumps(str(root)).encode() + b"\n")
             with self._socket.makefile("rb") as answer:
                 told: dict[str, Any] = json.loads(answer.readline())
+        except TimeoutError:
+            raise
         except (OSError, ValueError):
             return None
         return told
@@ -69,34 +73,34 @@ def at_hand() -> Standby | None:
 def standing_by(log: Path) -> Iterator[None]:
     """Keep one for the processes that are started meanwhile, if there is none; what it says goes to ``log``.
 
-    It costs next to nothing until somebody asks, and ends when this does, however that comes about.
+    It costs next to nothing until somebody asks, and ends when this does, however that comes about. Where it cannot be
+    started, for want of room or of a short enough path for its socket, there is none.
     """
-    if (there := at_hand()) is not None:
-        there.close()
+    if VARIABLE in os.environ:
         yield
         return
-    folder, former = tempfile.mkdtemp(prefix="chaosk-standby-"), os.environ.get(VARIABLE)
-    path = os.path.join(folder, "socket")  # noqa: PTH118 - for the environment
-    try:
-        with socket.socket(socket.AF_UNIX) as listener, log.open("ab") as words:
-            listener.bind(path)
-            listener.listen(128)
-            process = subprocess.Popen(
-                [sys.executable, "-m", "chaosk.analysis.standby", str(listener.fileno())],
-                stdin=subprocess.PIPE, stdout=words, stderr=words, pass_fds=[listener.fileno()],
-                preexec_fn=step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
-                start_new_session=True,
-            )  # fmt: skip
-        os.environ[VARIABLE] = path
-        try:
-            yield
-        finally:
-            os.environ.pop(VARIABLE, None)
-            if former is not None:
-                os.environ[VARIABLE] = former
-            _end(process)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="chaosk-standby-", ignore_cleanup_errors=True) as folder,
+        ExitStack() as stack,
+    ):
+        with suppress(OSError):
+            path = str(Path(folder, "socket"))
+            stack.callback(_end, _start(path, log))
+            os.environ[VARIABLE] = path
+            stack.callback(os.environ.pop, VARIABLE, None)
+        yield
+
+
+def _start(path: str, log: Path) -> subprocess.Popen[bytes]:
+    with socket.socket(socket.AF_UNIX) as listener, log.open("ab") as words:
+        listener.bind(path)
+        listener.listen(128)
+        return subprocess.Popen(
+            [sys.executable, "-m", "chaosk.analysis.standby", str(listener.fileno())],
+            stdin=subprocess.PIPE, stdout=words, stderr=words, pass_fds=[listener.fileno()],
+            preexec_fn=step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
+            start_new_session=True,
+        )  # fmt: skip
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

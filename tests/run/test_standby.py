@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from chaosk.errors import AnalysisError
 from chaosk.run import standby
 from chaosk.run.analyst import Analyst
 from chaosk.run.standby import VARIABLE, at_hand, standing_by
@@ -86,14 +87,14 @@ def test_without_an_answer_a_run_has_an_analysis_of_its_own(
     analyst.close()
 
 
-@pytest.mark.usefixtures("own")
-@pytest.mark.usefixtures("asked")  # it listens, and nobody accepts
+@pytest.mark.usefixtures("own", "asked")  # it listens, and nobody accepts
 def test_nobody_waits_for_ever(rundir: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that never reads what it is asked is given up like any analysis that takes too long, but not the run."""
+    """It is given up like any analysis that takes too long; no other one writes where it may still be writing."""
     monkeypatch.setattr("chaosk.run.analyst.patience", lambda rows: rows * 0.3)
     analyst = Analyst(rundir)
-    assert analyst.judge() == {"own": "go"}
-    analyst.close()
+    with pytest.raises(AnalysisError, match=r"took over 0 s; see .*analysis\.log"):
+        analyst.judge()
+    assert analyst._process is None
 
 
 @pytest.mark.parametrize("path", ["", "nowhere/socket", "x" * 200])
@@ -112,9 +113,7 @@ def test_it_is_there_for_as_long_as_it_is_kept(tmp_path: Path, monkeypatch: pyte
         with standing_by(tmp_path / "other"):
             assert os.environ[VARIABLE] == path
         assert not (tmp_path / "other").exists()
-        there = at_hand()
-        assert there is not None
-        there.close()
+        assert Path(path).is_socket()
         (child,) = children(os.getpid()) - before
     assert VARIABLE not in os.environ
     assert not Path(path).parent.exists()
@@ -135,6 +134,20 @@ def test_it_ends_with_whoever_keeps_it(tmp_path: Path) -> None:
         (child,) = children(keeper.pid)
         keeper.send_signal(signal.SIGKILL)
     assert eventually(lambda: not Path(f"/proc/{child}").exists())
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
+def test_where_it_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path too long for a socket, or a log that cannot be written: nobody stands by, and all else goes on."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with standing_by(tmp_path / "nowhere/log"):
+        assert VARIABLE not in os.environ
+    long = tmp_path / ("x" * 120)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    with standing_by(tmp_path / "log"):
+        assert VARIABLE not in os.environ
+    assert list(long.iterdir()) == []
 
 
 def test_it_is_ended_if_it_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,9 +43,8 @@ def site_packages(tmp_path: Path) -> Path:
 def python(site_packages: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python with that package installed."""
     path = os.pathsep.join([str(site_packages), str(ROOT / "tests")])
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith("SLIPCOVER")
-    }  # it is another pytest
+    # The pytest below is another one, of which nobody wants the coverage
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SLIPCOVER")}
     env = {**kept, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", "COLUMNS": "120"}
     return subprocess.run(
         [sys.executable, *arguments], env=env, cwd=site_packages, capture_output=True, text=True, check=False

@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from pydantic import Field
 
 from chaosk.model import Model
@@ -39,7 +39,7 @@ class Offsets(Model):
     topic: TopicName
     """The topic; its partition 0 gets one record for each commit."""
     restore: Literal["complete", "one_poll"] = "complete"
-    """``complete`` reads until the end offset it asked for; ``one_poll`` takes an empty poll for nothing stored."""
+    """``complete`` reads until the end of the log; ``one_poll`` takes an empty poll for nothing stored."""
     last: Annotated[int, Field(ge=1)] = 5
     """How many records before the end it begins to read back."""
 
@@ -91,51 +91,39 @@ class Restoring:
     def __init__(self, probe: Consume, wanted: Offsets, place: Workplace, errors: _client.Errors) -> None:
         self._wanted, self._place, self._errors = wanted, place, errors
         own = {"enable.auto.commit": False, "enable.partition.eof": True, "isolation.level": "read_committed"}
-        settings = {**probe.config, "group.id": probe.group, **own}
+        all_there_is = {"auto.offset.reset": "earliest"}  # where fewer are left than it wants
+        settings = {**probe.config, "group.id": probe.group, **own, **all_there_is}
         self._client = Consumer(_client.settings(place, settings, errors))
-        self._store = TopicPartition(wanted.topic, 0)
 
     def restored(self) -> dict[Place, int] | None:
         """The offsets to read next, empty if nothing is stored; None if the probe was told to end meanwhile."""
+        self._client.assign([TopicPartition(self._wanted.topic, 0, _TAIL - self._wanted.last)])
         try:
             return self._one_poll() if self._wanted.restore == "one_poll" else self._complete()
         finally:
             _client.closed(self._client, _ONE_POLL)
 
     def _one_poll(self) -> dict[Place, int]:
-        """What one poll from the end less so many records returns: nothing, too, where a broker does not answer."""
-        self._client.assign([TopicPartition(self._wanted.topic, 0, _TAIL - self._wanted.last)])
+        """What one poll returns: nothing, too, where a broker does not answer."""
         return _merged(self._sound(self._client.consume(self._wanted.last, _ONE_POLL)))
 
     def _complete(self) -> dict[Place, int] | None:
-        """All from the end less so many records up to the end, however often nothing comes."""
-        while not self._place.stopping():
-            try:
-                first, end = self._client.get_watermark_offsets(self._store, timeout=_ONE_POLL)
-            except KafkaException as error:
-                self._errors.noted(error.args[0].name())
-                continue
-            if end <= first:
-                return {}
-            found = self._read(max(first, end - self._wanted.last), end)
-            if found is not None:
-                return found
-        return None
+        """All up to the end, however often nothing comes.
 
-    def _read(self, begin: int, end: int) -> dict[Place, int] | None:
-        """What the records from ``begin`` up to ``end`` say; None if the probe was told to end meanwhile."""
-        self._client.assign([TopicPartition(self._wanted.topic, 0, begin)])
+        The client asks for the end itself, and waits as long as it takes. A question with a short time limit, asked
+        again and again, takes longer: where one is in flight for too long, librdkafka drops the connection and waits
+        for up to 10 s (``reconnect.backoff.max.ms``) before it connects again.
+        """
         records: list[Message] = []
-        position = begin
-        while position < end and not self._place.stopping():
+        while not self._place.stopping():
             message = self._client.poll(_WAIT)
             if message is None:
                 continue
             error = message.error()
-            if error is None or error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - a public constant
-                position = int(message.offset() or 0) + (error is None)
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - a public constant
+                return _merged(records)
             records += self._sound([message])
-        return _merged(records) if position >= end else None
+        return None
 
     def _sound(self, messages: list[Message]) -> list[Message]:
         """Those that are records; errors are counted."""

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from typing_extensions import override
@@ -114,8 +115,7 @@ class KeptHosts(HostKind):
         """Kill the keeper, wait for the kernel to take the rest, and remove the network's name; raises LabError."""
         deadline = time.monotonic() + 30
         while self.alive():
-            for pid in _holders(self._state.alive):
-                _end(pid, deadline)
+            _end(list(_holders(self._state.alive)), deadline)
             if time.monotonic() > deadline:
                 raise LabError(f"{self._state.name}: its processes do not end; see the holders of {self._state.alive}")
         namespace.remove(self._state.namespace_file)
@@ -149,13 +149,22 @@ def _holders(file: Path) -> Iterator[int]:
             continue  # it has ended meanwhile, or is guarded and so none of ours
 
 
-def _end(pid: int, deadline: float) -> None:
-    """Kill a process and wait until nothing of it is left but perhaps a zombie: a namespace's process 1 goes last."""
-    try:
-        os.kill(pid, signal.SIGKILL)
-        while Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z":
-            if time.monotonic() > deadline:
-                return
+def _end(pids: list[int], deadline: float) -> None:
+    """Kill processes, all known before the first dies, and wait until nothing of them is left but perhaps zombies.
+
+    One ends with another, and has closed its files some time before it lets its mounts and its children go: looked for
+    only then, it is nobody's. A namespace's process 1 goes last.
+    """
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    for pid in pids:
+        while _lives(pid) and time.monotonic() < deadline:
             time.sleep(0.005)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except (ProcessLookupError, FileNotFoundError):
-        return
+        return False

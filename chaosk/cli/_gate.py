@@ -19,6 +19,7 @@ from chaosk.release.choice import Chosen
 from chaosk.release.record import Attempt, Gate
 
 if TYPE_CHECKING:
+    from chaosk.lablayout import LabLayout
     from chaosk.release.lanes import Lane
 
 
@@ -41,20 +42,22 @@ def begun(chosen: Sequence[Chosen], inventories: Sequence[Path], repeat: int = 1
     )
 
 
-def _by_lab(chosen: Sequence[Chosen], inventories: Sequence[str]) -> list[tuple[Chosen, str | None]]:
+def _by_lab(chosen: Sequence[Chosen], inventories: Sequence[str]) -> list[tuple[Chosen, LabLayout | None]]:
     """Each with the lab that is put up for it, if there is no inventory; those of a lab next to each other."""
     from chaosk.run.place import layout_for  # noqa: PLC0415 - loads the lab
 
     if inventories:
         return [(one, None) for one in chosen]
-    labs = [layout_for(one.scenario).name for one in chosen]
-    return [(one, name) for name in dict.fromkeys(labs) for one, its in zip(chosen, labs, strict=True) if its == name]
+    labs = [layout_for(one.scenario) for one in chosen]
+    names = dict.fromkeys(lab.name for lab in labs)
+    return [(one, lab) for name in names for one, lab in zip(chosen, labs, strict=True) if lab.name == name]
 
 
-def _attempt(one: Chosen, repeat: int, lab: str | None) -> Attempt:
+def _attempt(one: Chosen, repeat: int, lab: LabLayout | None) -> Attempt:
     return Attempt(
         file=str(one.path.resolve()), scenario=one.scenario.name, digest=one.digest, repeat=repeat, sets=dict(one.sets),
-        variant=one.variant, differs=dict(one.differs), lab=lab,
+        variant=one.variant, differs=dict(one.differs), lab=None if lab is None else lab.name,
+        alone=lab is not None and lab.hosts == "vms",  # three machines want more than two processors while they boot
     )  # fmt: skip
 
 

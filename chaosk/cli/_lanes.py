@@ -51,7 +51,9 @@ def check_room(scenarios: Iterable[Scenario], inventories: Sequence[Path], side_
     wanted = [each for each in map(load_inventory, inventories) if isinstance(each, LabLayout)]
     needed = MEMORY_PER_RUN * side_by_side + sum(memory(each) for each in wanted if not _is_up(each))
     if not inventories:
-        needed += max((memory(layout_for(each)) for each in scenarios), default=0) * side_by_side
+        labs = [layout_for(each) for each in scenarios]
+        together = max((memory(lab) for lab in labs if lab.hosts != "vms"), default=0) * side_by_side
+        needed += max(together, *(memory(lab) for lab in labs if lab.hosts == "vms"), 0)
     if (free := free_memory()) < needed:
         raise LabError(
             f"--side-by-side {side_by_side}: so many runs, with their labs, need about {needed} MB of memory; {free} "

@@ -12,7 +12,7 @@ from pathlib import Path
 from chaosk.errors import ExitCode
 from chaosk.release.attempts import ended
 from chaosk.release.child import Ended
-from chaosk.release.lanes import Lane, begun, lanes_of, left, next_place, over
+from chaosk.release.lanes import Lane, begun, lanes_of, leaving, left, next_place, over
 from chaosk.release.record import Attempt, Gate, save
 
 
@@ -74,18 +74,19 @@ class _Conduct:
             if self._why is not None or len(self._under_way) == self._gate.side_by_side:
                 return
             if (place := next_place(lane, self._lanes, self._gate.attempts)) is not None:
-                lab = self._gate.attempts[place].lab
-                self._lanes = begun(self._lanes, number, place, lab)
-                self._under_way[pool.submit(self._job, lane, place)] = number
+                attempt = self._gate.attempts[place]
+                labs = leaving(lane, self._lanes, attempt)
+                self._lanes = begun(self._lanes, number, place, attempt)
+                self._under_way[pool.submit(self._job, lane, place, labs)] = number
 
     def _lane(self, number: int) -> Lane:
         return next(lane for lane in self._lanes if lane.number == number)
 
-    def _job(self, lane: Lane, place: int) -> Ended | None:
-        """Run an attempt, on the lab that it needs; None if it was too late to begin it. In the lane's thread."""
+    def _job(self, lane: Lane, place: int, labs: list[str]) -> Ended | None:
+        """Run an attempt once these labs are left; None if it was too late to begin it. In the lane's thread."""
         attempt = self._gate.attempts[place]
-        if lane.lab is not None and attempt.lab != lane.lab:
-            self._hands.leave(lane.name_of(lane.lab))
+        for lab in labs:
+            self._hands.leave(lab)
         if self._stop.is_set():
             return None
         which = f"{attempt.scenario}{_which(attempt, self._gate)}"

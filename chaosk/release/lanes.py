@@ -58,11 +58,12 @@ def next_place(lane: Lane, lanes: Lanes, attempts: Sequence[Attempt]) -> int | N
 
     First what another lane refused, so that it is soon known which of them is to blame. Then what needs the lab that
     the lane has up; then what needs one that no lane has up; then it puts up one more lab of the shape for which most
-    is to be run: that takes seconds, and a run a minute or two.
+    is to be run: that takes seconds, and a run a minute or two. What is to be run alone comes last, so that lanes wait
+    for each other only once.
     """
     if lane.out or lane.at is not None:
         return None
-    waiting = [place for place in left(lanes, attempts) if place not in lane.refused]
+    waiting = [place for place in _ready(lanes, attempts) if place not in lane.refused]
     for place in waiting:
         if any(place in other.refused for other in lanes):
             return place
@@ -77,9 +78,24 @@ def left(lanes: Lanes, attempts: Sequence[Attempt]) -> list[int]:
     return [place for place, one in enumerate(attempts) if one.state != "done" and place not in under_way]
 
 
-def begun(lanes: Lanes, number: int, place: int, lab: str | None) -> Lanes:
-    """The lanes once that one runs the attempt at a place, on that lab."""
-    return tuple(replace(lane, at=place, lab=lab) if lane.number == number else lane for lane in lanes)
+def begun(lanes: Lanes, number: int, place: int, attempt: Attempt) -> Lanes:
+    """The lanes once that one runs the attempt at a place, on its lab; beside one that is alone no lab stays up."""
+    return tuple(
+        replace(lane, at=place, lab=attempt.lab)
+        if lane.number == number
+        else replace(lane, lab=None if attempt.alone else lane.lab)
+        for lane in lanes
+    )
+
+
+def leaving(lane: Lane, lanes: Lanes, attempt: Attempt) -> list[str]:
+    """The labs, by their names, that a lane takes down before it runs the attempt."""
+    beside = lanes if attempt.alone else (lane,)
+    return [
+        each.name_of(each.lab)
+        for each in beside
+        if each.lab is not None and (each.number, each.lab) != (lane.number, attempt.lab)
+    ]
 
 
 def over(lanes: Lanes, number: int, *, refused: bool) -> tuple[Lanes, bool]:
@@ -102,6 +118,18 @@ def over(lanes: Lanes, number: int, *, refused: bool) -> tuple[Lanes, bool]:
         for each in lanes
     )
     return _tidy(told), True
+
+
+def _ready(lanes: Lanes, attempts: Sequence[Attempt]) -> list[int]:
+    """What is left and can be begun beside what is under way."""
+    waiting = left(lanes, attempts)
+    if len(lanes) == 1:
+        return waiting
+    under_way = [attempts[lane.at] for lane in lanes if lane.at is not None]
+    if any(one.alone for one in under_way):
+        return []
+    together = [place for place in waiting if not attempts[place].alone]
+    return together if together or under_way else waiting
 
 
 def _nearest(lane: Lane, lanes: Lanes, waiting: Sequence[int], attempts: Sequence[Attempt]) -> int | None:

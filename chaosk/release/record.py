@@ -39,6 +39,8 @@ class Attempt(Model):
     """The values of the variables in which the file's variants differ."""
     lab: str | None = None
     """The lab that it is run on, as the first lane calls it; None on a cluster that an inventory names."""
+    alone: bool = False
+    """Whether nothing may be run beside it: its lab takes all that this machine has."""
     lane: int | None = None
     """Which of the clusters side by side it was run on, counted from 1; None where there is one."""
     state: Literal["not run", "broken off", "done"] = "not run"

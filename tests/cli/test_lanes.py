@@ -94,6 +94,19 @@ def test_memory_for_the_largest_labs_is_seen_to_before(
     _lanes.check_room(scenarios, (), 1)
 
 
+def test_memory_for_machines_is_needed_once(monkeypatch: pytest.MonkeyPatch, scenarios: list[Scenario]) -> None:
+    """Their runs are made with nothing beside them: the largest of them, or two of the others."""
+    machines = scenarios[0].model_copy(update={"cluster": ClusterShape.model_validate({"hosts": "vms"})})
+    needed = 2 * 1300 + max(3 * 800, 2 * 3 * 420)
+    free(monkeypatch, needed)
+    _lanes.check_room([scenarios[0], machines], (), 2)
+    free(monkeypatch, 2 * 1300 + 3 * 800)
+    _lanes.check_room([machines], (), 2)
+    free(monkeypatch, 2 * 1300 + 3 * 800 - 1)
+    with pytest.raises(LabError, match="ask for fewer"):
+        _lanes.check_room([machines], (), 2)
+
+
 def test_memory_for_clusters_elsewhere_is_that_of_the_runs(
     monkeypatch: pytest.MonkeyPatch, scenarios: list[Scenario], tmp_path: Path
 ) -> None:

@@ -165,6 +165,18 @@ def test_each_lane_leaves_its_own_lab(tmp_path: Path) -> None:
     assert stand.left == ["y-2"]
 
 
+def test_beside_one_that_is_alone_nothing_is_left(tmp_path: Path) -> None:
+    """It is begun once both lanes are free, and both their labs are down by then; the next is on the same lab."""
+    machines = [attempt(name, exit_code=None, lab="v", alone=True) for name in "AB"]
+    told = gate(*machines, *(attempt(name, exit_code=None, lab="x") for name in "CD"), side_by_side=2)
+    stand = Stand(tmp_path, after={"C": "D"})
+    done = stand.play(told)
+    assert ends(done) == [("done", 0)] * 4
+    assert [name for name, _ in stand.begun][2:] == ["A", "B"]
+    assert sorted(stand.left) == ["x", "x-2"]
+    assert {one.lane for one in done.attempts[:2]} == {1}
+
+
 def test_one_that_is_too_late_is_not_begun(tmp_path: Path) -> None:
     """Asked to stop while its lane takes the former lab down."""
     told = [attempt(name, exit_code=None, lab=lab) for name, lab in zip("AB", "xy", strict=True)]

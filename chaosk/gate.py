@@ -13,15 +13,14 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import get_args
 
-from chaosk import (
+from chaosk import hoststate, principal
+from chaosk.commands import (
     brokertool,
     corruption,
     disk,
-    hoststate,
     mapper,
     oom,
     ownership,
-    principal,
     readonly,
     service,
     topictool,

@@ -12,7 +12,8 @@ import yaml
 from gate_at_work import saying
 from sample_inventory import INVENTORY, on_hosts
 
-from chaosk import clusterlock, gate, hoststate, lease, service
+from chaosk import clusterlock, gate, hoststate, lease
+from chaosk.commands import service
 from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
 from chaosk.dump.command import batches, markers

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
+from chaosk.commands.shape import Means, means
 from chaosk.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.expression import parse_target
@@ -13,7 +14,6 @@ from chaosk.inventory import Inventory
 from chaosk.ownmachine import HERE
 from chaosk.scenario import Entry, Scenario
 from chaosk.scripts import script
-from chaosk.shape import Means, means
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._shaping import Shaping
 from chaosk.steps.skew_clock import SkewClock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from chaosk import power
+from chaosk.commands import power
 from chaosk.doctor.finding import Finding, bad, ok
 from chaosk.doctor.needs import HERE_TOOLS, PACKAGES
 from chaosk.errors import ChaoskError

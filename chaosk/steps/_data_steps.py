@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk import service
+from chaosk.commands import service
 from chaosk.errors import StepError
 from chaosk.fields import Path
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step

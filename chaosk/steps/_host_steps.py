@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import power, service
+from chaosk.commands import power, service
 from chaosk.errors import StepError
 from chaosk.harm import Harm, servers_of
 from chaosk.inventory import Host, Inventory

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import mapper, service
+from chaosk.commands import mapper, service
+from chaosk.commands.mapper import Disk, Ill
 from chaosk.inventory import Inventory
-from chaosk.mapper import Disk, Ill
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._own_kernel import shared

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosk import service
+from chaosk.commands import service
 from chaosk.errors import StepError
 from chaosk.inventory import Broker, ServerProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site

@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import service
+from chaosk.commands import service
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Pause, Run, Site, Step
 from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers

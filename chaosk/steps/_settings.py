@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import brokertool
+from chaosk.commands import brokertool
 from chaosk.entity import Settings
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step

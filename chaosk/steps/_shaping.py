@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import shape
+from chaosk.commands import shape
 from chaosk.errors import StepError
 from chaosk.firewall.rules import Direction, Rule, rules
 from chaosk.steps._contract import Deed, Fact, Run, Site

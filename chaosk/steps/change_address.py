@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import address as addresses
+from chaosk.commands import address as addresses
 from chaosk.errors import StepError
 from chaosk.fields import Ip
 from chaosk.firewall import commands

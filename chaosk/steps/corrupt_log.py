@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk import corruption, service
-from chaosk.corruption import Log
+from chaosk.commands import corruption, service
+from chaosk.commands.corruption import Log
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._partitions import owned

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from chaosk import shape
+from chaosk.commands import shape
 from chaosk.steps._shaping import Shaping
 from chaosk.units import Duration
 

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from chaosk import brokertool, principal
+from chaosk import principal
+from chaosk.commands import brokertool
 from chaosk.entity import Acl, Entity, Resource, Settings
 from chaosk.errors import StepError
 from chaosk.steps._contract import Deed, Fact, Run, Site

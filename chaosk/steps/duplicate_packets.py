@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk import shape
+from chaosk.commands import shape
 from chaosk.harm import Harm
 from chaosk.steps._contract import Site
 from chaosk.steps._shaping import Shaping

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from chaosk import load
+from chaosk.commands import load
 from chaosk.steps._load_steps import LoadStep, ppm
 from chaosk.units import Share, Size
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from chaosk import disk, service
+from chaosk.commands import disk, service
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import ClassVar, Literal
 
-from chaosk import oom
+from chaosk.commands import oom
 from chaosk.inventory import Inventory, ServerProcess
 from chaosk.lease import lease_id
 from chaosk.steps._contract import Deed, Fact, Run, Site

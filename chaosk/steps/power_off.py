@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import power
+from chaosk.commands import power
 from chaosk.inventory import Host
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._host_steps import DOWN, HostStep

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk import brokertool, topictool
+from chaosk.commands import brokertool, topictool
 from chaosk.errors import StepError
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, DeleteTopic, Fact, MakeTopic, Pause, Run, Site, Step

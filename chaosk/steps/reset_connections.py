@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import reset
+from chaosk.commands import reset
 from chaosk.errors import StepError
 from chaosk.firewall.rules import ARRIVING, Rule, rules
 from chaosk.harm import Harm

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import service, versions
+from chaosk.commands import service, versions
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._server import SHUTDOWN, SOON, each

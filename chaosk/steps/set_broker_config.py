@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk import brokertool
+from chaosk.commands import brokertool
 from chaosk.dynamic import BrokerSetting
 from chaosk.entity import Entity, Settings
 from chaosk.errors import StepError

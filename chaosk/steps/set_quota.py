@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints, model_validator
 
-from chaosk import brokertool
+from chaosk.commands import brokertool
 from chaosk.entity import Entity, Settings, number
 from chaosk.errors import StepError
 from chaosk.steps._contract import Site

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from chaosk import wallclock
+from chaosk.commands import wallclock
 from chaosk.errors import StepError
 from chaosk.inventory import ScriptService
 from chaosk.steps._contract import Deed, Fact, Run, Site

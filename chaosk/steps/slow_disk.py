@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from chaosk.mapper import Ill
+from chaosk.commands.mapper import Ill
 from chaosk.steps._mapper_steps import MapperStep
 from chaosk.units import Duration
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import StringConstraints
 
-from chaosk import brokertool
+from chaosk.commands import brokertool
 from chaosk.entity import Entity, Settings
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk import service, versions
+from chaosk.commands import service, versions
 from chaosk.errors import StepError
 from chaosk.fields import Version
 from chaosk.inventory import KafkaProcess

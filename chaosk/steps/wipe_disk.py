@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from chaosk import service, wiping
+from chaosk.commands import service, wiping
 from chaosk.errors import StepError
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Run, Site

@@ -10,7 +10,8 @@ import pytest
 from bare_hosts import Bare, bare
 from on_lab import until
 
-from chaosk import healing, lease, service
+from chaosk import healing, lease
+from chaosk.commands import service
 from chaosk.inventory import ScriptService, ServerProcess
 from chaosk.lease import Held, Lease
 from chaosk.steps._contract import Fact, Fault, Run

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from gate_at_work import SHELLS
 
-from chaosk import reset
+from chaosk.commands import reset
 from chaosk.firewall.rules import Rule
 from chaosk.transport.command import Command
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import shape
+from chaosk.commands import shape
 from chaosk.firewall.rules import Rule
 from chaosk.transport.command import Command
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk import ownership
+from chaosk.commands import ownership
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Run
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from bare_hosts import Bare, bare
 
-from chaosk import wallclock
+from chaosk.commands import wallclock
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs

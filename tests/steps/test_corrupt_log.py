@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk import corruption
+from chaosk.commands import corruption
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_live import kraft_inventory
 
-from chaosk import disk
+from chaosk.commands import disk
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk import mapper
+from chaosk.commands import mapper
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Run
 

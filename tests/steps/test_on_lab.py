@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import power
 from chaosk.cluster.topics import prepare
+from chaosk.commands import power
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout

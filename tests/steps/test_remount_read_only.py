@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk import readonly
+from chaosk.commands import readonly
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Run

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import brokertool
 from chaosk.cluster.topics import prepare
+from chaosk.commands import brokertool
 from chaosk.entity import Acl, Entity
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory

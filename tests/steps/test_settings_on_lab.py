@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from on_lab import until
 
-from chaosk import brokertool
 from chaosk.cluster.topics import prepare
+from chaosk.commands import brokertool
 from chaosk.entity import Entity, Settings
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from chaosk import brokertool
+from chaosk.commands import brokertool
 from chaosk.entity import Entity, Settings
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory

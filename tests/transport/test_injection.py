@@ -22,7 +22,8 @@ import pytest
 from injection import RUN, commands, inventory, kraft, leaves, loaded, renamed, replaced, scenario, taken, texts
 from payloads import CANARY, HARMLESS_IN_A_FILE, SHELL
 
-from chaosk import lease, service
+from chaosk import lease
+from chaosk.commands import service
 from chaosk.document import DocumentError, load_variants
 from chaosk.document.nodes import spell
 from chaosk.inventory import Broker, Inventory

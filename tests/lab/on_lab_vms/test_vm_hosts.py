@@ -12,7 +12,8 @@ import pytest
 from bare_hosts import cut
 from on_lab import inside, until
 
-from chaosk import lab, lease, service
+from chaosk import lab, lease
+from chaosk.commands import service
 from chaosk.document import load_inventory
 from chaosk.errors import LabError
 from chaosk.inventory import Inventory

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
-from chaosk import service
+from chaosk.commands import service
 from chaosk.inventory import ServerProcess
 from chaosk.scripts import script
 from chaosk.transport.command import Command

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import service
+from chaosk.commands import service
 from chaosk.inventory import Broker, Listener, ScriptService, ServerProcess, SystemdService
 from chaosk.transport.command import Command
 

@@ -5,7 +5,7 @@ So a host can do it by itself when chaosk is gone.
 
 from __future__ import annotations
 
-from chaosk import brokertool
+from chaosk.commands import brokertool
 from chaosk.inventory import Inventory
 from chaosk.scripts import script
 from chaosk.topicshape import TopicShape

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chaosk import service
+from chaosk.commands import service
 from chaosk.inventory import KafkaProcess
 from chaosk.scripts import script
 from chaosk.transport.command import Command

@@ -8,7 +8,7 @@ from importlib.resources import files
 PARTS = {
     "address": ("address",),
     "boot": ("own", "boot"),
-    "certificate": ("configs", "certificate"),
+    "certificate": ("tool", "configs", "certificate"),
     "clock": ("kept", "clock"),
     "corrupt": ("process", "corrupt"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
@@ -25,10 +25,10 @@ PARTS = {
     "readonly": ("process", "readonly"),
     "reset": ("rules", "reset"),
     "service": ("process", "jar", "service"),
-    "settings": ("configs", "settings"),
+    "settings": ("tool", "configs", "settings"),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
-    "topic": ("topic",),
+    "topic": ("tool", "topic"),
     "version": ("process", "jar", "version"),
     "wipe": ("process", "wipe"),
 }

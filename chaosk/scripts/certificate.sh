@@ -8,7 +8,7 @@
 # the broker's account to read, whichever that is: nobody trusts its key. put sets SETTING, a name, to that file; lift
 # has each SETTING as it was, NAME=VALUE or NAME where it was not set. kafka-configs.sh asks the broker itself, whose
 # certificate it does not trust meanwhile: lift has it trust exactly that one, and whom it trusts by CONFIG if that is
-# not what it shows. configs.sh comes before this.
+# not what it shows. tool.sh and configs.sh come before this.
 #
 # shellcheck disable=SC2034 # it reads broker, user and client
 

@@ -1,20 +1,9 @@
-# Kafka's own tools, as the account that owns them; for scripts that change settings, rights and certificates.
+# Settings of brokers and clients, changed by Kafka's own tool. tool.sh comes before this.
 #
-# What comes after this sets tool, the program; config, a file of client properties or nothing; servers, brokers,
-# host:port with commas between; broker, user and client: whose settings they are, the others are empty.
+# What comes after this sets servers, brokers, host:port with commas between; broker, user and client: whose settings
+# they are, the others are empty.
 #
 # shellcheck disable=SC2154 # see above
-
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
-fits() {
-    [ -x "$tool" ] || fail "there is no $tool"
-    [ -z "$config" ] || [ -r "$config" ] || fail "$config cannot be read"
-    echo "$tool is there"
-}
 
 alter() {
     set -- --bootstrap-server "$servers" --alter
@@ -25,12 +14,6 @@ alter() {
     [ -z "$added" ] || set -- "$@" --add-config "$added"
     [ -z "$removed" ] || set -- "$@" --delete-config "$removed"
     as_owner "$@"
-}
-
-as_owner() {
-    owner=$(stat -c %u:%g -- "$tool") || fail "there is no $tool"
-    # LOG_DIR exists, so the tool makes no folder for logs of its own below HOME.
-    cd / && LOG_DIR=/tmp setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups -- "$tool" "$@"
 }
 
 refused='s/.*Invalid config(s): *\([A-Za-z0-9._, -]*\).*/\1/p'

@@ -8,7 +8,8 @@
 # What is changed is of BROKER, an id, or else of the clients of USER, of CLIENT (a client.id), or of both; the others
 # are empty. A SETTING is NAME=VALUE to set one, NAME to remove it; to remove what is not set is no failure. What is
 # granted or withdrawn is one ACL of a topic, a group or a transactional_id, KIND and NAME; PERMISSION is allow or deny.
-# Kafka's own kafka-configs.sh and kafka-acls.sh do it, as the account that owns them. configs.sh comes before this.
+# Kafka's own kafka-configs.sh and kafka-acls.sh do it, as the account that owns them. tool.sh and configs.sh come before
+# this.
 #
 # shellcheck disable=SC2034 # it reads broker, user and client
 

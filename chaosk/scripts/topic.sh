@@ -6,27 +6,16 @@
 #
 # HOME is Kafka's, CONFIG a file of client properties or nothing, SERVERS are brokers, host:port with commas between.
 # REPLICAS are the brokers of each partition, like 0:1:2,1:2:0; a SETTING is NAME=VALUE. A topic of that name that is
-# there stays as it is. Kafka's own kafka-topics.sh does it, as the account that owns it.
+# there stays as it is. tool.sh comes before this.
+#
+# shellcheck disable=SC2034 # it reads tool
 
 action=$1 tool=$2/bin/kafka-topics.sh config=$3
-
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
-fits() {
-    [ -x "$tool" ] || fail "there is no $tool"
-    [ -z "$config" ] || [ -r "$config" ] || fail "$config cannot be read"
-    echo "$tool is there"
-}
 
 topics() {
     set -- --bootstrap-server "$servers" "$@"
     [ -z "$config" ] || set -- "$@" --command-config "$config"
-    owner=$(stat -c %u:%g -- "$tool") || fail "there is no $tool"
-    # LOG_DIR exists, so the tool makes no folder for logs of its own below HOME.
-    cd / && LOG_DIR=/tmp setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups -- "$tool" "$@"
+    as_owner "$@"
 }
 
 make() {

@@ -17,7 +17,9 @@ class SlowDisk(MapperStep):
     """Make each read from the disk under a broker's data directory, each write to it, or both take longer.
 
     By device-mapper's `delay`: the disk goes on doing what it is asked, so the broker waits wherever it waits for its
-    disk (an fsync, a read of what is in no cache). It takes once the device has that table and a read took as long.
+    disk (an fsync, a read of what is in no cache). It takes once the device has that table and a read took as long, but
+    for a tick of its kernel's clock (up to 10 ms).
+
     Only where the file system lies on a device with a table of `linear` lines, as LVM makes them, that nothing else
     uses: not the root file system, no other mount, no other process's files, not the host's leases. The kernel has to
     be the host's own (`power` or `own_kernel` in the inventory). Anything else is refused before the run, with the

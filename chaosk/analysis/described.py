@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from chaosk.analysis.case import PlaceKey, Span
 from chaosk.analysis.events import Events
@@ -57,6 +58,15 @@ class Described:
             (min(one.began for one in each), max(each, key=lambda one: one.ended).leader)
             for _, each in sorted(by_epoch.items())
         ]
+
+    def changes(self, place: PlaceKey) -> list[Interval]:
+        """The changes of leader, in order: when anyone told otherwise last, and when anyone first named the new one."""
+        found: list[Interval] = []
+        for (_, old), (at, new) in pairwise(self.leaders(place)):
+            if new != old:
+                before = (one.last if one.last < at else one.began for one in self._said[place] if one.began < at)
+                found.append((max(before, default=-ENDLESS), at))
+        return found
 
     def watched(self, topic: str, window: Span) -> bool:
         """Whether the window overlaps no stretch of ``SILENCE`` or more in which no broker described the topic."""

@@ -32,6 +32,8 @@ class Said:
     """How many there are."""
     isr: int
     """How many are in sync."""
+    last: int
+    """When it said so last."""
 
     @property
     def place(self) -> PlaceKey:

@@ -164,12 +164,23 @@ def test_what_nobody_watched_has_no_figure(spark: SparkSession, tmp_path: Path) 
 
 
 def test_a_short_silence_leaves_the_figures(spark: SparkSession, tmp_path: Path) -> None:
-    """Near miss: four seconds without an answer; the leader that comes after them is a change all the same."""
+    """Near miss: a leader that comes after four seconds without an answer is a change; of which window nobody knows."""
     told = killed()
     told.rows["partitions"] = [row for row in told.rows["partitions"] if not ns(2) < row["at"] < ns(6)]
     found = figures(spark, tmp_path, told)
-    assert of(found, "leader_changes") == {"run": 1, "baseline": 0, "kill": 0, "after_heal": 1}
+    assert of(found, "leader_changes") == {"run": 1, "baseline": 0, "kill": 0, "after_heal": 0}
     assert of(found, "leaderless_time")["run"] == 0, "nobody was seen to say so"
+
+
+@pytest.mark.parametrize(("began", "expected"), [(3.0, 1), (3.05, 0), (3.2, 0)])
+def test_what_changed_before_a_wait_is_not_put_down_to_it(
+    spark: SparkSession, tmp_path: Path, began: float, expected: int
+) -> None:
+    """Broker 1 is named from 3.2 s on, and at 3 s nobody was: a wait that began in between has seen no change."""
+    told = killed()
+    told.add("faults", fault="calm", step="wait", targets="", invoked=began, applied=9, took=True, undone=True)
+    found = figures(spark, tmp_path, told)
+    assert of(found, "leader_changes") == {"run": 1, "baseline": 0, "kill": 1, "calm": expected, "after_heal": 0}
 
 
 def test_objectives_are_set_on_them(judge: Judge) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 
 from chaosk.analysis.case import Case, Span
 from chaosk.analysis.checks._contract import Check
@@ -24,10 +23,12 @@ class Leadership(Check):
     at the newest leader epoch that anyone has named by then. The *preferred* leader is the first assigned replica.
 
     A *change* is an epoch whose leader is another one than that of the last epoch that had one, when anyone first names
-    it: a partition that loses its leader and gets the same one back has none. *Displaced* is a partition that at the
-    end of the window was led by another replica than the preferred one, or by none. Leadership has *returned* at the
-    first moment from a fault's verified undo on from which for three seconds on end every partition of the scenario's
-    topics was named as led by its preferred leader; if that never happened before the run ended, it is censored.
+    it: a partition that loses its leader and gets the same one back has none. Where no fault makes the window (the
+    baseline, ``after_heal``, a wait) it counts only if a broker told otherwise in it before: what is new in the first
+    answers may have come about before the window began. *Displaced* is a partition that at the end of the window was
+    led by another replica than the preferred one, or by none. Leadership has *returned* at the first moment from a
+    fault's verified undo on from which for three seconds on end every partition of the scenario's topics was named as
+    led by its preferred leader; if that never happened before the run ended, it is censored.
     A partition was *leaderless* while some broker named no leader for it and none named one; that counts, whole, in
     each window that it overlaps, and is censored where it had not ended when the run did. A leader that is dead and
     still named is a leader here: how long that took is in ``election``.
@@ -46,18 +47,19 @@ class Leadership(Check):
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """``leadership_return`` of each fault, ``leader_changes`` and the other figures of each topic and window."""
         case, said = events.case, events.once(described)
+        acted = {fault.name for fault in case.faults}
         for topic in sorted(case.topics):
             for window in case.windows:
-                yield from _figures(said, topic, window, case.run.ended)
+                yield from _figures(said, topic, window, case.run.ended, of_fault=window.name in acted)
         home = _home(case, said) if case.faults else []
         for fault in case.faults:
             yield _return(case, said, fault.name, fault.healed, home)
 
 
-def _figures(said: Described, topic: str, window: Span, until: int) -> Iterable[Measure]:
+def _figures(said: Described, topic: str, window: Span, until: int, *, of_fault: bool) -> Iterable[Measure]:
     known, places = said.watched(topic, window), said.places(topic)
-    changes = [at for place in places for (_, old), (at, new) in pairwise(said.leaders(place)) if new != old]
-    inside = sum(window.began <= at < window.ended for at in changes)
+    changes = [each for place in places for each in said.changes(place) if window.began <= each[1] < window.ended]
+    inside = sum(of_fault or since >= window.began for since, _ in changes)
     yield measured("leader_changes", topic, window.name, float(inside) if known else None)
     ends = [said.at(place, window.ended) for place in places]
     displaced = sum(one is not None and not _led_by_preferred(one) for one in ends)

@@ -31,6 +31,6 @@ def said(events: Events) -> DataFrame:
         .withColumns({"fresh": F.coalesce(~soon, F.lit(True)).cast("int"), "stands": stands})
         .withColumn("stretch", F.sum("fresh").over(of_broker.rowsBetween(Window.unboundedPreceding, 0)))
         .groupBy(*PLACE, "asked", "stretch", *_WHAT)
-        .agg(F.min("at").alias("began"), F.max("stands").alias("ended"))
-        .select(*PLACE, "asked", "began", "ended", *_WHAT)
+        .agg(F.min("at").alias("began"), F.max("stands").alias("ended"), F.max("at").alias("last"))
+        .select(*PLACE, "asked", "began", "ended", *_WHAT, "last")
     )  # fmt: skip

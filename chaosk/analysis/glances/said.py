@@ -30,4 +30,5 @@ def said(rows: Rows) -> Iterator[Said]:
     for first, last in zip(firsts.tolist(), lasts[: firsts.size].tolist(), strict=True):
         code, number, broker = who[:, first].tolist()
         name = rows.word("topic", code) or ""
-        yield Said(name, number, broker, int(at[first]), int(stands[last]), *what_said[:, first].tolist())
+        words = [*what_said[:, first].tolist(), int(at[last])]
+        yield Said(name, number, broker, int(at[first]), int(stands[last]), *words)

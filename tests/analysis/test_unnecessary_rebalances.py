@@ -16,10 +16,15 @@ from chaosk.verdict import Outcome
 pytestmark = pytest.mark.spark
 
 
+def figures(spark: SparkSession, folder: Path, history: History) -> dict[str, float | None]:
+    """By metric the figure of the run."""
+    verdict = analyze(spark, history.write(folder / "run"), {"rebalances": Rebalances})
+    return {m.metric: m.value for m in verdict.measures if m.window == "run"}
+
+
 def counts(spark: SparkSession, folder: Path, history: History) -> tuple[float | None, float | None]:
     """Rebalances in the run, and the unnecessary ones."""
-    verdict = analyze(spark, history.write(folder / "run"), {"rebalances": Rebalances})
-    found = {m.metric: m.value for m in verdict.measures if m.window == "run"}
+    found = figures(spark, folder, history)
     return found["rebalances"], found["unnecessary_rebalances"]
 
 
@@ -129,8 +134,8 @@ def test_the_restart_of_a_static_member_is_none(spark: SparkSession, tmp_path: P
 
 
 def test_a_static_member_that_came_back_too_late_is_one(spark: SparkSession, tmp_path: Path) -> None:
-    """Near miss: its session was over, and another member had the partition in between: each turn counts."""
-    assert counts(spark, tmp_path, restarted(static=True, another_had_it=True)) == (4, 0)
+    """Near miss: its session was over, and another member had the partition in between: there and back is two."""
+    assert counts(spark, tmp_path, restarted(static=True, another_had_it=True)) == (2, 0)
 
 
 def taken_over(*, fenced: bool, learns: float = 13.5) -> History:
@@ -147,12 +152,44 @@ def taken_over(*, fenced: bool, learns: float = 13.5) -> History:
     return history
 
 
-@pytest.mark.parametrize(("learns", "expelled"), [(12.5, 2), (13.5, 1)])
-def test_a_static_member_that_was_fenced_is_none(
-    spark: SparkSession, tmp_path: Path, learns: float, expelled: int
-) -> None:
+@pytest.mark.parametrize("learns", [12.5, 13.5])
+def test_a_static_member_that_was_fenced_is_none(spark: SparkSession, tmp_path: Path, learns: float) -> None:
     """Whether it learns of it before or after the other one works; had the group expelled it, it would be counted."""
-    verdict = analyze(spark, taken_over(fenced=True, learns=learns).write(tmp_path / "run"), {"rebalances": Rebalances})
-    found = {m.metric: m.value for m in verdict.measures if m.window == "run"}
+    found = figures(spark, tmp_path, taken_over(fenced=True, learns=learns))
     assert (found["rebalances"], found["moved_partitions"]) == (0, 0)
-    assert counts(spark, tmp_path / "expelled", taken_over(fenced=False, learns=learns))[0] == expelled
+    assert counts(spark, tmp_path / "expelled", taken_over(fenced=False, learns=learns))[0] == 1
+
+
+def cooperative() -> History:
+    """One of a member's three partitions goes to another one at 3 s, which has it at 4 s; back at 8 s, and at 12 s."""
+    history = History(records=50)
+    another(history)
+    for partition in (1, 2):
+        history.add("assignments", partition=partition, at=-5.9)
+    for at, kind, probe in (
+        (3.0, "revoke", "reader"), (4.0, "assign", "second"), (8.0, "revoke", "second"), (8.4, "assign", "reader"),
+        (12.0, "revoke", "reader"), (12.5, "assign", "second"),
+    ):  # fmt: skip
+        history.add("assignments", probe=probe, partition=2, at=at, kind=kind, rebalance=round(at))
+    return history
+
+
+@pytest.mark.proves("rebalances", "fires")
+def test_who_only_gives_up_has_no_part_in_how_long_it_takes(spark: SparkSession, tmp_path: Path) -> None:
+    """The cooperative protocol: it keeps the others, gets nothing for what it gave up, and does not wait for any."""
+    found = figures(spark, tmp_path, cooperative())
+    assert (found["rebalances"], found["moved_partitions"]) == (3, 3)
+    assert found["rebalance_time"] == pytest.approx(1.0)
+
+
+@pytest.mark.proves("rebalances", "near miss")
+def test_what_another_member_has_by_then_is_not_on_its_way(spark: SparkSession, tmp_path: Path) -> None:
+    """A member learns at 9 s that it lost what another one was given at 5 s: nobody waits for that until 15 s."""
+    history = History(records=50)
+    another(history)
+    for at, kind, probe in ((5.0, "assign", "second"), (9.0, "lost", "reader"), (14.8, "revoke", "second")):
+        history.add("assignments", probe=probe, at=at, kind=kind, rebalance=round(at))
+    history.add("assignments", at=15.0, rebalance=15)
+    found = figures(spark, tmp_path, history)
+    assert found["rebalances"] == 3
+    assert found["rebalance_time"] == pytest.approx(0.2)

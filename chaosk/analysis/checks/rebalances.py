@@ -27,12 +27,16 @@ _MISSED = 60_000_000_000
 
 
 class Rebalances(Check):
-    """From the first partition that is taken from a member until all members have theirs.
+    """From the first partition that is taken from a member until all that are taken have been given to one.
 
-    D7. What members lose and get at overlapping times is one rebalance of the group. The first assignment of a group
-    is none, nor is what happens before the baseline or when the consumers are told to end, nor the restart of a static
-    member (``group.instance.id``) that gets its partitions back before anybody else had them, nor that another process
-    with its id takes its place and fences it: the group does not notice that.
+    D7. A partition that is taken is on its way until a member is given it, and ways that overlap are one rebalance of
+    the group. Where that member's process began only afterwards nobody was there to take it over: then the taking and
+    the giving are two. (What one member loses and gets does not tell: in the cooperative protocol a member that only
+    gives something up gets nothing for it.)
+
+    The first assignment of a group is none, nor is what happens before the baseline or when the consumers are told to
+    end, nor the restart of a static member (``group.instance.id``) that gets its partitions back before anybody else
+    had them, nor that another process with its id takes its place and fences it: the group does not notice that.
 
     *Unnecessary* is one with the same members before and after: no process of the group that started, ended or was
     killed can be why, no partition was lost, and as many were given as were taken. Why the group had it nobody can
@@ -52,17 +56,17 @@ class Rebalances(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of rebalances; they are information, an objective decides whether they are too many or too long."""
-        turns = _turns(events)
-        earlier = Window.partitionBy("group").orderBy("began", "ended", "probe", "incarnation", "turn")
+        earlier = Window.partitionBy("group").orderBy("began", "ended", *MEMBER, *PLACE)
         before = F.max("ended").over(earlier.rowsBetween(Window.unboundedPreceding, -1))
         fresh = before.isNull() | (F.col("began") > before)
-        numbered = turns.withColumn("fresh", fresh.cast("int")).withColumn("number", F.sum("fresh").over(earlier))
+        ways = _ways(events).withColumn("fresh", fresh.cast("int"))
+        numbered = ways.withColumn("number", F.sum("fresh").over(earlier))
         return (
             numbered.groupBy("group", "number")
             .agg(
                 F.min("began").alias("began"), F.max("ended").alias("ended"), F.sum("taken").alias("taken"),
                 F.sum("given").alias("given"), F.sum("lost").alias("lost"),
-                F.count_distinct("probe", "incarnation").alias("members"),
+                F.count_distinct(*MEMBER).alias("members"),
             )
             .filter((F.col("number") > 1) & F.col("began").between(events.case.run.began, events.case.run.ended))
             .withColumns(meaning(otherwise=INFORMATION))
@@ -194,24 +198,26 @@ def _same_member(other: str) -> Column:
     return (F.col(f"{other}.member") == F.col("member")) & another
 
 
-def _turns(events: Events) -> DataFrame:
-    """One row per member and turn: from a revocation to the assignment after it, or an assignment alone."""
+def _ways(events: Events) -> DataFrame:
+    """One row for each partition that was taken or given: when that began and ended, and 1 for what it was.
+
+    What was taken is on its way until a member is given it. Where that one's process began later, nobody was there; and
+    where another one had been given it before, as after a pause, nothing is on its way.
+    """
+    workers = events.table("incarnations").select(*MEMBER, "started")
     rows = _noticed(events, events.table("assignments").filter(F.col("group").isNotNull()))
     assign = F.col("kind") == "assign"
-    own = Window.partitionBy("group", "probe", "incarnation").orderBy("at", "rebalance", "kind")
-    # Whatever follows an assignment begins a new turn; what follows a revocation completes it.
-    fresh = F.coalesce(F.lag("kind").over(own), F.lit("assign")) == "assign"
-    moments = rows.groupBy("group", "probe", "incarnation", "rebalance", "kind").agg(
-        F.min("at").alias("at"), F.max("at").alias("until"), F.count("*").alias("n")
-    )
+    of_partition = Window.partitionBy("group", *PLACE).orderBy("at", *MEMBER, "rebalance")
+    given = F.when(assign, F.struct("at", "started", *MEMBER))
+    taker = F.first(given, ignorenulls=True).over(of_partition.rowsBetween(1, Window.unboundedFollowing))
+    holder = F.last(given, ignorenulls=True).over(of_partition.rowsBetween(Window.unboundedPreceding, -1))
+    held = F.struct(*(holder[name] for name in MEMBER)) == F.struct(*MEMBER)
+    arrives = F.when(~assign & held & (taker["started"] <= F.col("at")), taker["at"])
     return (
-        moments.withColumn("fresh", fresh.cast("int"))
-        .withColumn("turn", F.sum("fresh").over(own))
-        .groupBy("group", "probe", "incarnation", "turn")
-        .agg(
-            F.min("at").alias("began"), F.max("until").alias("ended"),
-            F.sum(F.when(assign, 0).otherwise(F.col("n"))).alias("taken"),
-            F.sum(F.when(assign, F.col("n")).otherwise(0)).alias("given"),
-            F.sum(F.when(F.col("kind") == "lost", F.col("n")).otherwise(0)).alias("lost"),
+        rows.join(events.near(workers), on=list(MEMBER), how="left")
+        .withColumn("ended", F.coalesce(arrives, "at"))
+        .select(
+            "group", *PLACE, *MEMBER, F.col("at").alias("began"), "ended", (~assign).cast("int").alias("taken"),
+            assign.cast("int").alias("given"), (F.col("kind") == "lost").cast("int").alias("lost"),
         )
     )  # fmt: skip

@@ -46,7 +46,11 @@ class SentTo:
         """Reads sends, audit and deliveries; raises what pyarrow does where they cannot be read."""
         self._case, self._topic, self._remaking = case, topic, remaking
         self._made = np.asarray(remaking.made, dtype=np.int64)
-        self._firsts: dict[Process, Numbers] = {}
+        self._firsts: dict[Process, Numbers] = {
+            (worker.probe, worker.incarnation): np.where(self._made <= worker.started, 0, _NEVER)
+            for worker in case.workers
+        }
+        """By process the first record that it sent to each topic but the first one, as far as it wrote that down."""
         self._across: dict[Value, _Across] = {}
         self._passed: dict[tuple[int, int], int] = {}
         for batch in self._rows("sends", ("seq", "partition", "invoked", "completed", "outcome", "offset"), _SENT):

@@ -105,6 +105,15 @@ def test_a_record_of_unknown_fate_is_where_it_was_found(tmp_path: Path) -> None:
     assert (places[FIRST - 2], places[FIRST - 1]) == (OLD, NEW)
 
 
+def test_what_a_process_sent_that_began_later_is_the_new_topics(tmp_path: Path) -> None:
+    """It was killed before it wrote anything down, and the audit did not find its record: only a reader had it."""
+    history = remade()
+    history.worker("writer", 1, started=8.0, ends=False, kind="produce", acks=-1, idempotent=True, max_in_flight=5)
+    history.read(200, 8.5, producer_incarnation=1, seq=0)
+    reads = told_apart(tmp_path, history)["reads"]
+    assert [row["partition"] for row in reads if row["producer_incarnation"] == 1] == [NEW]
+
+
 def test_a_committed_offset_of_the_old_topic_is_none_of_the_new(tmp_path: Path) -> None:
     """It counts as the new log's begin; one that the group committed to the new topic is what it is."""
     history = remade()

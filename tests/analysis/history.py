@@ -78,7 +78,7 @@ class History:
     def add(self, table: str, **values: Any) -> Row:
         """Add a row; what is not given has its usual value, times are seconds."""
         row: Row = dict.fromkeys(SCHEMAS[table].names) | self._usual(table) | values
-        times = _TIMES.get(table, ())
+        times = TIMES.get(table, ())
         for column in times:
             if row[column] is not None:
                 row[column] = ns(row[column])
@@ -261,7 +261,7 @@ class History:
         return sum(row["probe"] == probe and row["incarnation"] == incarnation for row in rows)
 
 
-_TIMES = {
+TIMES = {
     "sends": ("scheduled", "invoked", "completed"), "reads": ("at",), "polls": ("invoked", "completed"),
     "seeks": ("at",), "assignments": ("at",), "commits": ("invoked", "completed"),
     "fetched": ("invoked", "completed"), "transactions": ("initialized", "begun", "ending", "ended"),
@@ -272,6 +272,7 @@ _TIMES = {
     "health_checks": ("due", "began", "connected", "answered", "closed"), "connections": ("at", "since", "seen"),
     "calls": ("began", "completed"), "remakings": ("gone", "made"),
 }  # fmt: skip
+"""By table the columns that are moments."""
 
 
 def small_run(root: Path) -> RunDir:

@@ -80,15 +80,17 @@ def differences(story: Story, answer: Rows, right: Rows) -> list[Difference]:
     return found
 
 
-def answers(spark: SparkSession, stories: Sequence[Story], root: Path, kinds: dict[str, type[Check]]) -> list[Rows]:
-    """By story what the checks say, all stories judged in one run, in which groups have the same names."""
+def answers(
+    spark: SparkSession, stories: Sequence[Story], root: Path, kinds: dict[str, type[Check]], lives: int = 1
+) -> list[Rows]:
+    """By story, or by so many in a block, what the checks say: all in one run, in which groups have the same names."""
     cut = set[str]().union(*(story.cut_off() for story in stories))
     for story in stories:
         story.cut = cut
-    rundir = together(stories, root)
+    rundir = together(stories, root, lives)
     verdict = analyze(spark, rundir, kinds)
     assert "check_crashed" not in {guard.guard for guard in verdict.guards}, verdict.guards
-    return evidence(rundir, len(stories), kinds)
+    return evidence(rundir, len(stories) // lives, kinds, lives)
 
 
 def judged_rules() -> dict[str, type[Check]]:

@@ -11,14 +11,12 @@ import pytest
 from analysis.history import ns
 from pyspark.sql import SparkSession
 from truth import reference_ends, reference_reading
-from truth.judged import Difference, differences, judged_rules
+from truth.judged import Difference, answers, differences, judged_rules
 from truth.plants import planted
 from truth.reference import reference
 from truth.story import END, Story
 from truth.test_truth import ruined
-from truth.together import FORMER, LATER, both, evidence_of_both, together
-
-from chaosk.analysis.analyze import analyze
+from truth.together import FORMER, LATER, both
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(7_200)]
 
@@ -42,16 +40,9 @@ def lives(pair: int) -> tuple[Story, Story]:
 
 def wrong(spark: SparkSession, pairs: Sequence[tuple[Story, Story]], root: Path) -> list[Difference]:
     """What is said otherwise of pairs of lives, all in one run, than the reference says of them."""
-    stories = [story for pair in pairs for story in pair]
-    cut = set[str]().union(*(story.cut_off() for story in stories))
-    for story in stories:
-        story.cut = cut
-    kinds = judged_rules()
-    rundir = together(stories, root, lives=2)
-    verdict = analyze(spark, rundir, kinds)
-    assert "check_crashed" not in {guard.guard for guard in verdict.guards}, verdict.guards
+    said = answers(spark, [story for pair in pairs for story in pair], root, judged_rules(), lives=2)
     found, told = [], Counter[bool]()
-    for pair, answer in zip(pairs, evidence_of_both(rundir, len(pairs), kinds), strict=True):
+    for pair, answer in zip(pairs, said, strict=True):
         story = both(*pair)
         found += differences(story, answer, reference(story, answer))
         told.update((row.get("partition") or 0) >= FORMER for rows in answer.values() for row in rows)

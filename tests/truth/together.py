@@ -123,41 +123,30 @@ def both(first: Story, second: Story) -> Story:
     return story
 
 
-def evidence(rundir: RunDir, count: int, checks: Collection[str]) -> list[Rows]:
-    """By story the evidence of each check, in the story's own numbers."""
-    found: list[Rows] = [{check: [] for check in checks} for _ in range(count)]
+def evidence(rundir: RunDir, blocks: int, checks: Collection[str], lives: int = 1) -> list[Rows]:
+    """By block the evidence of each check, in the story's own numbers; of two lives in those of ``both``."""
+    found: list[Rows] = [{check: [] for check in checks} for _ in range(blocks)]
     for check in checks:
         path = rundir.evidence / f"{check}.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         for line in lines:
             row: Row = json.loads(line)
             process: int = row["incarnation"] if "incarnation" in row else row.get("producer_incarnation", 0)
-            number = row["partition"] // MOST if row.get("partition") is not None else process // PROCESSES
-            found[number][check].append(_named(_moved(row, -number, -number), None))
+            block = row["partition"] // MOST if row.get("partition") is not None else process // PROCESSES // lives
+            found[block][check].append(_own(_moved(row, -block, -lives * block), lives))
     return found
 
 
-def evidence_of_both(rundir: RunDir, count: int, checks: Collection[str]) -> list[Rows]:
-    """By pair of lives the evidence of each check, in the numbers of ``both``."""
-    found: list[Rows] = [{check: [] for check in checks} for _ in range(count)]
-    for check in checks:
-        path = rundir.evidence / f"{check}.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        for line in lines:
-            row: Row = json.loads(line)
-            process: int = row["incarnation"] if "incarnation" in row else row.get("producer_incarnation", 0)
-            pair = row["partition"] // MOST if row.get("partition") is not None else process // PROCESSES // 2
-            row = _moved(row, -pair, -2 * pair)
-            for name in _TRANSACTIONS:
-                if row.get(name) is not None:
-                    own, _, story = row[name].rpartition("@")
-                    row[name] = f"{own}@1" if int(story) % 2 else own
-            for other in ("", "other_"):
-                if str(row.get(f"{other}topic")).endswith(DELETED):
-                    row[f"{other}topic"] = row[f"{other}topic"].removesuffix(DELETED)
-                    row[f"{other}partition"] += FORMER
-            found[pair][check].append(row)
-    return found
+def _own(row: Row, lives: int) -> Row:
+    """The row with its transactions' own names, but for the life that they are of, and former partitions apart."""
+    for name in _TRANSACTIONS:
+        if row.get(name) is not None:
+            own, _, number = row[name].rpartition("@")
+            row[name] = f"{own}@{life}" if (life := int(number) % lives) else own
+    for topic, partition in (("topic", "partition"), ("other_topic", "other_partition")):
+        if str(row.get(topic)).endswith(DELETED):
+            row |= {topic: row[topic].removesuffix(DELETED), partition: row[partition] + FORMER}
+    return row
 
 
 def _moved(row: Row, places: int, processes: int) -> Row:
@@ -175,12 +164,9 @@ def _former(row: Row, more: int) -> Row:
     return row | {name: row[name] + more for name in _PARTITIONS if row.get(name) is not None}
 
 
-def _named(row: Row, number: int | None) -> Row:
-    """The row with the transactions of story ``number``, or (None) with their own names again."""
-    for name in _TRANSACTIONS:
-        if row.get(name) is not None:
-            row[name] = row[name].rpartition("@")[0] if number is None else f"{row[name]}@{number}"
-    return row
+def _named(row: Row, number: int) -> Row:
+    """The row with the transactions of story ``number``."""
+    return row | {name: f"{row[name]}@{number}" for name in _TRANSACTIONS if row.get(name) is not None}
 
 
 def _probe(row: Row) -> Row:

@@ -187,12 +187,23 @@ def test_what_cannot_be_undone_is_told_of_and_kept(hosts: Bare, ssh: Ssh) -> Non
     assert hosts.leases(HOST) == ["run-1.e"]
 
 
-def test_a_bundle_that_is_cut_short_arms_nothing(hosts: Bare, ssh: Ssh) -> None:
-    """The connection broke while the undo was on its way: no half of it is kept, and no timer runs."""
+@pytest.mark.parametrize("left", [0.0, 0.001, 0.5, 0.999, -20, -1])
+def test_a_bundle_that_is_cut_short_arms_nothing(hosts: Bare, ssh: Ssh, left: float) -> None:
+    """The connection broke while the undo was on its way, wherever: no half of it is kept, and no timer runs."""
     whole = lease.arm(kept("true"), 30.0)
-    result = ssh.run(whole.model_copy(update={"stdin": (whole.stdin or "")[:-20]}))
+    text = whole.stdin or ""
+    result = ssh.run(whole.model_copy(update={"stdin": text[: int(left if left < 0 else left * len(text))]}))
     assert not result.ok
+    assert "cut short" in result.stderr
     assert hosts.leases(HOST) == []
+
+
+def test_the_undo_arrives_as_it_was_sent(hosts: Bare, ssh: Ssh) -> None:
+    """Blanks, backslashes, empty lines, another alphabet, and far more of it than a pipe holds."""
+    undo = "cat >/tmp/t/log <<'END'\n" + "  blanks \\n\\ and ünïcode\n\n\t$HOME `id`\n" * 5_000 + "END\n"
+    done(ssh, lease.arm(Lease(id="run-1.e", run="run-1", host=HOST, about="{}", undo=undo, check=""), 30.0))
+    assert healing.heal(ssh, [HOST])[0].state == "healed"
+    assert hosts.on(HOST, "cat /tmp/t/log") == undo.partition("\n")[2].removesuffix("END\n")
 
 
 def test_armed_once(hosts: Bare, ssh: Ssh) -> None:

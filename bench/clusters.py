@@ -1,6 +1,6 @@
 """Every scenario on every kind of cluster that the lab has: a table of verdicts.
 
-``python bench clusters [CLUSTER...] [--only PATTERN] [--times N] [--csv FILE] [--lab NAME] [--table | --gate DIR]``:
+``python bench clusters [CLUSTER...] [--only PATTERN]... [--times N] [--csv FILE] [--lab NAME] [--table | --gate DIR]``:
 needs root.
 Brings up one lab after the other and runs each file of ``scenarios/`` on it that is for such a cluster, in each of its
 variants, by ``chaosk run``, healing the lab between them. Each run becomes a row of the CSV file at once, and what has
@@ -76,6 +76,11 @@ def cases() -> Iterator[Case]:
 def named(path: Path, variant: str) -> str:
     """What a scenario is called in the table."""
     return f"{path.stem}: {variant}" if variant else path.stem
+
+
+def wanted(case: Case, only: list[str]) -> bool:
+    """Whether one of the patterns fits its name, or that of its file."""
+    return any(fnmatch(name, pattern) for pattern in only for name in (case.name, case.path.stem))
 
 
 def fits(scenario: Scenario, layout: LabLayout) -> bool:
@@ -187,7 +192,10 @@ def main() -> None:
     """Run what has no row yet."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clusters", nargs="*", metavar="CLUSTER", help=f"of {', '.join(CLUSTERS)}; default: all")
-    parser.add_argument("--only", default="*", help="scenarios whose file's name without .yaml fits this pattern")
+    parser.add_argument(
+        "--only", action="append", metavar="PATTERN",
+        help="scenarios whose name in the table fits this pattern, or their file's without .yaml; may be given again",
+    )  # fmt: skip
     parser.add_argument("--times", type=int, default=1, help="how many runs of each there are to be; default: 1")
     parser.add_argument("--csv", type=Path, default=HERE / "docs/measured/clusters.csv")
     parser.add_argument("--lab", default="table", help="the name of the labs: of another name they can be side by side")
@@ -206,30 +214,30 @@ def main() -> None:
     for cluster in chosen.clusters or CLUSTERS:
         try:
             for times in range(1, chosen.times + 1):
-                everything(cluster, chosen.lab, chosen.only, times, chosen.csv)
+                everything(cluster, chosen.lab, chosen.only or ["*"], times, chosen.csv)
         finally:
             for more in ("", "-1", "-c"):
                 lab.down(chosen.lab + more, say, force=True)
 
 
-def everything(cluster: str, name: str, pattern: str, times: int, file: Path) -> None:
+def everything(cluster: str, name: str, only: list[str], times: int, file: Path) -> None:
     """All scenarios that fit one cluster and have fewer rows, once each; one lab at a time."""
     known = Counter((row.cluster, row.scenario) for row in rows(file))
     layout = CLUSTERS[cluster].model_copy(update={"name": name})
     up: LabLayout | None = None
     every = [
         (shaped(layout, case.scenario), case) for case in cases()
-        if known[cluster, case.name] < times and fnmatch(case.path.stem, pattern) and fits(case.scenario, layout)
+        if known[cluster, case.name] < times and wanted(case, only) and fits(case.scenario, layout)
     ]  # fmt: skip
     with (
         tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as folder,
         standing_by(Path(folder) / "analysis.log"),
     ):
-        for wanted, case in sorted(every, key=lambda each: (each[0].model_dump_json(), each[1].name)):
-            if up is not None and up != wanted:
+        for shape, case in sorted(every, key=lambda each: (each[0].model_dump_json(), each[1].name)):
+            if up is not None and up != shape:
                 lab.down(up.name, say, force=True)
-            up = wanted
-            row = run(cluster, wanted, case, Path(folder))
+            up = shape
+            row = run(cluster, shape, case, Path(folder))
             append(file, row)
             print(*row, sep="  ", flush=True)
 

@@ -1,7 +1,7 @@
 """Every scenario on every kind of cluster that the lab has: a table of verdicts.
 
-``python bench clusters [CLUSTER...] [--only PATTERN]... [--times N] [--csv FILE] [--lab NAME] [--table | --gate DIR]``:
-needs root.
+``python bench clusters [CLUSTER...] [--only PATTERN]... [--times N] [--csv FILE] [--lab NAME]
+[--output DIR] [--table | --gate DIR]``: needs root.
 Brings up one lab after the other and runs each file of ``scenarios/`` on it that is for such a cluster, in each of its
 variants, by ``chaosk run``, healing the lab between them. Each run becomes a row of the CSV file at once, and what has
 as many rows as is wanted is not run again, so that hours of work can be broken off. ``--table`` runs nothing and prints
@@ -199,6 +199,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=1, help="how many runs of each there are to be; default: 1")
     parser.add_argument("--csv", type=Path, default=HERE / "docs/measured/clusters.csv")
     parser.add_argument("--lab", default="table", help="the name of the labs: of another name they can be side by side")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="where the runs' directories stay; default: nowhere")
     parser.add_argument("--table", action="store_true", help="run nothing, print the file as a table")
     parser.add_argument("--gate", type=Path, metavar="DIR", help="run nothing, add the runs of a gate's folder")
     chosen = parser.parse_args()
@@ -211,33 +212,33 @@ def main() -> None:
         for row in rows_of(chosen.gate):
             append(chosen.csv, row)
         return
-    for cluster in chosen.clusters or CLUSTERS:
-        try:
-            for times in range(1, chosen.times + 1):
-                everything(cluster, chosen.lab, chosen.only or ["*"], times, chosen.csv)
-        finally:
-            for more in ("", "-1", "-c"):
-                lab.down(chosen.lab + more, say, force=True)
+    with tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as place:
+        folder = chosen.output or Path(place)
+        folder.mkdir(parents=True, exist_ok=True)
+        for cluster in chosen.clusters or CLUSTERS:
+            layout = CLUSTERS[cluster].model_copy(update={"name": chosen.lab})
+            try:
+                for times in range(1, chosen.times + 1):
+                    everything(cluster, layout, chosen.only or ["*"], times, chosen.csv, folder)
+            finally:
+                for more in ("", "-1", "-c"):
+                    lab.down(chosen.lab + more, say, force=True)
 
 
-def everything(cluster: str, name: str, only: list[str], times: int, file: Path) -> None:
+def everything(cluster: str, layout: LabLayout, only: list[str], times: int, file: Path, folder: Path) -> None:
     """All scenarios that fit one cluster and have fewer rows, once each; one lab at a time."""
     known = Counter((row.cluster, row.scenario) for row in rows(file))
-    layout = CLUSTERS[cluster].model_copy(update={"name": name})
     up: LabLayout | None = None
     every = [
         (shaped(layout, case.scenario), case) for case in cases()
         if known[cluster, case.name] < times and wanted(case, only) and fits(case.scenario, layout)
     ]  # fmt: skip
-    with (
-        tempfile.TemporaryDirectory(prefix="chaosk-clusters-") as folder,
-        standing_by(Path(folder) / "analysis.log"),
-    ):
+    with standing_by(folder / "analysis.log"):
         for shape, case in sorted(every, key=lambda each: (each[0].model_dump_json(), each[1].name)):
             if up is not None and up != shape:
                 lab.down(up.name, say, force=True)
             up = shape
-            row = run(cluster, shape, case, Path(folder))
+            row = run(cluster, shape, case, folder)
             append(file, row)
             print(*row, sep="  ", flush=True)
 

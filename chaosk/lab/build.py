@@ -19,6 +19,7 @@ from chaosk.lab import (
     kinds,
     lab,
     launchers,
+    linger,
     namespace,
     power,
     preflight,
@@ -229,10 +230,10 @@ def _end(kind: HostKind, host: str, path: str) -> str:
 def _write_inventory(wanted: Lab) -> None:
     state = wanted.state
     inventory = wanted.mode.inventory(wanted.seats, wanted.layout, state.namespace)
-    if wanted.layout.hosts == "vms":
-        inventory = power.inventory(unit.inventory(inventory), state.name)
     if wanted.layout.secure:
         inventory = secure.inventory(inventory)
+    if wanted.layout.hosts == "vms":
+        inventory = linger.inventory(power.inventory(unit.inventory(inventory), state.name))
     if wanted.layout.also:
         inventory = installations.inventory(inventory, wanted.layout)
     values = inventory.model_dump(mode="json", exclude_defaults=True)

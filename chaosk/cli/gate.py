@@ -60,6 +60,12 @@ def _shard(context: click.Context, param: click.Parameter, value: str) -> tuple[
     "--error-rate", callback=_share, default="5 %", help="How likely any figure may be accused wrongly (5 %)."
 )
 @click.option("--keep-going", is_flag=True, help="Run the rest although one did not pass.")
+@click.option(
+    "--again",
+    type=click.IntRange(0, 10),
+    default=1,
+    help="How often one is run again in which this machine stood still (1).",
+)
 @click.option("--only", multiple=True, metavar="WORD", help="Of this tag, id, variant or file name (leader-*).")
 @click.option("--shard", callback=_shard, default="1/1", metavar="I/N", help="Of N parts the I-th, for N machines.")
 @set_option
@@ -94,6 +100,7 @@ def _new(  # noqa: PLR0913 - one for each option
     tolerance: float,
     error_rate: float,
     keep_going: bool,
+    again: int,
     only: tuple[str, ...],
     shard: tuple[int, int],
     assignments: tuple[str, ...],
@@ -108,6 +115,7 @@ def _new(  # noqa: PLR0913 - one for each option
         chosen, inventories, repeat,
         side_by_side=count,
         keep_going=keep_going,
+        again=again,
         baseline=None if baseline is None else str(baseline.resolve()),
         metrics=_metrics(metrics),
         tolerance=tolerance,

@@ -17,6 +17,11 @@ from chaosk.verdict import Measure, Outcome, Verdict
 COUNTS = (Outcome.PASS, Outcome.DEGRADED)
 """The verdicts of runs whose figures count: the evidence carries, and nothing was lost on the way."""
 
+_OUTCOME = (
+    "lane", "state", "exit_code", "verdict", "stood_still", "said", "seconds", "folder", "cluster", "kafka", "figures",
+    "measures",
+)  # fmt: skip
+
 
 def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: str) -> Attempt:
     """The attempt as it went; ``folder`` is the gate's, ``said`` the last that it said on stderr."""
@@ -30,6 +35,7 @@ def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: 
             "state": "broken off" if exit_code == ExitCode.INTERRUPTED else "done",
             "exit_code": exit_code,
             "verdict": None if verdict is None else verdict.verdict,
+            "stood_still": verdict is not None and _stood_still(verdict, exit_code),
             "said": said if verdict is None else headline(verdict),
             "seconds": round(seconds, 1),
             "folder": None if run is None else str(run.root.relative_to(folder)),
@@ -63,6 +69,18 @@ def _verdict(run: RunDir | None) -> Verdict | None:
     if run is None or not run.verdict.exists():
         return None
     return Verdict.model_validate_json(run.verdict.read_bytes())
+
+
+def _stood_still(verdict: Verdict, exit_code: int) -> bool:
+    """Whether that alone keeps it from saying anything: nothing is known to be wrong, and no other guard is missed."""
+    guards = {guard.guard for guard in verdict.guards}
+    return exit_code == ExitCode.INCONCLUSIVE and verdict.healed and guards == {"clock_silent"}
+
+
+def again(attempt: Attempt) -> Attempt:
+    """The attempt that takes the place of one in which chaosk's machine stood still; it remembers that."""
+    fresh = {name: field.default for name, field in Attempt.model_fields.items() if name in _OUTCOME}
+    return attempt.model_copy(update={**fresh, "again_after": (*attempt.again_after, attempt.folder or "")})
 
 
 def _figures(verdict: Verdict) -> tuple[Measure, ...]:

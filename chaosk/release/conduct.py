@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chaosk.errors import ExitCode
-from chaosk.release.attempts import ended
+from chaosk.release.attempts import again, ended
 from chaosk.release.child import Ended
 from chaosk.release.lanes import Lane, begun, lanes_of, leaving, left, next_place, over
 from chaosk.release.record import Attempt, Gate, save
@@ -107,9 +107,15 @@ class _Conduct:
             return
         done = ended(attempt, self._folder, told.exit_code, told.seconds, told.said)
         done = done.model_copy(update={"lane": number if len(self._lanes) > 1 else None})
-        attempts = (*self._gate.attempts[:place], done, *self._gate.attempts[place + 1 :])
-        self._keep(attempts=attempts)
+        repeated = done.stood_still and len(done.again_after) < self._gate.again
+        kept = again(done) if repeated else done
+        self._keep(attempts=(*self._gate.attempts[:place], kept, *self._gate.attempts[place + 1 :]))
         self._tell(lane, done)
+        if repeated:
+            self._say(
+                lane, f"{done.scenario} is run again: chaosk's machine stood still, which says nothing of the cluster"
+            )
+            return
         for old, new in zip(before, self._lanes, strict=True):
             if new.out and not old.out and done.state == "done":
                 self._say(new, f"is given no more runs: it refused {done.scenario}, which another cluster ran")

@@ -102,6 +102,8 @@ def _counted(gate: Gate) -> str:
     open_ones = sum(one.state != "done" for one in gate.attempts)
     parts = [f"{passed} of {len(gate.attempts)} runs passed"]
     parts += [f"{open_ones} not run"] if open_ones else []
+    still = sum(one.stood_still for one in gate.attempts)
+    parts += [f"{still} say{'s' * (still == 1)} nothing, as chaosk's machine stood still"] if still else []
     worse = [one for one in gate.comparisons if one.worse]
     if worse:
         parts.append(
@@ -136,10 +138,17 @@ def _run(one: Attempt, gate: Gate) -> RunRow:
         repeat=f"{one.repeat} of {repeats}" if repeats > 1 else "",
         state=state,
         sign=SIGNS.get(state, "·"),
-        said=one.said or ("not run" if one.exit_code is None else f"ended with {one.exit_code}"),
+        said=_said(one),
         took="" if one.seconds is None else figure(one.seconds, "s"),
         report=f"{one.folder}/report.html" if one.folder and one.verdict is not None else "",
     )
+
+
+def _said(one: Attempt) -> str:
+    said = one.said or ("not run" if one.exit_code is None else f"ended with {one.exit_code}")
+    times = len(one.again_after)
+    more = f"; run {times + 1} of it: chaosk's machine had stood still in {'that' if times == 1 else 'those'} before"
+    return said + more * bool(times)
 
 
 def _figures(gate: Gate) -> Iterator[FigureRow]:

@@ -48,6 +48,10 @@ class Attempt(Model):
     exit_code: int | None = None
     verdict: Outcome | None = None
     """None if there is none: preflight refused it, or it ended otherwise."""
+    stood_still: bool = False
+    """Whether the only reason for its being inconclusive is that chaosk's own machine stood still."""
+    again_after: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """The run directories, seen from the gate's folder, of former runs of it in which that was so."""
     said: str = ""
     """Its headline, or the last that it said."""
     seconds: float | None = None
@@ -107,6 +111,8 @@ class Gate(Model):
     seed: int | None = None
     """What decides the random choices of every run; None: each run has a seed of its own."""
     keep_going: bool = False
+    again: int = Field(default=0, ge=0)
+    """How often at most one is run again in which chaosk's machine stood still."""
     baseline: str | None = None
     """What the figures are compared with."""
     metrics: Annotated[tuple[str, ...], Field(strict=False)] = ()

@@ -67,6 +67,10 @@ USERS_RULES = (
     ("-A", "OUTPUT", "-d", "192.0.2.34/32", "-j", "DROP"),
 )
 PATIENCE = 120.0
+AT_ONCE = 1.0
+"""Seconds after the kill in which a host is looked at without a pause: a restart harms it for no longer."""
+BETWEEN = 0.4
+"""Seconds between two looks from then on: each starts a dozen programs on the host."""
 
 
 @dataclass(frozen=True)
@@ -173,14 +177,17 @@ class Field:
             began = time.monotonic()
             same = self.state(trial.host) == self.before[trial.host]
             looks.append(Look(began - killed, time.monotonic() - killed, same))
-            leases = find(self.ssh, [trial.host])[trial.host]
-            waiting = isinstance(leases, str) or any(one.state != "healed" for one in leases)
-            if (same and not waiting) or looks[-1].ended > PATIENCE:
+            if (same and not self.awaited(trial.host)) or looks[-1].ended > PATIENCE:
                 break
-            time.sleep(0.05)
+            time.sleep(0.0 if looks[-1].ended < AT_ONCE else BETWEEN)
         told = heal(self.ssh, [trial.host])
         left = hoststate.changes(self.before[trial.host], self.state(trial.host))
         return self.judged(trial, looks, left, tuple(f"{one.state}: {one.what}" for one in told))
+
+    def awaited(self, host: str) -> bool:
+        """Whether a lease there has not done its work yet, or the host does not tell."""
+        leases = find(self.ssh, [host])[host]
+        return isinstance(leases, str) or any(one.state != "healed" for one in leases)
 
     def judged(self, trial: Trial, looks: list[Look], left: tuple[str, ...], leases: tuple[str, ...]) -> Outcome:
         """Put together what was seen; late is what a look that began too late still found harmed.

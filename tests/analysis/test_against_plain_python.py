@@ -191,7 +191,7 @@ def found(rundir: RunDir, history: History) -> dict[str, set[Any]]:
     return named
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_spark_names_what_plain_python_names(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
+
+from chaosk import docstrings
 
 
 class Model(BaseModel):
@@ -12,8 +17,17 @@ class Model(BaseModel):
         frozen=True,
         extra="forbid",
         strict=True,
-        use_attribute_docstrings=True,
         populate_by_name=True,
         ser_json_inf_nan="constants",
         arbitrary_types_allowed=False,
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        texts = docstrings.of_fields(cls)
+        for name, info in cls.model_fields.items():
+            if name in texts and (found := properties.get(info.alias or name)) is not None:
+                found.setdefault("description", texts[name])
+        return schema

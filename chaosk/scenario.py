@@ -70,7 +70,7 @@ class Size(Model):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [{"type": "integer", "minimum": 0}, handler(core)]}
+        return {"anyOf": [{"type": "integer", "minimum": 0}, super().__get_pydantic_json_schema__(core, handler)]}
 
 
 class ClusterShape(Model):
@@ -112,7 +112,7 @@ class After(Model):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [{"type": "string", "minLength": 1}, handler(core)]}
+        return {"anyOf": [{"type": "string", "minLength": 1}, super().__get_pydantic_json_schema__(core, handler)]}
 
 
 class Entry(Model):

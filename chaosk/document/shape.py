@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
+from chaosk import docstrings
 from chaosk.bounds import parse_bounds
 from chaosk.document.blocks import ENTRIES, MOST_ROUNDS, REPEAT, is_block
 from chaosk.expect import Expect
@@ -44,20 +45,20 @@ def scenario_shape() -> type[Model]:
     own: dict[str, Any] = {name: _field(info) for name, info in every.items()}
     item: Any = _item_shape(_entry_shape())
     probe: Any = _probe_shape()
-    own["timeline"] = (tuple[item, ...], _described(Scenario, "timeline", min_length=1))
-    own["probes"] = (dict[Name, probe], _described(Scenario, "probes", min_length=1))
-    own["stop_conditions"] = _stop_conditions(Scenario)
+    own["timeline"] = (tuple[item, ...], Field(min_length=1))
+    own["probes"] = (dict[Name, probe], Field(min_length=1))
+    own["stop_conditions"] = _stop_conditions()
     own["expect"] = (_expect_shape(), Field(default=None, description=summary(Expect)))
-    return _model("Scenario", summary(Scenario), own)
+    return _model("Scenario", summary(Scenario), own, like=(Scenario, Variants))
 
 
 def _entry_shape() -> type[Model]:
     own: dict[str, Any] = {
         name: _field(info) for name, info in Entry.model_fields.items() if name not in ("kind", "step")
     }
-    own["name"] = (Name, Field(default=None, description=Entry.model_fields["name"].description))
+    own["name"] = (Name, Field(default=None))
     kinds = {name: _optional(kind) for name, kind in steps().items()}
-    return _model("Entry", summary(Entry), {**own, **kinds}, tuple(kinds))
+    return _model("Entry", summary(Entry), {**own, **kinds}, tuple(kinds), (Entry,))
 
 
 def _item_shape(entry: Any) -> object:  # noqa: ANN401 - an annotation
@@ -77,22 +78,25 @@ def _probe_shape() -> type[Model]:
     )
 
 
-def _stop_conditions(owner: type[Model]) -> Any:  # noqa: ANN401 - an annotation and a default
+def _stop_conditions() -> Any:  # noqa: ANN401 - an annotation and a default
     kinds = {name: _optional(kind) for name, kind in stop_conditions().items()}
     one: Any = _model(
         "StopCondition", "One reason to end a run at once: one key, with its settings.", kinds, tuple(kinds)
     )
-    return tuple[one, ...], _described(owner, "stop_conditions", default=())
+    return tuple[one, ...], Field(default=())
 
 
 def _expect_shape() -> type[Model]:
     own = {name: _field(Expect.model_fields[name]) for name in ("verdict", "errors")}
     bounds = {name: (_bounds(metric), Field(default=None, description=metric.says)) for name, metric in METRICS.items()}
-    return _model("Expect", summary(Expect), {**own, **bounds})
+    return _model("Expect", summary(Expect), {**own, **bounds}, like=(Expect,))
 
 
-def _model(name: str, says: str, fields: dict[str, Any], one_of: tuple[str, ...] = ()) -> type[Model]:
+def _model(
+    name: str, says: str, fields: dict[str, Any], one_of: tuple[str, ...] = (), like: tuple[type[Model], ...] = ()
+) -> type[Model]:
     shape: type[Model] = create_model(name, __base__=Model, __doc__=says, **fields)
+    docstrings.lend(shape, *like)
     if one_of:
         shape.model_config["json_schema_extra"] = {"oneOf": [{"required": [key]} for key in one_of]}
         shape.model_rebuild(force=True)
@@ -101,10 +105,6 @@ def _model(name: str, says: str, fields: dict[str, Any], one_of: tuple[str, ...]
 
 def _field(info: FieldInfo) -> tuple[Any, FieldInfo]:
     return info.annotation, info
-
-
-def _described(owner: type[Model], name: str, **more: Any) -> Any:  # noqa: ANN401 - as pydantic types Field
-    return Field(description=owner.model_fields[name].description, **more)
 
 
 def _optional(kind: type[Model]) -> tuple[Any, Any]:
@@ -138,7 +138,7 @@ def bounds_schema(metric: Metric) -> dict[str, Any]:
 @cache
 def inventory_shape() -> type[Model]:
     """The type of an inventory file."""
-    own = {"stop_conditions": _stop_conditions(Inventory)}
+    own = {"stop_conditions": _stop_conditions()}
     shape: type[Model] = create_model("Inventory", __base__=Inventory, __doc__=Inventory.__doc__, **own)
     return shape
 

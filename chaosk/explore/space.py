@@ -44,7 +44,8 @@ class Count(Model):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_FAULTS}, handler(core)]}
+        exact = {"type": "integer", "minimum": 1, "maximum": MOST_FAULTS}
+        return {"anyOf": [exact, super().__get_pydantic_json_schema__(core, handler)]}
 
 
 class Span(Model):
@@ -70,7 +71,7 @@ class Span(Model):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         exact = {"type": "string", "pattern": r"^[0-9.]+(ms|s|m|h)$", "examples": ["20s"]}
-        return {"anyOf": [exact, handler(core)]}
+        return {"anyOf": [exact, super().__get_pydantic_json_schema__(core, handler)]}
 
 
 class Explore(Model, populate_by_name=False):

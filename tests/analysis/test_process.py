@@ -158,6 +158,7 @@ def test_a_waiting_process_whose_parent_is_gone_ends(tmp_path: Path) -> None:
     assert not rundir.verdict.exists()
 
 
+@pytest.mark.long
 def test_a_cluster_of_two_workers_gives_the_same_bytes(spark: SparkSession, tmp_path: Path) -> None:
     """A Spark standalone cluster on loopback: another master, more workers, not another verdict."""
     rundir = lossy(tmp_path / "run")

@@ -24,7 +24,7 @@ SHOWN = Entity(kind="certificate", name="1", listener="CLIENT")
 KEYSTORE = Entity(kind="broker", name="1")
 
 
-@pytest.fixture(scope="module", params=["3.9.2", "4.2.0"])
+@pytest.fixture(scope="module", params=["3.9.2", pytest.param("4.2.0", marks=pytest.mark.long)])
 def lab_inventory(request: pytest.FixtureRequest) -> Iterator[Inventory]:
     """A lab of three hosts whose clients come in by TLS: with ZooKeeper, and in KRaft mode."""
     with standing(LabLayout(name=LAB, secure=True, kafka=request.param)) as inventory:

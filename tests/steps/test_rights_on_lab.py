@@ -27,7 +27,7 @@ GROUP = Entity(kind="rights", resource="group", name="readers")
 THEIRS = Acl(permission="allow", principal="User:probes", operation="write")
 
 
-@pytest.fixture(scope="module", params=["3.9.2", "4.2.0"])
+@pytest.fixture(scope="module", params=["3.9.2", pytest.param("4.2.0", marks=pytest.mark.long)])
 def lab_inventory(request: pytest.FixtureRequest) -> Iterator[Inventory]:
     """A lab of three hosts whose clients log in: with ZooKeeper, and in KRaft mode."""
     with standing(LabLayout(name=LAB, secure=True, kafka=request.param)) as inventory:

@@ -99,7 +99,7 @@ def test_spark_tells_the_truth_in_many_partitions(
     """
     monkeypatch.setattr(events, "SMALL", 0)
     tally, every = Tally(), sorted(judged_rules().items())
-    kinds = dict(every if HISTORIES > AT_ONCE else every[::2])
+    kinds = dict(every if HISTORIES > AT_ONCE else every[::4])
     drawn = [(("planted", "havoc")[seed % 2], seed) for seed in range(1_000, 1_000 + min(HISTORIES, AT_ONCE))]
     try:
         judge(spark, drawn, tmp_path / "run", tally, kinds)

@@ -99,7 +99,7 @@ settle: 3s
 """
 
 
-@pytest.mark.parametrize("how", ["refused", "silent"])
+@pytest.mark.parametrize("how", ["refused", pytest.param("silent", marks=pytest.mark.long)])
 def test_names_are_taken_away(start: Callable[..., Any], how: str) -> None:
     """A probe that starts meanwhile gets no record before the names are back, one that is connected goes on writing."""
     run = start(NAMELESS.replace("HOW", how))

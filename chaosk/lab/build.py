@@ -233,8 +233,8 @@ def _write_inventory(wanted: Lab) -> None:
     if wanted.layout.secure:
         inventory = secure.inventory(inventory)
     if wanted.layout.hosts == "vms":
-        inventory = linger.inventory(power.inventory(unit.inventory(inventory), state.name))
+        inventory = power.inventory(unit.inventory(inventory), state.name)
     if wanted.layout.also:
         inventory = installations.inventory(inventory, wanted.layout)
-    values = inventory.model_dump(mode="json", exclude_defaults=True)
+    values = linger.inventory(inventory).model_dump(mode="json", exclude_defaults=True)
     runner.write(state.inventory, yaml.safe_dump(values, sort_keys=False))

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -38,6 +38,15 @@ RESERVED = {
 
 Settings are judged by making a client of them (:func:`check_producer`), so none may connect, load or run anything.
 """
+
+OF_PRODUCERS = {
+    "acks", "batch.num.messages", "batch.size", "compression.codec", "compression.level", "compression.type",
+    "delivery.timeout.ms", "enable.gapless.guarantee", "enable.idempotence", "linger.ms", "message.send.max.retries",
+    "message.timeout.ms", "partitioner", "queue.buffering.backpressure.threshold", "queue.buffering.max.kbytes",
+    "queue.buffering.max.messages", "queue.buffering.max.ms", "request.required.acks", "request.timeout.ms", "retries",
+    "sticky.partitioning.linger.ms", "transaction.timeout.ms",
+}  # fmt: skip
+"""Settings that consumers ignore, and warn of in their logs."""
 
 _ALIASES = {
     "request.required.acks": "acks",
@@ -154,6 +163,12 @@ def settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dic
     """What a client is made of: the inventory's settings, the scenario's over them, and the probe's own."""
     own = {"client.id": place.probe, "error_cb": errors.callback, "logger": client_logger(place)}
     return {**place.client, **config, **own}
+
+
+def consumer_settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
+    """The same for a consumer: what the inventory says of producers is not for it, and it would say so in its log."""
+    client = {name: value for name, value in place.client.items() if name not in OF_PRODUCERS}
+    return settings(replace(place, client=client), config, errors)
 
 
 def closed(client: Consumer, within: float) -> bool:

@@ -77,7 +77,7 @@ class Consuming:
         self._joins = self._assignments.joins
         self._generations = Generations(self._log, self._who, probe.group if probe.assign is None else None)
         own = {"on_commit": self._commits.answered, **heard(probe, place, self._joins)}
-        self._client = Consumer({**_client.settings(place, probe.settings(), self._errors), **own})
+        self._client = Consumer({**_client.consumer_settings(place, probe.settings(), self._errors), **own})
         self._starts = Starts(self._client, probe, place, stored.restored if stored else None)
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 

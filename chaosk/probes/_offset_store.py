@@ -93,7 +93,7 @@ class Restoring:
         own = {"enable.auto.commit": False, "enable.partition.eof": True, "isolation.level": "read_committed"}
         all_there_is = {"auto.offset.reset": "earliest"}  # where fewer are left than it wants
         settings = {**probe.config, "group.id": probe.group, **own, **all_there_is}
-        self._client = Consumer(_client.settings(place, settings, errors))
+        self._client = Consumer(_client.consumer_settings(place, settings, errors))
 
     def restored(self) -> dict[Place, int] | None:
         """The offsets to read next, empty if nothing is stored; None if the probe was told to end meanwhile."""

@@ -14,12 +14,14 @@ from sample_documents import SCENARIO, spoil, written
 
 from chaosk.document import DocumentError, load_scenario
 from chaosk.probes._client import (
+    OF_PRODUCERS,
     RESERVED,
     Errors,
     ProducerFacts,
     check_consumer,
     check_producer,
     client_logger,
+    consumer_settings,
     producer_facts,
     settings,
 )
@@ -180,3 +182,28 @@ def test_a_scenario_reads_connects_and_runs_nothing(tmp_path: Path, probe: str, 
         assert why in str(caught.value)
         with pytest.raises(TimeoutError):
             listener.accept()
+
+
+VALUES = {
+    "acks": "all", "request.required.acks": "all", "compression.codec": "none", "compression.type": "none",
+    "enable.gapless.guarantee": False, "transaction.timeout.ms": 5_000, "enable.idempotence": False, "partitioner": "random",
+}  # fmt: skip
+"""Of settings for which 5 is no value."""
+
+
+@pytest.mark.parametrize("name", sorted(OF_PRODUCERS))
+def test_a_consumer_would_ignore_what_is_for_producers(name: str) -> None:
+    """As librdkafka says of each: what an inventory has for all clients does not reach consumers."""
+    with pytest.raises(ValueError, match=r"is a producer property and will be ignored"):
+        check_consumer({"group.id": "x", name: VALUES.get(name, 5)})
+    check_producer({name: VALUES.get(name, 5)})
+
+
+def test_consumers_get_what_is_for_them() -> None:
+    """How to connect, what the inventory has for consumers, and all that the scenario says."""
+    here = place(Rows(), **{"bootstrap.servers": "b:1", "linger.ms": 50, "fetch.wait.max.ms": 10})
+    errors = Errors(here)
+    producer, consumer = settings(here, {}, errors), consumer_settings(here, {"fetch.min.bytes": 2}, errors)
+    assert producer["linger.ms"] == 50
+    assert {"bootstrap.servers", "fetch.wait.max.ms", "fetch.min.bytes", "client.id"} <= consumer.keys()
+    assert "linger.ms" not in consumer

@@ -186,7 +186,8 @@ def test_a_scenario_reads_connects_and_runs_nothing(tmp_path: Path, probe: str, 
 
 VALUES = {
     "acks": "all", "request.required.acks": "all", "compression.codec": "none", "compression.type": "none",
-    "enable.gapless.guarantee": False, "transaction.timeout.ms": 5_000, "enable.idempotence": False, "partitioner": "random",
+    "enable.gapless.guarantee": False, "enable.idempotence": False, "partitioner": "random",
+    "transaction.timeout.ms": 5_000,
 }  # fmt: skip
 """Of settings for which 5 is no value."""
 

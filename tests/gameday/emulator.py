@@ -11,7 +11,7 @@ import termios
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from pathlib import Path
 from typing import Any, Self
 
 import pyte
@@ -56,8 +56,7 @@ class Emulator:
             self.process.kill()
         self.process.wait()
         for descriptor in (self._slave, self._master):
-            with suppress(OSError):
-                os.close(descriptor)
+            os.close(descriptor)
         self._reader.join(5)
 
     @property
@@ -94,9 +93,9 @@ class Emulator:
 
     def hang_up(self) -> None:
         """The terminal is gone, as a connection that broke."""
-        os.close(self._slave)
-        master, self._master = self._master, os.open(os.devnull, os.O_RDWR)
-        os.close(master)
+        with Path(os.devnull).open("r+b") as nothing:  # their numbers stay ours: at the end each is closed once
+            for descriptor in (self._slave, self._master):
+                os.dup2(nothing.fileno(), descriptor)
 
     def finish(self, within: float = 60.0) -> int:
         """The exit code, once it ended."""

@@ -17,8 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from chaosk import lab
+from chaosk.cluster.settings import client_settings
+from chaosk.document import load_inventory
+from chaosk.inventory import Inventory
+from chaosk.lab.namespace import inside
 from chaosk.lablayout import LabLayout
 
 LAB = "runs"
@@ -72,18 +78,34 @@ def lab_inventory(while_folder_runs: ExitStack) -> Path:
     return lab.up(LabLayout(name=LAB), lines.append)
 
 
+def whole(inventory: Path) -> bool:
+    """Whether every replica of the lab is in sync: a run that is started before is refused."""
+    found = load_inventory(inventory)
+    assert isinstance(found, Inventory)
+    settings: dict[str, Any] = {**client_settings(found), "log_level": 0}
+    try:
+        told = inside(found.network_namespace or "", lambda: AdminClient(settings).list_topics(timeout=5))
+    except KafkaException:
+        return False
+    partitions = [each for topic in told.topics.values() for each in topic.partitions.values()]
+    return all(sorted(each.isrs) == sorted(each.replicas) for each in partitions)
+
+
 @pytest.fixture
 def start(tmp_path: Path, lab_inventory: Path) -> Iterator[Callable[..., Started]]:
     """Starts `chaosk run` with a scenario's text; whatever still runs at the end is killed.
 
-    Each run has a consumer group of its own: a group waits 45 s for a member that another test has killed.
+    Each run has a consumer group of its own: a group waits 45 s for a member that another test has killed. Replicas
+    that a former test's fault has put out of sync have twenty seconds to come back.
     """
     running: list[Started] = []
 
     def begin(text: str, *arguments: str) -> Started:
         scenario = tmp_path / "scenario.yaml"
         scenario.write_text(text.replace("group: readers", f"group: readers-{secrets.token_hex(4)}"), "utf-8")
-        output = tmp_path / "reports"
+        output, end = tmp_path / "reports", time.monotonic() + 20
+        while time.monotonic() < end and not whole(lab_inventory):
+            time.sleep(0.5)
         command = [sys.executable, "-m", "chaosk", "run", str(scenario), "--inventory", str(lab_inventory)]
         process = subprocess.Popen(
             [*command, "--output", str(output), *arguments],

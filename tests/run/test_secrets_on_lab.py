@@ -59,12 +59,12 @@ def planted(lab_inventory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("CHAOSK_TEST_PASSWORD", by_env)
     (tmp_path / "key").write_text(f"{by_file}\n")
     path = lab_inventory.with_name("with-secrets.yaml")
-    path.write_text(
-        f"{lab_inventory.read_text('utf-8')}\nclient:\n  sasl.username: operator\n"
+    settings = (
+        "client:\n  sasl.username: operator\n"
         "  sasl.password: {env: CHAOSK_TEST_PASSWORD}\n"
-        f"  ssl.key.password: {{file: {tmp_path / 'key'}}}\n",
-        "utf-8",
+        f"  ssl.key.password: {{file: {tmp_path / 'key'}}}\n"
     )
+    path.write_text(lab_inventory.read_text("utf-8").replace("client:\n", settings), "utf-8")
     yield Planted(path, by_env, by_file)
     path.unlink()
 

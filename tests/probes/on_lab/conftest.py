@@ -78,6 +78,9 @@ class Cluster:
             admin = AdminClient({"bootstrap.servers": self.inventory.bootstrap_servers()})
             try:
                 admin.create_topics([new])[new.topic].result(20)
+            except TimeoutError:
+                if time.monotonic() > end:
+                    raise AssertionError(f"{new.topic}: no answer\n{self._complaints()}") from None
             except KafkaException as error:
                 if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
                     return

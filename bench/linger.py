@@ -131,7 +131,8 @@ def rounds(inventory: Inventory, keeper: int, options: argparse.Namespace) -> di
     """All values in turn, as often as there are rounds."""
     servers = inventory.bootstrap_servers()
     topic = NewTopic(TOPIC, 3, 3, config={"min.insync.replicas": "2"})
-    for made in AdminClient({"bootstrap.servers": servers}).create_topics([topic]).values():
+    admin = AdminClient({"bootstrap.servers": servers})
+    for made in admin.create_topics([topic]).values():
         made.result()
     found: dict[float, list[Figures]] = {each: [] for each in options.ms}
     for _ in range(options.rounds):

@@ -2,9 +2,8 @@
 
 ``python bench linger [MS...] [--hosts vms] [--rate 200] [--seconds 20] [--rounds 3]``: needs root. A lab is put up. In
 each round, for each value one after the other, an idempotent producer writes at that rate with ``acks=all`` to three
-partitions of three replicas, and a consumer commits what each poll brings; ``--reader no``
-leaves the consumer out.
-Medians over the rounds, of processors: what the lab's own processes took, and what the clients did.
+partitions of three replicas, and a consumer commits what each poll brings (``--reader no`` leaves it out). Medians over
+the rounds, of processors: what the lab's own processes took, and what the clients did.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ from statistics import median, quantiles
 from typing import NamedTuple
 
 from confluent_kafka import Consumer, Message, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from chaosk import lab
 from chaosk.document import load_inventory

@@ -17,11 +17,6 @@ from chaosk.verdict import Measure, Outcome, Verdict
 COUNTS = (Outcome.PASS, Outcome.DEGRADED)
 """The verdicts of runs whose figures count: the evidence carries, and nothing was lost on the way."""
 
-_OUTCOME = (
-    "lane", "state", "exit_code", "verdict", "stood_still", "said", "seconds", "folder", "cluster", "kafka", "figures",
-    "measures",
-)  # fmt: skip
-
 
 def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: str) -> Attempt:
     """The attempt as it went; ``folder`` is the gate's, ``said`` the last that it said on stderr."""
@@ -75,12 +70,6 @@ def _stood_still(verdict: Verdict, exit_code: int) -> bool:
     """Whether that alone keeps it from saying anything: nothing is known to be wrong, and no other guard is missed."""
     guards = {guard.guard for guard in verdict.guards}
     return exit_code == ExitCode.INCONCLUSIVE and verdict.healed and guards == {"clock_silent"}
-
-
-def again(attempt: Attempt) -> Attempt:
-    """The attempt that takes the place of one in which chaosk's machine stood still; it remembers that."""
-    fresh = {name: field.default for name, field in Attempt.model_fields.items() if name in _OUTCOME}
-    return attempt.model_copy(update={**fresh, "again_after": (*attempt.again_after, attempt.folder or "")})
 
 
 def _figures(verdict: Verdict) -> tuple[Measure, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chaosk.errors import ExitCode
-from chaosk.release.attempts import again, ended
+from chaosk.release.attempts import ended
 from chaosk.release.child import Ended
 from chaosk.release.lanes import Lane, begun, lanes_of, leaving, left, next_place, over
 from chaosk.release.record import Attempt, Gate, save
@@ -108,7 +108,7 @@ class _Conduct:
         done = ended(attempt, self._folder, told.exit_code, told.seconds, told.said)
         done = done.model_copy(update={"lane": number if len(self._lanes) > 1 else None})
         repeated = done.stood_still and len(done.again_after) < self._gate.again
-        kept = again(done) if repeated else done
+        kept = attempt.model_copy(update={"again_after": (*attempt.again_after, done.folder)}) if repeated else done
         self._keep(attempts=(*self._gate.attempts[:place], kept, *self._gate.attempts[place + 1 :]))
         self._tell(lane, done)
         if repeated:

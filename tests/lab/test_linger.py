@@ -1,4 +1,4 @@
-"""What clients of virtual machines are told besides where the brokers are."""
+"""What clients of a lab are told besides where the brokers are."""
 
 from __future__ import annotations
 

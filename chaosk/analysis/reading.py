@@ -67,7 +67,7 @@ def read_case(rundir: RunDir) -> Case:
         held=_held(rundir),
         foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
         fenced=_fenced(rundir),
-        silences=tuple(_silences(rundir, [row[0] for row in clocks])),
+        silences=tuple(_silences(rundir, [row[0] for row in clocks], [worker.started for worker in workers])),
         uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
     )
 
@@ -176,15 +176,19 @@ def _fenced(rundir: RunDir) -> dict[Process, int]:
     return {(row["probe"], row["incarnation"]): row["at"] for row in final}
 
 
-def _silences(rundir: RunDir, sampled: list[int]) -> list[Span]:
-    """Stretches of ``SILENCE`` or more in which neither the clocks were sampled nor any event happened."""
+def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[Span]:
+    """Stretches of ``SILENCE`` or more in which neither the clocks were sampled nor any event happened.
+
+    From the first probe's start or the first event on: before, a run looks at its hosts and has nothing to write down
+    but how the clocks stand, so that slow hosts would be taken for a machine of ours that stood still.
+    """
     suspected = [(a, b) for a, b in pairwise(sampled) if b - a > SILENCE]
     if not suspected:
         return []
-    pulses = np.unique(
-        np.concatenate([np.asarray(sampled, dtype=np.int64), *(_times(rundir, *each) for each in _PULSES)])
-    )
-    found = [Span("silence", a, b) for a, b in pairwise(pulses.tolist()) if b - a > SILENCE]
+    events = np.concatenate([np.asarray(started, dtype=np.int64), *(_times(rundir, *each) for each in _PULSES)])
+    first = events.min(initial=sampled[-1])
+    pulses = np.unique(np.concatenate([np.asarray(sampled, dtype=np.int64), events]))
+    found = [Span("silence", a, b) for a, b in pairwise(pulses[pulses >= first].tolist()) if b - a > SILENCE]
     return [span for span in found if any(a <= span.began and span.ended <= b for a, b in suspected)]
 
 

@@ -254,6 +254,16 @@ def test_clocks_that_were_not_sampled_while_others_worked(met: Any) -> None:
     assert met(history) == {}
 
 
+@pytest.mark.parametrize(("ago", "guards"), [(1, set()), (8, {"clock_silent"})])
+def test_hosts_that_are_slow_before_anything_begins(met: Any, ago: int, guards: set[str]) -> None:
+    """Nine seconds to look at the hosts first are no standstill; with a probe begun in the first of them they are."""
+    history = History(records=50)
+    first = dict(history.rows["clocks"][0])
+    history.rows["clocks"].insert(0, {name: value - 9_000_000_000 for name, value in first.items()})
+    history.each("incarnations", lambda row: row | {"started": first["monotonic"] - ago * 1_000_000_000})
+    assert set(met(history)) == guards
+
+
 def test_a_cluster_that_nobody_watched(met: Any) -> None:
     """No sample of leaders and replicas."""
     history = History(records=50)

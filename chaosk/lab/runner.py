@@ -31,6 +31,7 @@ PACKAGES: Mapping[str, str] = {
     "ssh": "openssh-client",
     "sshd": "openssh-server",
     "sudo": "sudo",
+    "taskset": "util-linux",
     "umount": "mount",
     "unshare": "util-linux",
     "useradd": "passwd",

@@ -7,6 +7,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 
 from typing_extensions import override
@@ -19,7 +20,7 @@ from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile
 from chaosk.lab.state import LabState
 
-_PROGRAMS = (vm_plan.KERNEL, "debootstrap", "mkfs.ext4")
+_PROGRAMS = (vm_plan.KERNEL, "debootstrap", "mkfs.ext4", "taskset")
 _TUN = Path("/dev/net/tun")
 _CONTROL = re.compile(r"\x1b(\[[0-9;?]*)?[a-zA-Z]|[\r\x00-\x08]")
 """What moves a terminal's cursor and changes its colours."""
@@ -61,10 +62,10 @@ class VmHosts(KeptHosts):
     @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
         """Write what tells the machines apart, make the network, and start the keeper; raises LabError."""
-        for seat in seats:
+        for seat, processor in zip(seats, cycle(sorted(os.sched_getaffinity(0)))):
             at = runner.directory(self._state.host(seat.host), 0o700)
             runner.write(at / "address", seat.address)
-            runner.write(at / vm_plan.POWER_ON, vm_plan.power_on(seat, at, self._image), 0o700)
+            runner.write(at / vm_plan.POWER_ON, vm_plan.power_on(seat, at, self._image, processor), 0o700)
             for disk in vm_disks.disks(seat):
                 runner.run(vm_disks.make(disk, at))
             runner.write_bytes(at / "seed.tar", vm_seed.seed(seat, files[seat.host]), 0o600)

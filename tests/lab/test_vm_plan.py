@@ -24,7 +24,7 @@ def plan(name: str) -> dict[str, object]:
 
 def script(seat: Seat) -> str:
     """What becomes the kernel of a machine, at first and when it reboots."""
-    return vm_plan.power_on(seat, Path("/state/labs/x/hosts", seat.host), Path("/state/images/i.ext4"))
+    return vm_plan.power_on(seat, Path("/state/labs/x/hosts", seat.host), Path("/state/images/i.ext4"), 1)
 
 
 def test_every_machine_has_its_own() -> None:
@@ -54,6 +54,13 @@ def test_a_machine_that_reboots_lets_go_of_what_it_had() -> None:
     assert lines[0] == "#!/bin/bash"
     assert any("exec $number>&-" in line for line in lines)
     assert lines[-1].startswith('exec -a "$0" linux.uml mem=')
+
+
+def test_a_machine_stays_on_its_processor() -> None:
+    """Said before the kernel takes the script's place, so at each boot, and what it starts later has it from it."""
+    lines = script(SEATS[0]).splitlines()
+    (pinned,) = [number for number, line in enumerate(lines) if line.startswith("taskset --cpu-list --pid 1 $$")]
+    assert pinned == len(lines) - 2
 
 
 def test_there_is_room_for_the_memory_of_all() -> None:

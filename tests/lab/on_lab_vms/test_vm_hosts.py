@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,19 @@ def test_a_machine_is_its_own(vms: VmHosts) -> None:
     ]
     assert "Started kafka.service" in vms.on_host("node1", ["journalctl", "--unit", "kafka", "--no-pager"])
     assert "started" in vms.read_log("node1", "/var/log/kafka/server.log", 100)
+
+
+@pytest.mark.usefixtures("inventory")
+def test_a_machine_stays_on_one_processor(root: Path) -> None:
+    """Its kernel and all its programs: on two, each system call would wake another processor."""
+    processors = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            words = (process / "cmdline").read_bytes()
+            if os.fsencode(root) in words and b"umid=node1" in words:
+                processors.append(os.sched_getaffinity(int(process.name)))
+    assert len(processors) > 5
+    assert processors == [{min(os.sched_getaffinity(0))}] * len(processors)
 
 
 def test_words_arrive_as_they_are(vms: VmHosts) -> None:

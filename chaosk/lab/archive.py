@@ -13,18 +13,17 @@ from chaosk.errors import LabError
 from chaosk.lab import launchers
 from chaosk.lab.namespace_hosts import NamespaceHosts
 
-NAME = "classes.jsa"
 _TIMEOUT = 180.0
 
 
 def ensure(kind: NamespaceHosts, host: str, jars: Path, java_home: Path, say: Callable[[str], object]) -> None:
     """Make the archive in ``jars`` on ``host``, unless it is there; a failure costs only the speed, and is said."""
-    if is_current(jars / NAME, java_home):
+    if is_current(jars / launchers.CLASSES, java_home):
         return
     say("making an archive of Kafka's classes: it starts in half the time from now on (once)")
     try:
         kind.on_host(host, [launchers.MAKE_ARCHIVE], timeout=_TIMEOUT)
-        kind.fetch(host, launchers.ARCHIVE, jars / NAME)
+        kind.fetch(host, launchers.ARCHIVE, jars / launchers.CLASSES)
     except LabError as error:
         say(f"no archive, Kafka starts slower: {error}")
 

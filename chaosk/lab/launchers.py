@@ -21,6 +21,8 @@ STORAGE = "kafka.tools.StorageTool"
 MAKE_ARCHIVE = f"{BIN}/make-class-archive"
 ARCHIVE = "/var/lib/kafka-classes.jsa"
 """The script, and where on its host it leaves the archive."""
+CLASSES = "kafka-classes.jsa"
+"""The archive's name beside the jars."""
 
 TOOLS: Mapping[str, str] = {
     "kafka-acls.sh": "kafka.admin.AclCommand",
@@ -60,14 +62,16 @@ _RUN_CLASS = """#!/bin/sh
 : "${{KAFKA_HEAP_OPTS=-Xmx256m}}"
 : "${{KAFKA_JVM_PERFORMANCE_OPTS=-XX:+UseSerialGC -XX:TieredStopAtLevel=1}}"
 : "${{KAFKA_LOG4J_OPTS={log4j}}}"
-archive=/opt/kafka/libs/classes.jsa
+# Not '*' for Java to spell out: it takes a folder in whatever order it comes, and the archive is for one order only.
+jars=$(LC_ALL=C && export LC_ALL && printf ':%s' /opt/kafka/libs/*.jar)
+archive=/opt/kafka/libs/{classes}
 if [ -r "$archive" ] && [ -z "${{KAFKA_NO_ARCHIVE-}}" ]; then
   # If it does not fit this Java, Java goes without it, and says so only where nobody parses.
   KAFKA_JVM_PERFORMANCE_OPTS="$KAFKA_JVM_PERFORMANCE_OPTS -XX:SharedArchiveFile=$archive -Xshare:auto"
   KAFKA_JVM_PERFORMANCE_OPTS="$KAFKA_JVM_PERFORMANCE_OPTS -Xlog:disable -Xlog:all=error:stderr"
 fi
 exec /opt/java/bin/java $KAFKA_HEAP_OPTS $KAFKA_JVM_PERFORMANCE_OPTS $KAFKA_LOG4J_OPTS ${{KAFKA_OPTS-}} \\
-  -Djava.awt.headless=true -cp '/opt/kafka/libs/*' "$@"
+  -Djava.awt.headless=true -cp "${{jars#:}}" "$@"
 """
 
 _MAKE_ARCHIVE = """#!/bin/sh
@@ -166,7 +170,7 @@ def tools(version: str) -> tuple[HostFile, ...]:
     launchers = (HostFile(f"{BIN}/{name}", _TOOL.format(bin=BIN, words=words), 0o755) for name, words in named.items())
     logging = logging_of(version)
     return (
-        HostFile(f"{BIN}/kafka-run-class.sh", _RUN_CLASS.format(log4j=logging.at("tools")), 0o755),
+        HostFile(f"{BIN}/kafka-run-class.sh", _RUN_CLASS.format(log4j=logging.at("tools"), classes=CLASSES), 0o755),
         HostFile(MAKE_ARCHIVE, _make_archive(with_zookeeper=three), 0o755),
         logging.of_tools(),
         *launchers,

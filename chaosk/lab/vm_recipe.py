@@ -113,7 +113,7 @@ def classes(root: Path) -> list[Argv]:
     make = f"ip link set lo up && exec {launchers.MAKE_ARCHIVE}"
     return [
         ["unshare", "--net", "chroot", str(root), "sh", "-c", make],
-        ["mv", f"{root}{launchers.ARCHIVE}", f"{root}/opt/kafka/libs/classes.jsa"],
+        ["mv", f"{root}{launchers.ARCHIVE}", f"{root}/opt/kafka/libs/{launchers.CLASSES}"],
     ]
 
 

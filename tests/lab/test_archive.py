@@ -79,14 +79,14 @@ def test_a_failure_costs_only_speed(tmp_path: Path, java: Path) -> None:
     said: list[str] = []
     archive.ensure(Hosts(tmp_path, "disk full"), "node1", tmp_path, java, said.append)
     assert said[-1] == "no archive, Kafka starts slower: disk full"
-    assert not (tmp_path / archive.NAME).exists()
+    assert not (tmp_path / launchers.CLASSES).exists()
 
 
 @pytest.mark.lab
 def test_it_is_used(ssh: Ssh) -> None:
     """Broker, ZooKeeper node and tools run on it: their memory maps say so."""
     for service in ("kafka", "zookeeper"):
-        found = ssh(f"sudo -n grep -c classes.jsa /proc/$(cat /run/kafka/{service}.pid)/maps")
+        found = ssh(f"sudo -n grep -c {launchers.CLASSES} /proc/$(cat /run/kafka/{service}.pid)/maps")
         assert int(found.stdout) > 0, service
     logged = ssh("KAFKA_OPTS=-Xlog:class+load=info:stderr /opt/kafka/bin/kafka-topics.sh --version 2>&1")
     shared = [line for line in logged.stdout.splitlines() if "TopicCommand" in line]

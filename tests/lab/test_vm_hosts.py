@@ -31,7 +31,8 @@ def test_a_machine_that_has_all(hosts: VmHosts) -> None:
 
 def test_missing_programs(hosts: VmHosts, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is missing is said at once, with the packages that bring it."""
-    monkeypatch.setattr(runner, "locate", lambda program: None if program != "mkfs.ext4" else Path("/sbin/mkfs.ext4"))
+    lacking = {"linux.uml", "debootstrap"}
+    monkeypatch.setattr(runner, "locate", lambda program: None if program in lacking else Path("/sbin", program))
     with pytest.raises(LabError) as caught:
         hosts.check()
     assert str(caught.value) == (

@@ -18,7 +18,7 @@ from chaosk.commands import service
 from chaosk.document import load_inventory
 from chaosk.errors import LabError
 from chaosk.inventory import Inventory
-from chaosk.lab import health, jars, mode, runner, state
+from chaosk.lab import health, jars, launchers, mode, runner, state
 from chaosk.lab.vm_hosts import VmHosts
 from chaosk.lablayout import LabLayout
 from chaosk.steps._contract import Run
@@ -82,6 +82,14 @@ def test_a_machine_is_its_own(vms: VmHosts) -> None:
     ]
     assert "Started kafka.service" in vms.on_host("node1", ["journalctl", "--unit", "kafka", "--no-pager"])
     assert "started" in vms.read_log("node1", "/var/log/kafka/server.log", 100)
+
+
+@pytest.mark.parametrize("service", ["kafka", "zookeeper"])
+def test_a_service_starts_from_the_archive_of_classes(vms: VmHosts, service: str) -> None:
+    """It is in the memory of their Java, though the image has its files in another order than they were made in."""
+    number = vms.on_host("node1", ["systemctl", "show", "--property", "MainPID", "--value", service]).strip()
+    mapped = vms.on_host("node1", ["sudo", "-n", "cat", f"/proc/{number}/maps"])
+    assert f"/opt/kafka/libs/{launchers.CLASSES}" in mapped
 
 
 @pytest.mark.usefixtures("inventory")

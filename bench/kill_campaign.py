@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,10 +22,11 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import IO, Any, cast
 
 from chaosk import hoststate, lab
 from chaosk.document import load_inventory
@@ -169,9 +172,9 @@ class Field:
                 self.root(host, "iptables", *rule)
             self.before[host] = self.state(host)
 
-    def run(self, trial: Trial, folder: Path) -> Outcome:
+    def run(self, trial: Trial, folder: Path, mother: subprocess.Popen[str]) -> Outcome:
         """One trial: the victim lives and dies, the host heals."""
-        killed = self.kill(trial, folder)
+        killed = self.kill(trial, folder, mother)
         looks: list[Look] = []
         while True:
             began = time.monotonic()
@@ -204,8 +207,8 @@ class Field:
         late = last > self.length(trial) + SLACK.get(trial.step, 2.0)
         return Outcome(trial, bool(harmed), round(since, 2), round(at, 2), round(whole, 2), left, late, leases)
 
-    def kill(self, trial: Trial, folder: Path) -> float:
-        """Let the victim run until it is dead; when that was, on the monotonic clock."""
+    def kill(self, trial: Trial, folder: Path, mother: subprocess.Popen[str]) -> float:
+        """Let a victim of ``mother`` run until it is dead; when that was, on the monotonic clock."""
         fields = {
             name: [each.format(b=trial.broker, z=trial.zookeeper) for each in value] if isinstance(value, list)
             else value.format(b=trial.broker, z=trial.zookeeper)
@@ -218,18 +221,23 @@ class Field:
             "run": f"campaign-{trial.number}", "entry": {"name": "fault", kind: fields, **lasts},
             "point": "never" if trial.point == "random" else trial.point,
         }  # fmt: skip
-        victim = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("_victim.py")), json.dumps(spec)],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        print(json.dumps(spec), file=mother.stdin, flush=True)
+        victim = int(_line(mother))
         if trial.point == "random":
-            time.sleep(1.0 + trial.delay)  # the first second is its own start
-            victim.kill()
-        _, words = victim.communicate(timeout=PATIENCE)
+            time.sleep(trial.delay)
+            with suppress(ProcessLookupError):  # it has ended
+                os.kill(victim, signal.SIGKILL)
+        status = int(_line(mother))
         dead = time.monotonic()
-        if victim.returncode not in (-9, 0):
+        if status not in (-9, 0):
+            words = (folder / "victim").read_text("utf-8")
             raise SystemExit(f"trial {trial.number} ({trial.step}, {trial.point}): the victim failed: {words[-2000:]}")
         return dead
+
+
+def _line(mother: subprocess.Popen[str]) -> str:
+    """What the mother of victims prints next."""
+    return cast("IO[str]", mother.stdout).readline()
 
 
 def recorded(output: Path) -> dict[int, dict[str, Any]]:
@@ -246,12 +254,14 @@ def campaign(field: Field, count: int, seed: int, output: Path) -> dict[int, dic
     field.prepare()
 
     def work(host: str) -> None:
-        for trial in (each for each in todo if each.host == host):
-            with tempfile.TemporaryDirectory() as folder:
-                row = asdict(field.run(trial, Path(folder)))
-            with lock, output.open("a", encoding="utf-8") as file:
-                rows[trial.number] = row
-                file.write(json.dumps(row) + "\n")
+        words = [sys.executable, str(Path(__file__).with_name("_victim.py"))]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as mother:
+            for trial in (each for each in todo if each.host == host):
+                with tempfile.TemporaryDirectory() as folder:
+                    row = asdict(field.run(trial, Path(folder), mother))
+                with lock, output.open("a", encoding="utf-8") as file:
+                    rows[trial.number] = row
+                    file.write(json.dumps(row) + "\n")
 
     with ThreadPoolExecutor(len(field.inventory.hosts)) as pool:
         for done in [pool.submit(work, host) for host in field.inventory.hosts]:

@@ -233,6 +233,7 @@ def test_the_list_is_of_mutants_of_the_code_as_it_is() -> None:
     assert unknown == []
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_bad_mutant_is_killed_and_the_original_is_not(tmp_path: Path) -> None:
     """A check that finds nothing any more is killed by its tests, the check as it is by none, and it is back after."""

@@ -19,6 +19,7 @@ def bench(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_both_sides_judge_the_same_run() -> None:

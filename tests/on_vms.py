@@ -88,6 +88,6 @@ def kill_chaosk(place: Path, folder: Path, step: dict[str, object], lease: int) 
         "inventory": str(short), "folder": str(folder), "run": f"killed-{lease}", "point": "verified",
         "entry": {"name": "fault", "for": "60s", **step},
     }  # fmt: skip
-    words = [sys.executable, str(_VICTIM), json.dumps(spec)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == -9, done.stderr
+    words = [sys.executable, str(_VICTIM)]
+    done = subprocess.run(words, input=json.dumps(spec), capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.split()[1:] == ["-9"], done.stderr + (folder / "victim").read_text("utf-8")

@@ -1,10 +1,11 @@
 """Faults on a real host by chaosk's own engine, each in a process that kills itself at a named point of its life.
 
-``python bench/_victim.py``: on stdin come lines of JSON: inventory, folder, run, entry, point. For each a process is
-forked, whose id is printed, and then how it ended, as ``subprocess`` would say it; starting an interpreter for each
-took a third of a campaign. What it says goes to ``victim`` in the folder. Points: ``before_arm`` (the undo is journaled
-here), ``armed``, ``injected`` (the first deed is done), ``verified``, ``healing`` (the first deed of the undo is done),
-``disarming`` (all is undone), ``never`` (somebody else kills it: the fault stays until then).
+``python bench/_victim.py``: on stdin come lines of JSON: inventory, folder, run, entry, point, patience. For each a
+process is forked, whose id is printed, and then how it ended, as ``subprocess`` would say it (-14 if it was not over
+after so many seconds of patience); starting an interpreter for each took a third of a campaign. What it says goes to
+``victim`` in the folder. Points: ``before_arm`` (the undo is journaled here), ``armed``, ``injected`` (the first deed
+is done), ``verified``, ``healing`` (the first deed of the undo is done), ``disarming`` (all is undone), ``never``
+(somebody else kills it: the fault stays until then).
 """
 
 from __future__ import annotations
@@ -125,6 +126,7 @@ def victim(spec: dict[str, Any]) -> NoReturn:
     with (Path(spec["folder"]) / "victim").open("w", encoding="utf-8") as words:
         os.dup2(words.fileno(), 1)
         os.dup2(words.fileno(), 2)
+    signal.alarm(spec["patience"])
     status = 1
     try:
         main(spec)

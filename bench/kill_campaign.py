@@ -219,7 +219,7 @@ class Field:
         spec = {
             "inventory": str(self.inventory_of(self.length(trial))), "folder": str(folder),
             "run": f"campaign-{trial.number}", "entry": {"name": "fault", kind: fields, **lasts},
-            "point": "never" if trial.point == "random" else trial.point,
+            "point": "never" if trial.point == "random" else trial.point, "patience": round(PATIENCE),
         }  # fmt: skip
         print(json.dumps(spec), file=mother.stdin, flush=True)
         victim = int(_line(mother))

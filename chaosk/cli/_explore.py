@@ -27,6 +27,7 @@ from chaosk.inventory import Inventory
 from chaosk.release import child
 from chaosk.release.record import Attempt
 from chaosk.run.signals import heard
+from chaosk.run.standby import standing_by
 
 
 def settled(space: Space, inventory: Path | None) -> Inventory | None:
@@ -62,7 +63,7 @@ def play(told: Exploration, space: Space, cluster: Inventory | None, folder: Pat
     stop, again, folder = threading.Event(), threading.Event(), made(folder)
     means = Means(space, folder, lambda one, seed: child.run(_words(one, told, folder, seed), stop, again), stop, _say)
     _say(f"seed {told.seed}; the same again: --seed {told.seed}")
-    with heard(stop, _say, again.set):
+    with standing_by(folder / "analysis.log"), heard(stop, _say, again.set):
         done = rounds(told, means, refused)
         if done.found is not None and done.why_ended is None and done.shrink_seconds:
             done = shrunk(done, means)

@@ -1,8 +1,8 @@
 """An analysis that stands by for several runs: where it is found, how it is asked, and who keeps it.
 
 Judging a run took 22 to 28 s of processor time in a JVM of its own, and 4 to 8 in one that had judged before. So
-whoever makes several runs, as ``chaosk gate`` does, keeps one (``standing_by``), and each run asks that one first. It
-is never needed: a run that finds none, or gets no answer, starts an analysis of its own.
+whoever makes several runs, as ``chaosk gate`` and ``chaosk explore`` do, keeps one (``standing_by``), and each run asks
+that one first. It is never needed: a run that finds none, or gets no answer, starts an analysis of its own.
 """
 
 from __future__ import annotations

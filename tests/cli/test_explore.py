@@ -20,6 +20,7 @@ from chaosk.errors import ExitCode
 from chaosk.explore.record import Exploration, load
 from chaosk.release import child
 from chaosk.release.child import Ended
+from chaosk.run.standby import VARIABLE
 from chaosk.scenario import Scenario
 from chaosk.verdict import Verdict
 
@@ -66,8 +67,27 @@ class Explored:
 
 @pytest.fixture
 def explored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Explored:
-    """The command, in a folder of its own."""
+    """The command, in a folder of its own; nothing is judged, so nobody has to stand by."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "nobody"))
     return Explored(tmp_path, monkeypatch)
+
+
+def test_its_runs_are_judged_by_one_analysis(explored: Explored, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run finds the same one standing by, and it is gone when the exploration is over."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    seen: list[tuple[Path, bool]] = []
+
+    def look() -> None:
+        path = Path(os.environ[VARIABLE])
+        seen.append((path, path.is_socket()))
+
+    explored.before = look
+    assert explored("--rounds", 3) == ExitCode.PASS
+    assert len(seen) == 3
+    assert seen == [(seen[0][0], True)] * 3
+    assert not seen[0][0].exists()
+    assert VARIABLE not in os.environ
+    assert (explored.folder / "analysis.log").read_text("utf-8") == ""
 
 
 def test_it_finds_and_makes_smaller(explored: Explored, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,17 @@ def test_the_test_command_asks() -> None:
     assert "set -euo pipefail" in (ROOT / "dev").read_text()
 
 
+@pytest.mark.parametrize("bad", [[], [0], [2], [0, 1, 2]])
+def test_of_what_runs_at_once_each_counts(tmp_path: Path, bad: list[int]) -> None:
+    """Wherever one fails, nothing comes after them; and all have ended by then."""
+    (function,) = re.findall(r"\nat_once\(\) \{\n.*?\n\}\n", (ROOT / "dev").read_text(), re.DOTALL)
+    lines = [f"(sleep 0.{9 - one}; touch {one}; exit {3 if one in bad else 0})" for one in range(3)]
+    script = "\n".join(["set -euo pipefail", function, "at_once <<'END'", *lines, "END", "touch after"])
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, check=False, timeout=60)
+    assert (done.returncode == 0) == (not bad)
+    assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"} | (set() if bad else {"after"})
+
+
 def test_a_lock_that_cannot_be_read_fails(tmp_path: Path) -> None:
     """That is a matter of this tree."""
     (tmp_path / "broken.lock").write_text("not == a = requirement\n")

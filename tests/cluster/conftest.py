@@ -12,6 +12,7 @@ import pytest
 from on_lab import inside
 
 from chaosk import lab
+from chaosk.audit.ranges import ranges
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import ProbeState
@@ -63,6 +64,13 @@ class Cluster:
                 seen = str(error)
             time.sleep(0.1)
         pytest.fail(f"{condition} did not come true in {within} s: {seen}")
+
+    def decided(self, topic: str) -> None:
+        """Wait until every transaction that was ended is: its coordinator answers before it writes the markers."""
+        end = time.monotonic() + 30
+        while any(one.last_stable < one.high_watermark for one in ranges(self.brokers, (topic,))):
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
     @contextmanager
     def killed(self, broker: int) -> Iterator[None]:

@@ -30,7 +30,10 @@ def fetched(cluster: Any, folder: str, inventory: Inventory | None = None) -> tu
 
 
 def transactions(cluster: Any, name: str, *ends: str) -> Producer:
-    """A client that has ended so many transactions, of one record a partition, each by commit or abort."""
+    """A client that has ended so many transactions, of one record a partition, each by commit or abort.
+
+    The markers of them are written when it is there.
+    """
     writer = Producer({
         "bootstrap.servers": cluster.inventory.bootstrap_servers(), "transactional.id": name, "log_level": 0,
     })  # fmt: skip
@@ -41,6 +44,7 @@ def transactions(cluster: Any, name: str, *ends: str) -> Producer:
             writer.produce("orders", b"x", partition=partition)
         writer.flush(10)
         (writer.commit_transaction if end == "commit" else writer.abort_transaction)(30)
+    cluster.decided("orders")
     return writer
 
 

@@ -40,6 +40,8 @@ LONGEST = (
 LONG = 400.0
 """Seconds that a test may take before it is named: the longest takes some 300."""
 STANDBY = "CHAOSK_STANDBY"
+OWN = ("tutorial",)
+"""Folders whose runs are judged as a user's are, each by an analysis of its own."""
 _FOLDER = pytest.StashKey[ExitStack]()
 _STANDBY = pytest.StashKey[str]()
 TOOLS = {
@@ -169,7 +171,7 @@ def _make_way(item: pytest.Item) -> None:
 
 def _judge_by_whom(item: pytest.Item) -> None:
     os.environ.pop(STANDBY, None)
-    if item.get_closest_marker("lab") and (path := item.config.stash[_STANDBY]):
+    if item.get_closest_marker("lab") and folder_of(item.nodeid) not in OWN and (path := item.config.stash[_STANDBY]):
         os.environ[STANDBY] = path
 
 

@@ -124,7 +124,6 @@ def test_only_what_lies_idle_is_warmed_up_with(monkeypatch: pytest.MonkeyPatch, 
     assert warmed == ["a session"] * times
 
 
-@pytest.mark.long
 def test_a_waiting_process_begins_again_for_a_large_run(spark: SparkSession, tmp_path: Path) -> None:
     """It waited with little memory: it becomes one with much, keeps its id and its output, and gives the same bytes."""
     rundir = small_run(tmp_path / "run")

@@ -81,7 +81,6 @@ def test_a_folder_of_three(
     assert out.splitlines()[-1] == f"report: {place / 'gate.html'}"
 
 
-@pytest.mark.long
 def test_interrupted_killed_and_continued(
     gate: Callable[..., subprocess.Popen[str]], lab_inventory: Path, tmp_path: Path
 ) -> None:

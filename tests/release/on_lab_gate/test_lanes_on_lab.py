@@ -80,7 +80,6 @@ def overlap(one: RunRecord, other: RunRecord) -> bool:
     return max(one.began, other.began) < min(one.ended, other.ended)
 
 
-@pytest.mark.long
 def test_two_shapes_side_by_side(gate: Gate, labs: list[str], tmp_path: Path) -> None:
     """Three pass in two lanes, each on its own lab; no more than one lab a lane stays; the report has their order."""
     for name, shape in zip(("one", "three", "two"), (SHAPES[0], SHAPES[1], SHAPES[0]), strict=True):

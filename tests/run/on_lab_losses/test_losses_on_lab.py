@@ -64,7 +64,6 @@ def test_what_an_unclean_election_costs_is_named(start: Callable[..., Any], lab_
     assert set(lost) == acknowledged - set(log(run, lab_inventory))
 
 
-@pytest.mark.long
 def test_what_blind_retries_repeat_is_named(start: Callable[..., Any], lab_inventory: Path) -> None:
     """A2, allowed: the records that stand in the log more than once are exactly those an independent reader finds."""
     run = start((SCENARIOS / "brokers/retries-without-idempotence.yaml").read_text("utf-8"))
@@ -91,7 +90,6 @@ def test_messages_that_a_consumer_gave_up_on_are_named(start: Callable[..., Any]
     assert all(row["offset"] < row["committed"] for row in swallowed)
 
 
-@pytest.mark.long
 def test_messages_with_a_dead_letter_are_not_lost(start: Callable[..., Any]) -> None:
     """Near miss of B3: committed past after three attempts, and each has its letter in the log; the run passes."""
     run = start((SCENARIOS / "commits/dead-letter.yaml").read_text("utf-8"))
@@ -123,7 +121,6 @@ def test_offsets_taken_for_none_are_named_with_every_record_repeated(start: Call
     assert repeated == {(partition, offset) for partition, end in stored.items() for offset in range(end)}
 
 
-@pytest.mark.long
 def test_offsets_that_are_waited_for_are_right(start: Callable[..., Any]) -> None:
     """Near miss: the same fault, and the process reads until the end of its store: the run passes."""
     run = start((SCENARIOS / "commits/own-offset-store.yaml").read_text("utf-8"))

@@ -154,7 +154,6 @@ def moved_to() -> str:
     return NamespaceHosts(of(LAB)).on_host("node1", words).strip()
 
 
-@pytest.mark.long
 def test_a_broker_comes_back_under_another_address(start: Callable[..., Any]) -> None:
     """Probes and watcher are connected there and nowhere else, though its certificate is for the name; then back.
 

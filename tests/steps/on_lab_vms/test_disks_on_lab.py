@@ -51,7 +51,6 @@ def writes(lab: Ground) -> float:
     return ended - began
 
 
-@pytest.mark.long
 def test_a_slow_disk_is_slow_until_it_is_undone(lab: Ground) -> None:
     """A file takes as long to the disk as the delay, several times where its journal has to wait as well."""
     life = lab.inject("slow_disk: {target: broker 0, read: 100ms, write: 1500ms}")

@@ -18,6 +18,7 @@ from chaosk.errors import LabError
 
 PACKAGES: Mapping[str, str] = {
     "debootstrap": "debootstrap",
+    "gcc": "gcc",
     "ip": "iproute2",
     "iptables": "iptables",
     "java": "openjdk-17-jre-headless",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from chaosk.errors import LabError
-from chaosk.lab import namespace, runner, ssh_files, vm_disks, vm_image, vm_plan, vm_seed
+from chaosk.lab import namespace, runner, ssh_files, vm_disks, vm_image, vm_plan, vm_registers, vm_seed
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.kept_hosts import KeptHosts, read_pid
 from chaosk.lab.seating import Seat
@@ -42,7 +42,8 @@ class VmHosts(KeptHosts):
     def check(self) -> None:
         """Raise LabError if a program, or the device for network cables, is missing."""
         namespace.check_free(self._state.namespace_file)
-        lacking = [program for program in _PROGRAMS if runner.locate(program) is None]
+        needed = [*_PROGRAMS, vm_registers.COMPILER] if vm_registers.too_large() else _PROGRAMS
+        lacking = [program for program in needed if runner.locate(program) is None]
         if lacking:
             packages = " ".join(dict.fromkeys(runner.PACKAGES[program] for program in lacking))
             raise LabError(f"{', '.join(lacking)}: not installed; for --hosts vms do: apt-get install {packages}")
@@ -62,10 +63,11 @@ class VmHosts(KeptHosts):
     @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
         """Write what tells the machines apart, make the network, and start the keeper; raises LabError."""
+        preload = vm_registers.library(self._state.directory) if vm_registers.too_large() else None
         for seat, processor in zip(seats, cycle(sorted(os.sched_getaffinity(0)))):
             at = runner.directory(self._state.host(seat.host), 0o700)
             runner.write(at / "address", seat.address)
-            runner.write(at / vm_plan.POWER_ON, vm_plan.power_on(seat, at, self._image, processor), 0o700)
+            runner.write(at / vm_plan.POWER_ON, vm_plan.power_on(seat, at, self._image, processor, preload), 0o700)
             for disk in vm_disks.disks(seat):
                 runner.run(vm_disks.make(disk, at))
             runner.write_bytes(at / "seed.tar", vm_seed.seed(seat, files[seat.host]), 0o600)

@@ -25,7 +25,7 @@ for file in /proc/self/fd/*; do
     [ "$number" -lt 3 ] || eval "exec $number>&-"
 done
 taskset --cpu-list --pid {processor} $$ >/dev/null # without it a machine is slow, which is no reason not to start it
-exec -a "$0" {kernel} {words}
+{environment}exec -a "$0" {kernel} {words}
 """
 
 _NOTE_PID = 'echo $$ >"$0"; exec "$@"'
@@ -72,7 +72,7 @@ def start(at: Path, memory: str, propagation: str) -> Argv:
     ]
 
 
-def power_on(seat: Seat, at: Path, image: Path, processor: int) -> str:
+def power_on(seat: Seat, at: Path, image: Path, processor: int, preload: Path | None = None) -> str:
     """The script that turns into a machine's kernel, at first and whenever the machine reboots.
 
     To reboot, this kernel executes anew whatever it was called, here the script, and leaves its files open: without
@@ -81,6 +81,8 @@ def power_on(seat: Seat, at: Path, image: Path, processor: int) -> str:
     A machine stays on one ``processor``. Its kernel is a process that traces those of its programs, and at each system
     call one waits for the other: on two processors each such turn wakes another one that sleeps. A call in a machine
     took 24 microseconds in place of 120 to 270.
+
+    ``preload`` is a library that its kernel needs; see :mod:`chaosk.lab.vm_registers`.
     """
     words = [
         *(f"mem={MEMORY}M", f"umid={seat.host}", f"uml_dir={at}/control/"),
@@ -90,4 +92,5 @@ def power_on(seat: Seat, at: Path, image: Path, processor: int) -> str:
         f"vec0:transport=tap,ifname={seat.plug},mac={seat.mac},depth=128,gro=1",
         *("con=null", "con0=null,fd:1"),
     ]
-    return _POWER_ON.format(processor=processor, kernel=KERNEL, words=shlex.join(words))
+    environment = "" if preload is None else f"LD_PRELOAD={shlex.quote(str(preload))} "
+    return _POWER_ON.format(processor=processor, environment=environment, kernel=KERNEL, words=shlex.join(words))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chaosk.errors import LabError
-from chaosk.lab import runner, vm_hosts
+from chaosk.lab import runner, vm_hosts, vm_registers
 from chaosk.lab.state import LabState
 from chaosk.lab.vm_hosts import VmHosts
 
@@ -38,6 +38,18 @@ def test_missing_programs(hosts: VmHosts, monkeypatch: pytest.MonkeyPatch) -> No
     assert str(caught.value) == (
         "linux.uml, debootstrap: not installed; for --hosts vms do: apt-get install user-mode-linux debootstrap"
     )
+
+
+@pytest.mark.parametrize("too_large", [True, False])
+def test_a_compiler_where_it_is_needed(hosts: VmHosts, monkeypatch: pytest.MonkeyPatch, *, too_large: bool) -> None:
+    """Processors with registers that the kernel has no room for need one; elsewhere nobody is asked for it."""
+    monkeypatch.setattr(vm_registers, "too_large", lambda: too_large)
+    monkeypatch.setattr(runner, "locate", lambda program: None if program == "gcc" else Path("/sbin", program))
+    if too_large:
+        with pytest.raises(LabError, match=r"^gcc: not installed; for --hosts vms do: apt-get install gcc$"):
+            hosts.check()
+    else:
+        hosts.check()
 
 
 def test_no_device_for_cables(hosts: VmHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,9 +22,9 @@ def plan(name: str) -> dict[str, object]:
     return vm_plan.plan(LabState(Path("/state"), name), SEATS, MACHINE)
 
 
-def script(seat: Seat) -> str:
+def script(seat: Seat, preload: Path | None = None) -> str:
     """What becomes the kernel of a machine, at first and when it reboots."""
-    return vm_plan.power_on(seat, Path("/state/labs/x/hosts", seat.host), Path("/state/images/i.ext4"), 1)
+    return vm_plan.power_on(seat, Path("/state/labs/x/hosts", seat.host), Path("/state/images/i.ext4"), 1, preload)
 
 
 def test_every_machine_has_its_own() -> None:
@@ -61,6 +61,12 @@ def test_a_machine_stays_on_its_processor() -> None:
     lines = script(SEATS[0]).splitlines()
     (pinned,) = [number for number, line in enumerate(lines) if line.startswith("taskset --cpu-list --pid 1 $$")]
     assert pinned == len(lines) - 2
+
+
+def test_a_kernel_has_the_library_that_it_needs() -> None:
+    """Only the kernel, and only where it is needed; nothing else of the script is another."""
+    plain, helped = script(SEATS[0]).splitlines(), script(SEATS[0], Path("/state/labs/x/a b.so")).splitlines()
+    assert helped == [*plain[:-1], f"LD_PRELOAD='/state/labs/x/a b.so' {plain[-1]}"]
 
 
 def test_there_is_room_for_the_memory_of_all() -> None:

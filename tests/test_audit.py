@@ -118,23 +118,45 @@ def test_packages_that_nobody_knows_are_said(known: set[str], says: str) -> None
 
 
 def test_the_test_command_asks() -> None:
-    """All three are in what CI runs, and none of them may fail unnoticed."""
+    """All are in what CI runs, and none of them may fail unnoticed."""
     (body,) = re.findall(r"\nrun_tests\(\) \{\n(.*?)\n\}\n", (ROOT / "dev").read_text(), re.DOTALL)
     lines = {line.strip().split(" #")[0] for line in body.splitlines()}
-    assert {"python .ci/audit.py requirements.lock", ".ci/scan"} <= lines
+    assert {"python .ci/audit.py requirements.lock", ".ci/scan", "mypy --no-error-summary"} <= lines
+    assert '[ "$status" = 2 ] || end_checks || status=$?' in lines
     assert any(line.startswith("bandit ") and "||" not in line for line in lines)
     assert "set -euo pipefail" in (ROOT / "dev").read_text()
 
 
+def beside(tmp_path: Path, lines: list[str], *then: str) -> subprocess.CompletedProcess[str]:
+    """A shell that starts ``lines`` as the test command does its checks, and then does ``then``."""
+    functions = re.findall(
+        r"\n(?:declare -A checks=\(\)\n)?(?:start|end)_checks\(\) \{\n.*?\n\}(?=\n)",
+        (ROOT / "dev").read_text(),
+        re.DOTALL,
+    )
+    assert len(functions) == 2
+    head = ["set -euo pipefail", 'say() { echo "$*" >&2; }', *functions]
+    script = "\n".join([*head, "start_checks <<'END'", *lines, "END", *then])
+    return subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+
+
 @pytest.mark.parametrize("bad", [[], [0], [2], [0, 1, 2]])
-def test_of_what_runs_at_once_each_counts(tmp_path: Path, bad: list[int]) -> None:
-    """Wherever one fails, nothing comes after them; and all have ended by then."""
-    (function,) = re.findall(r"\nat_once\(\) \{\n.*?\n\}\n", (ROOT / "dev").read_text(), re.DOTALL)
-    lines = [f"(sleep 0.{9 - one}; touch {one}; exit {3 if one in bad else 0})" for one in range(3)]
-    script = "\n".join(["set -euo pipefail", function, "at_once <<'END'", *lines, "END", "touch after"])
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, check=False, timeout=60)
-    assert (done.returncode == 0) == (not bad)
-    assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"} | (set() if bad else {"after"})
+def test_of_what_runs_beside_the_tests_each_counts(tmp_path: Path, bad: list[int]) -> None:
+    """All begin before the tests and have ended after them; wherever one fails the whole does, and says which."""
+    lines = [f"sh -c 'sleep 0.{9 - one}; touch {one}; exit {3 if one in bad else 0}' # why" for one in range(3)]
+    done = beside(tmp_path, lines, "touch tests", "end_checks", "touch after")
+    assert done.returncode == (3 if bad else 0)
+    assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2", "tests"} | (set() if bad else {"after"})
+    assert set(done.stderr.splitlines()) == {f"failed: {lines[one]}" for one in bad}
+
+
+def test_what_runs_beside_the_tests_ends_with_them(tmp_path: Path) -> None:
+    """Who breaks the tests off leaves nothing running."""
+    pids = [tmp_path / "0", tmp_path / "1"]
+    lines = [f"sh -c 'echo $$ >{pid}.new; mv {pid}.new {pid}; exec sleep 60'" for pid in pids]
+    done = beside(tmp_path, lines, *(f"until [ -e {pid} ]; do sleep 0.01; done" for pid in pids), "exit 2")
+    assert done.returncode == 2
+    assert [pid for pid in pids if Path("/proc", pid.read_text().strip()).exists()] == []
 
 
 def test_a_lock_that_cannot_be_read_fails(tmp_path: Path) -> None:

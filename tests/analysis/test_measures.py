@@ -142,6 +142,25 @@ def test_a_producer_with_nothing_to_send_is_not_kept_from_sending(judge: Judge) 
     assert verdict.verdict is Outcome.PASS
 
 
+def test_a_producer_that_sends_seldom_is_kept_from_sending_as_any_other(judge: Judge) -> None:
+    """D1: one record a second. That nothing is acknowledged between two of them is no reason to overlook 3.1 s."""
+    history = History(records=25)
+    stalled(history, 1.1, 5.1)
+    verdict = judge(history, "produce_unavailability")
+    assert measure(verdict, "unavailability", "writer") == pytest.approx(3.1)
+    assert measure(verdict, "unavailability", "writer", "baseline") == 0
+
+
+def test_a_producer_that_always_waits_is_not_kept_from_sending(judge: Judge) -> None:
+    """Near miss of D1: in the baseline, too, each record waited 0.4 s, two a second; 3.5 s are ordinary then."""
+    history = History(records=50)
+    history.each("sends", lambda row: row | {"completed": row["scheduled"] + 400_000_000})
+    history.each("reads", lambda row: row | {"at": row["at"] + 400_000_000})
+    stalled(history, 1.1, 4.6)
+    verdict = judge(history, "produce_unavailability")
+    assert measure(verdict, "unavailability", "writer") == 0
+
+
 def test_sends_that_failed_meanwhile_are_named_with_their_errors(judge: Judge) -> None:
     """D1: the outage's row says what became of the sends in it."""
     history = History(records=250)

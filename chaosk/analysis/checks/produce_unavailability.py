@@ -19,10 +19,10 @@ from chaosk.verdict import Measure
 class ProduceUnavailability(Check):
     """From one acknowledgement to the next of a producer's process and partition, while sends were waiting.
 
-    D1. It counts from a second on, or from ten times the 99th percentile of the baseline's gaps if that is more. It
-    begins when the first send that waited was due, if that was after the last acknowledgement: a producer with
-    nothing to send is not kept from sending. What was still going on at the last outcome is censored: it lasted at
-    least that long.
+    D1. It counts from a second on, or from ten times the 99th percentile of such stretches in the baseline if that is
+    more. It begins when the first send that waited was due, if that was after the last acknowledgement: a producer
+    with nothing to send is not kept from sending. What was still going on at the last outcome is censored: it lasted
+    at least that long.
 
     Columns: producer, producer_incarnation, topic, partition, seconds, censored, failed and uncertain (sends with that
     outcome meanwhile), errors (their names).

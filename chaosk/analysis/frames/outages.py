@@ -59,20 +59,23 @@ def _unclosed(events: Events, marks: DataFrame) -> DataFrame:
 
 
 def _ordinary(events: Events) -> DataFrame:
-    """By producer the 99th percentile of the gaps between acknowledgements of a partition in the baseline."""
+    """By producer the 99th percentile of how long a partition was waited for in the baseline, per acknowledgement.
+
+    From the acknowledgement before, or from when the record was due if that was later: as an outage is counted, so
+    that a producer which sends seldom, and has long gaps with nothing to wait for, is not thought to be slow.
+    """
     baseline = events.case.baseline
     low, high = (baseline.began, baseline.ended) if baseline else (0, 0)
-    before = F.lag("completed").over(Window.partitionBy(*WRITER).orderBy("completed"))
-    by_length = Window.partitionBy("producer").orderBy("gap")
+    before = F.lag("completed").over(Window.partitionBy(*WRITER).orderBy("completed", "scheduled"))
+    by_length = Window.partitionBy("producer").orderBy("waited")
     return (
         sends(events)
         .filter((F.col("outcome") == "ok") & F.col("partition").isNotNull() & F.col("completed").between(low, high))
-        .withColumn("gap", F.col("completed") - before)
-        .filter(F.col("gap").isNotNull())
+        .withColumn("waited", F.col("completed") - F.greatest("scheduled", before))
         .withColumn("share", F.cume_dist().over(by_length))
         .filter(F.col("share") >= _SHARE)
         .groupBy("producer")
-        .agg(F.min("gap").alias("ordinary"))
+        .agg(F.min("waited").alias("ordinary"))
     )
 
 

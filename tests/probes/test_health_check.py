@@ -80,7 +80,11 @@ def test_a_listener_is_healthy_and_sees_connections_that_come_and_go(work: Work)
         working = work(health(rate="50/s"), brokers={3: place})
         working.until(lambda state: state.ok >= 40)
         working.end()
+        with socket.create_connection(place) as last:  # they are accepted in order: once it is closed, all were heard
+            last.sendall(b"!")
+            last.recv(1)
     rows = working.rows("health_checks")
+    assert heard.pop() == b"!"
     assert set(heard) == {b""}
     assert len(heard) == len(rows) == working.rows("ends")[0]["scheduled"] == working.rows("ends")[0]["rows"]
     assert {(row["broker"], row["outcome"], row["error"], row["answered"]) for row in rows} == {(3, "ok", None, None)}

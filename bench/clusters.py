@@ -89,6 +89,8 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
         return False
     if layout.hosts == "vms" and any(entry.kind == "reset_connections" for entry in scenario.timeline):
         return False  # their kernel, Debian's UML, is built without CONFIG_INET_DIAG_DESTROY
+    if layout.hosts == "vms" and any(entry.kind == "wipe_disk" for entry in scenario.timeline):
+        return False  # a data directory there is a mount, which the step refuses
     if scenario.cluster.versions and layout.hosts == "vms":
         return False  # an image has one version
     mode = "kraft" if layout.controllers else "zookeeper"

@@ -11,7 +11,7 @@ FAULTS = table(
     ("step", "string", "the step"),
     ("targets", "string", "what it was aimed at, resolved, like `broker 2 on node3`"),
     ("invoked", "long", "when injecting began"),
-    ("applied", "long", "when its effect was first verified; empty if never", True),
+    ("applied", "long", "since when it was in place, as was verified then; empty if it was not", True),
     ("heal_invoked", "long", "when undoing began; empty if it has no undo", True),
     ("healed", "long", "when the undo was verified; empty if never", True),
     ("took", "bool", "whether the effect was verified after injecting and still before undoing"),

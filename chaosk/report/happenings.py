@@ -132,7 +132,7 @@ def _fault_happenings(fault: Fault) -> Iterator[Happening]:
     aimed = f" on {fault.targets}" if fault.targets else ""
     yield Happening(fault.invoked, "fault", f"{fault.name}: {fault.step}{aimed} begins", rank=1)
     for at, said in (
-        (fault.applied, "verified in place"),
+        (fault.applied, "in place"),
         (fault.heal_invoked, "being undone"),
         (fault.healed, "undone"),
     ):

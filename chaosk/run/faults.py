@@ -50,11 +50,11 @@ class Faults:
             life.invoked = now()
             for deed in fault.inject:
                 self._hands.do(self._leases.guarded(fault, deed), stop)
-            self._require(life, fault.verify, stop)
+            applied = self._require(life, fault.verify, stop)
         except ChaoskError as error:
             self._fail(life, error)
             raise
-        life.applied = now()
+        life.applied = applied
         life.took = True
         for other in superseded:
             self._finish(other)
@@ -151,11 +151,16 @@ class Faults:
         with self._lock:
             self._lives.append(life)
 
-    def _require(self, life: Life, facts: tuple[Fact, ...], stop: threading.Event) -> None:
+    def _require(self, life: Life, facts: tuple[Fact, ...], stop: threading.Event) -> int:
+        """Since when all of them hold: from now on, or since the last one that had to be waited for was seen."""
+        since = now()
         for fact in facts:
             answer = self._hands.confirm(fact, stop)
             if not answer.holds:
                 raise StepError(f"{life.fault.name}: did not take: not seen: {fact.says} ({answer.seen})")
+            if answer.waited:
+                since = now()
+        return since
 
     def _fail(self, life: Life, error: ChaoskError) -> None:
         life.took = False

@@ -99,16 +99,16 @@ class Hands:
 
     def confirm(self, fact: Fact, stop: threading.Event) -> Answer:
         """Ask a fact until it holds or its time is over; the last answer."""
-        last = Answer(holds=False, seen="not asked")
+        answers: list[Answer] = []
 
         def holds() -> bool:
-            nonlocal last
-            last = self.ask(fact)
-            return last.holds
+            answers.append(self.ask(fact))
+            return answers[-1].holds
 
         wait_for(holds, fact.within, stop)
+        last = answers[-1] if answers else Answer(holds=False, seen="not asked")
         log.info("fact", says=fact.says, holds=last.holds, seen=last.seen)
-        return last
+        return last.model_copy(update={"waited": len(answers) > 1})
 
     def _run(self, command: Command) -> None:
         result = self.transport.run(command)

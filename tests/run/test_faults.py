@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from chaosk.conditions._contract import Answer
 from chaosk.errors import StepError
 from chaosk.run import faults as module
-from chaosk.run.clock import Interrupted
+from chaosk.run.clock import Interrupted, now
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal, armed
@@ -101,11 +102,16 @@ class World:
     """By a word, the one that must have been done before it works."""
     notes: list[str] = field(default_factory=list)
     armed_at_inject: list[str] = field(default_factory=list)
+    slow: dict[str, bool] = field(default_factory=dict)
+    """By a word that takes 0.1 s to be seen, whether that is because it was not there yet."""
+    times: dict[str, int] = field(default_factory=dict)
+    """When a word was last said or seen."""
 
     def do(self, deed: Deed, stop: threading.Event) -> None:
         """Note a deed; fail where told to."""
         word = cast("Run", deed).command.argv[0]
         self.notes.append(word)
+        self.times[word] = now()
         if word.endswith("-inject"):
             self.armed_at_inject = [fault.name for fault in armed(self.undo)]
         if word in self.broken or (word in self.needs and self.needs[word] not in self.notes):
@@ -120,8 +126,13 @@ class World:
         return Answer(holds=word not in self.false, seen=f"{word} seen")
 
     def confirm(self, fact: Fact, stop: threading.Event) -> Answer:
-        """Ask once: time is not what is tested here."""
-        return self.ask(fact)
+        """Ask once, or as if it had been more often."""
+        word = cast("Command", fact.query).argv[0]
+        if word in self.slow:
+            time.sleep(0.1)
+        answer = self.ask(fact)
+        self.times[word] = now()
+        return answer.model_copy(update={"waited": self.slow.get(word, False)})
 
 
 @dataclass
@@ -227,6 +238,22 @@ def test_the_row_says_that_it_took_and_was_undone(faults: Faults, rows: list[dic
     (row,) = rows
     assert row["invoked"] <= row["applied"] <= row["heal_invoked"] <= row["healed"]
     assert (row["took"], row["undone"], row["why"], row["targets"]) == (True, True, None, "broker 1 on node1")
+
+
+@pytest.mark.parametrize("waited", [False, True])
+def test_a_fault_is_in_place_when_it_is_and_not_when_that_was_seen(
+    world: World, faults: Faults, rows: list[dict[str, Any]], *, waited: bool
+) -> None:
+    """Looking takes seconds on a slow host; what happens meanwhile happens in the fault's window.
+
+    An effect that has to be waited for, like a shutdown, is there only when it is seen.
+    """
+    world.slow["a-gone"] = waited
+    faults.end(faults.inject(fault("a"), entry("a"), NEVER))
+    (row,) = rows
+    seen = world.times["a-inject"] + 100_000_000
+    assert world.times["a-inject"] <= row["applied"]
+    assert (row["applied"] >= seen) is waited
 
 
 def test_a_target_that_is_dead_already_is_no_fault(world: World, faults: Faults, rows: list[dict[str, Any]]) -> None:

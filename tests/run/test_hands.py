@@ -184,7 +184,15 @@ def test_a_fact_without_a_time_is_asked_once(rig: Rig) -> None:
     """`before` facts are about now."""
     rig.shell.answers["gone"] = (1, "")
     answer = rig.hands().confirm(Fact(says="it is gone", query=command("gone")), NEVER)
-    assert (answer.holds, answer.seen, rig.shell.ran) == (False, "status 1", ["gone"])
+    assert (answer.holds, answer.waited, answer.seen, rig.shell.ran) == (False, False, "status 1", ["gone"])
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_a_fact_that_had_to_be_waited_for_says_so(rig: Rig, *, ready: bool) -> None:
+    """What holds at the first look has held since before it; what comes true later has not."""
+    rig.shell.answers["gone"] = [(0, "now")] if ready else [(1, "not yet"), (0, "now")]
+    answer = rig.hands().confirm(Fact(says="it is gone", query=command("gone"), within=20), NEVER)
+    assert (answer.holds, answer.seen, answer.waited) == (True, "now", not ready)
 
 
 @pytest.mark.parametrize("error", [ConnectionLost("node1: gone"), StepError("node1: what?")])

@@ -20,7 +20,8 @@ class ConsumeUnavailability(Check):
     """From one delivery of a partition to the next, to a group or to a consumer without one, while records waited.
 
     D2. It counts from a second on, and begins when the first record that waited was acknowledged, if that was after
-    the last delivery. A group's outage is one of each of its probes. Records that were never delivered although they
+    the last delivery. Before the first delivery of a partition there is none: how long a start takes is ``start_time``
+    and ``join_time``. A group's outage is one of each of its probes. Records that were never delivered although they
     are in the log make it censored: it lasted at least until the consumers were told to end.
 
     Columns: reader (the group, or the probe without one), topic, partition, seconds, censored.

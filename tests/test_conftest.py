@@ -135,6 +135,25 @@ def test_a_third_process_begins_at_the_other_end_and_gives_way(inner: pytest.Pyt
     assert [of[1:] for of in ran if of[0] == "c"] == [*[("gw2", min(usual + 10, 19))] * 4, ("gw2", usual)]
 
 
+@pytest.mark.parametrize(("files", "others"), [(5, set()), (12, {"gw0", "gw1"})])
+def test_the_last_of_spark_are_left_to_the_third_process(inner: pytest.Pytester, files: int, others: set[str]) -> None:
+    """It has a session, and the others, who have none, end; of many files they take some."""
+    inner.makeini(MARKERS + "addopts = --import-mode=importlib -p no:cacheprovider\n")
+    test = "def test_{n}():\n    time.sleep(0.1)\n    pathlib.Path('{log}').open('a').write(os.environ[WHO] + '\\n')\n"
+    paths = [Path(folder, "test_it.py") for folder in "ab"] + [Path(f"analysis/test_{n}.py") for n in range(files)]
+    for path in paths:
+        (inner.path / "tests" / path).parent.mkdir(parents=True, exist_ok=True)
+        log = inner.path / f"{path.parent}.log"
+        marker = "packaging" if path.parent.name in "ab" else "pure"
+        head = f"import os, pathlib, pytest, time\nWHO = 'PYTEST_XDIST_WORKER'\npytestmark = pytest.mark.{marker}\n"
+        tests = "".join(test.format(n=n, log=log) for n in range(4))
+        (inner.path / "tests" / path).write_text(head + tests, "utf-8")
+    result = inner.runpytest_subprocess("-n", "3", "--no-loadscope-reorder")
+    result.assert_outcomes(passed=4 * (2 + files))
+    assert {(inner.path / f"{folder}.log").read_text("utf-8").split()[0] for folder in "ab"} == {"gw0", "gw1"}
+    assert set((inner.path / "analysis.log").read_text("utf-8").split()) == {"gw2"} | others
+
+
 def test_what_a_folder_needs_is_gone_after_its_last_test(inner: pytest.Pytester) -> None:
     """Its lab is up for all its tests, of every file, and down before the next folder's tests begin."""
     log = inner.path / "log"

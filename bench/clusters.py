@@ -41,6 +41,12 @@ CLUSTERS = {
 }
 """Controllers have processes of their own: two of three brokers that are both would be the quorum's majority."""
 
+NOT_ON_MACHINES = {
+    "reset_connections",  # their kernel, Debian's UML, is built without CONFIG_INET_DIAG_DESTROY
+    "wipe_disk",  # a data directory there is a mount, which the step refuses
+}
+"""Steps that virtual machines of the lab refuse."""
+
 
 class Row(NamedTuple):
     """One run."""
@@ -87,10 +93,8 @@ def fits(scenario: Scenario, layout: LabLayout) -> bool:
     """Whether its steps, and what it says of its cluster, are for such a one."""
     if scenario.cluster.hosts == "vms" and layout.hosts != "vms":
         return False
-    if layout.hosts == "vms" and any(entry.kind == "reset_connections" for entry in scenario.timeline):
-        return False  # their kernel, Debian's UML, is built without CONFIG_INET_DIAG_DESTROY
-    if layout.hosts == "vms" and any(entry.kind == "wipe_disk" for entry in scenario.timeline):
-        return False  # a data directory there is a mount, which the step refuses
+    if layout.hosts == "vms" and any(entry.kind in NOT_ON_MACHINES for entry in scenario.timeline):
+        return False
     if scenario.cluster.versions and layout.hosts == "vms":
         return False  # an image has one version
     mode = "kraft" if layout.controllers else "zookeeper"

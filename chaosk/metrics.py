@@ -122,7 +122,7 @@ _ALL = (
     Metric("recovery", "s", "fault", "max", "max",
            "from a fault's verified undo until all probes do as well as in the baseline"),
     Metric("recovery_from_fault", "s", "fault", "max", "max",
-           "from a fault's verified effect until all probes do as well as in the baseline"),
+           "from when a fault was in place until all probes do as well as in the baseline"),
     Metric("election", "s", "topic", "max", "max",
            "longest change of a partition's leader: from when the old one last led until any broker named the new one"),
     Metric("leader_changes", "count", "topic", "exact", "sum",

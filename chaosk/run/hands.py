@@ -106,9 +106,9 @@ class Hands:
             return answers[-1].holds
 
         wait_for(holds, fact.within, stop)
-        last = answers[-1] if answers else Answer(holds=False, seen="not asked")
+        last = answers[-1].model_copy(update={"waited": len(answers) > 1})
         log.info("fact", says=fact.says, holds=last.holds, seen=last.seen)
-        return last.model_copy(update={"waited": len(answers) > 1})
+        return last
 
     def _run(self, command: Command) -> None:
         result = self.transport.run(command)

@@ -22,7 +22,7 @@ _FLOOR = 0.1
 
 
 class Recovery(Check):
-    """From a fault's verified undo, and from its verified effect, until all went well for three seconds on end.
+    """From a fault's verified undo, and from when it was in place, until all went well for three seconds on end.
 
     D5. Well means: of the records due in that time 99 % were acknowledged, and given to each reader, within three times
     the 99th percentile of the baseline (or that and 100 ms, whichever is more), and no broker named a partition

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -134,6 +136,25 @@ def test_a_failed_set_up_is_tried_again(tmp_path: Path) -> None:
     lock.write_text(good + "hatchling==0.0.0\n", encoding="utf-8")
     assert dev(folder, "chaosk").returncode not in {0, 3}
     lock.write_text(good, encoding="utf-8")
+    assert dev(folder, "chaosk").returncode == 3
+
+
+@pytest.mark.packaging
+def test_an_interrupted_set_up_leaves_nothing_running(tmp_path: Path) -> None:
+    """Ctrl-C ends pip as well, though it runs in the background, and the next command sets up."""
+    folder = bare(tmp_path)
+    with subprocess.Popen([folder / "dev", "setup"], stderr=subprocess.PIPE, text=True, process_group=0) as first:
+        assert first.stderr is not None
+        assert any("creating" in line for line in first.stderr)
+        while not (folder / ".venv" / "bin" / "python").exists():
+            time.sleep(0.01)
+        os.killpg(first.pid, signal.SIGINT)
+        assert first.wait(10) != 0
+    waited = time.monotonic()
+    while subprocess.run(["pgrep", "-f", f"{folder}/.venv"], capture_output=True, check=False).returncode == 0:
+        assert time.monotonic() - waited < 30
+        time.sleep(0.1)
+    assert not (folder / ".venv" / "bin" / "pip").exists(), "what made it was not ended, it ended by itself"
     assert dev(folder, "chaosk").returncode == 3
 
 

@@ -136,7 +136,7 @@ class _Interrupted(click.exceptions.Exit):
 
     def __init__(self, rundir: RunDir, record: RunRecord) -> None:
         healed = "everything was healed" if record.healed else f"NOT HEALED: {'; '.join(record.not_healed)}"
-        why = record.error if record.error and record.error.startswith("interrupted by") else "interrupted"
+        why = record.error if record.error and record.error.startswith("interrupted") else "interrupted"
         click.echo(f"{why}; {healed}; the events so far are in {rundir.root}", err=True)
         super().__init__(ExitCode.INTERRUPTED if record.healed else ExitCode.NOT_HEALED)
 

@@ -94,7 +94,8 @@ class Engine:
         try:
             self._play()
         except Interrupted:
-            error = self._monitor.words or (self._decider and self._decider.ended) or "interrupted"
+            gone = f"interrupted: {self._field.gone}" if self._field.gone else "interrupted"
+            error = self._monitor.words or (self._decider and self._decider.ended) or gone
         except ChaoskError as broken:
             error = str(broken)
             self._display.say(f"broken off: {error}")

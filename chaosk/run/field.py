@@ -69,11 +69,14 @@ class Field:
         """``lost`` is called, from another thread, with why the run must end: it was halted, or lost the cluster."""
         inventory = plan.inventory
         self._plan = plan
+        self._lost = lost
+        self.gone: str | None = None
+        """Why the cluster is not this run's any more; None while it is."""
         self._transport = Clocked(Reach(Ssh(inventory.hosts), kept(inventory.name)))
         self._naming = Naming(inventory)
         self._brokers = Brokers(inventory, client_settings(inventory), find=self._naming.find)
         self._as_probes = Brokers(inventory, probe_settings(inventory), find=self._naming.find)
-        self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), lost)
+        self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), self._leave)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
         self._host_watch: HostWatch | None = None
         self._rundir: RunDir | None = None
@@ -88,6 +91,10 @@ class Field:
         self.hands = Hands(
             inventory, self._transport, self.live, self._operate, self.crew.signal, self._naming.change, self._look
         )  # fmt: skip
+
+    def _leave(self, why: str) -> None:
+        self.gone = self.gone or why
+        self._lost(why)
 
     def __enter__(self) -> Self:
         """Nothing is opened before it is needed."""

@@ -55,7 +55,7 @@ class Holding:
         self._renewals = [
             Renewal(
                 partial(self._keep, host), f"lock on {host}", clusterlock.SECONDS,
-                self._lost,
+                partial(self._lose, host),
             )
             for host in self._held
         ]  # fmt: skip
@@ -72,6 +72,9 @@ class Holding:
             except ChaoskError as error:
                 log.warning("lock", host=host, problem=str(error))
         self._held, self._renewals = [], []
+
+    def _lose(self, host: str, why: str) -> None:
+        self._lost(f"{host}: {why}")
 
     def _keep(self, host: str) -> str | None:
         if host in self._down():

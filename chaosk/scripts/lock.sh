@@ -43,7 +43,7 @@ case $action in
         ;;
     keep)
         not_halted "$run"
-        [ "$holder" = "$run" ] || fail "lost it${holder:+ to $about}"
+        [ "$holder" = "$run" ] || fail "the hold on the cluster ran out${holder:+, and $about has it}"
         write "$3" "$about"
         ;;
     leave)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 import time
@@ -174,7 +176,7 @@ def test_of_two_runs_exactly_one_goes_on(start: Callable[..., Any], short_leases
 def test_halt_ends_a_run_and_heals_its_hosts_at_once(
     start: Callable[..., Any], on_host: Callable[..., str], chaosk: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """From another terminal: the cut is gone when `halt` returns, and the run ends by itself, healed."""
+    """From another terminal: the cut is gone when `halt` returns, and the run ends by itself, healed, and says why."""
     before = firewall(on_host, "node2")
     run = start(SCENARIO + CUT)
     run.wait_for("cut: verified")
@@ -183,5 +185,7 @@ def test_halt_ends_a_run_and_heals_its_hosts_at_once(
     assert firewall(on_host, "node2") == before
     assert "halted: a-run-that-is-killed" in told.stdout
     assert run.finish(60) == 130, run.text
-    assert "everything was healed" in run.text
-    assert "was halted" in run.text
+    last = run.text.strip().splitlines()[-1]
+    assert re.match(r"interrupted: node[123]: the run \S+ was halted; everything was healed; the events so far ", last)
+    record = json.loads((Path(last.rpartition(" ")[2]) / "run.json").read_text("utf-8"))
+    assert last.startswith(f"{record['error']}; ")

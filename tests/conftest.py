@@ -32,8 +32,9 @@ os.umask(USUAL_UMASK)
 SPREAD = ("analysis", "truth")
 """Folders whose tests share a session of Spark alone, which each process can have: their files go wherever there is
 time."""
-FEW = 6
-"""Files of that kind that are not worth a session of Spark that is new."""
+SHARED = ("lab", "packaging", "pure", "spark")
+"""The order in which several processes share the tiers: a third begins at its end, and so does all of Spark's in one
+session; what the first two come to after the labs is quick and in many parts, so that all end at the same time."""
 LONGEST = (
     "run", "steps", "run/on_lab_losses", "release/on_lab_gate", "probes/on_lab", "run/on_lab_secure", "bench",
     "tutorial",
@@ -141,13 +142,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("pure")
     items.sort(key=_lateness)
     if hasattr(config, "workerinput"):
-        latest = {folder_of(item.nodeid): _lateness(item) for item in items}
-        items.sort(key=lambda item: latest[folder_of(item.nodeid)], reverse=True)
+        latest = {folder_of(item.nodeid): SHARED.index(_tier(item)) for item in items}
+        items.sort(key=lambda item: latest[folder_of(item.nodeid)])
         items.sort(key=lambda item: _place(folder_of(item.nodeid)))
 
 
-def _lateness(item: pytest.Item) -> list[bool]:
-    return [item.get_closest_marker(tier) is not None for tier in reversed(TIERS)]
+def _lateness(item: pytest.Item) -> int:
+    return TIERS.index(_tier(item))
+
+
+def _tier(item: pytest.Item) -> str:
+    return next(tier for tier in reversed(TIERS) if item.get_closest_marker(tier))
 
 
 def _place(folder: str) -> int:
@@ -160,12 +165,8 @@ def folder_of(nodeid: str) -> str:
     Of folders that are ``SPREAD`` the file or folder below.
     """
     parts = nodeid.partition("::")[0].removeprefix("tests/").split("/")
-    below = _is_spread(nodeid) or (len(parts) > 2 and parts[1].startswith("on_lab"))
+    below = parts[0] in SPREAD or (len(parts) > 2 and parts[1].startswith("on_lab"))
     return "/".join(parts[: 2 if below else 1])
-
-
-def _is_spread(place: str) -> bool:
-    return place.removeprefix("tests/").partition("/")[0] in SPREAD
 
 
 def _make_way(item: pytest.Item) -> None:
@@ -189,8 +190,7 @@ def _helps(worker: str) -> bool:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the tests of a folder in one process: they share a lab, or the Spark session.
 
-    Two processes begin with the labs' tests, which mostly wait; others with those that need a processor. The last few
-    that share a session of Spark are left to who has one: another would take longer to start than to wait.
+    Two processes begin with the labs' tests, which mostly wait; others with those that need a processor.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -202,16 +202,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             if _helps(node.gateway.id):
                 self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
             super()._assign_work_unit(node)
-
-        def _reschedule(self, node: Any) -> None:
-            if not node.shutting_down and self._is_left(node):
-                node.shutdown()
-            super()._reschedule(node)
-
-        def _is_left(self, node: Any) -> bool:
-            helped = any(_helps(other.gateway.id) and not other.shutting_down for other in self.nodes)
-            few = 0 < len(self.workqueue) <= FEW and all(_is_spread(scope) for scope in self.workqueue)
-            return helped and few and not _helps(node.gateway.id)
 
     return ByFolder(config, log)
 

@@ -135,23 +135,30 @@ def test_a_third_process_begins_at_the_other_end_and_gives_way(inner: pytest.Pyt
     assert [of[1:] for of in ran if of[0] == "c"] == [*[("gw2", min(usual + 10, 19))] * 4, ("gw2", usual)]
 
 
-@pytest.mark.parametrize(("files", "others"), [(5, set()), (12, {"gw0", "gw1"})])
-def test_the_last_of_spark_are_left_to_the_third_process(inner: pytest.Pytester, files: int, others: set[str]) -> None:
-    """It has a session, and the others, who have none, end; of many files they take some."""
+def test_all_of_spark_goes_to_the_third_process(
+    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It begins with it and has one session for it; after the labs the others take what needs none."""
+    (tmp_path / "java").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
     inner.makeini(MARKERS + "addopts = --import-mode=importlib -p no:cacheprovider\n")
-    test = "def test_{n}():\n    time.sleep(0.1)\n    pathlib.Path('{log}').open('a').write(os.environ[WHO] + '\\n')\n"
-    paths = [Path(folder, "test_it.py") for folder in "ab"] + [Path(f"analysis/test_{n}.py") for n in range(files)]
-    for path in paths:
-        (inner.path / "tests" / path).parent.mkdir(parents=True, exist_ok=True)
-        log = inner.path / f"{path.parent}.log"
-        marker = "packaging" if path.parent.name in "ab" else "pure"
-        head = f"import os, pathlib, pytest, time\nWHO = 'PYTEST_XDIST_WORKER'\npytestmark = pytest.mark.{marker}\n"
-        tests = "".join(test.format(n=n, log=log) for n in range(4))
-        (inner.path / "tests" / path).write_text(head + tests, "utf-8")
-    result = inner.runpytest_subprocess("-n", "3", "--no-loadscope-reorder")
-    result.assert_outcomes(passed=4 * (2 + files))
-    assert {(inner.path / f"{folder}.log").read_text("utf-8").split()[0] for folder in "ab"} == {"gw0", "gw1"}
-    assert set((inner.path / "analysis.log").read_text("utf-8").split()) == {"gw2"} | others
+    test = (
+        "def test_{n}():\n    time.sleep({time})\n    pathlib.Path('{log}').open('a').write(os.environ[WHO] + '\\n')\n"
+    )
+    parts = [("first", "a", "packaging", 0.3), ("first", "b", "packaging", 0.3)]
+    parts += [("spark", f"analysis/test_{n}", "spark", 0.05) for n in range(4)]
+    parts += [("pure", f"quick{n}", "pure", 0.1) for n in range(8)]
+    for log, name, tier, seconds in parts:
+        path = inner.path / "tests" / (f"{name}.py" if "/" in name else f"{name}/test_it.py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        head = f"import os, pathlib, pytest, time\nWHO = 'PYTEST_XDIST_WORKER'\npytestmark = pytest.mark.{tier}\n"
+        tests = "".join(test.format(n=n, time=seconds, log=inner.path / log) for n in range(3))
+        path.write_text(head + tests, "utf-8")
+    inner.runpytest_subprocess("-n", "3", "--no-loadscope-reorder").assert_outcomes(passed=3 * len(parts))
+    ran = {log: (inner.path / log).read_text("utf-8").split() for log in ("first", "spark", "pure")}
+    assert set(ran["first"]) == {"gw0", "gw1"}
+    assert set(ran["spark"]) == {"gw2"}
+    assert set(ran["pure"]) == {"gw0", "gw1", "gw2"}
 
 
 def test_what_a_folder_needs_is_gone_after_its_last_test(inner: pytest.Pytester) -> None:

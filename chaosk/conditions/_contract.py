@@ -18,6 +18,8 @@ class Answer(Model):
     holds: bool
     seen: str
     """What was seen, for logs and messages, like ``orders-3: ISR 0,1 of 0,1,2``."""
+    answered: bool = True
+    """Whether somebody answered: else it does not hold because nobody could be asked."""
     waited: bool = False
     """Whether it had to be asked for more than once."""
 

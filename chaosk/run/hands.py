@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -89,7 +90,7 @@ class Hands:
                 return self._compare(fact.query)
             result = self.transport.run(fact.query)
         except ChaoskError as error:
-            return Answer(holds=False, seen=str(error))
+            return Answer(holds=False, seen=str(error), answered=False)
         return Answer(holds=result.ok, seen=(result.stdout + result.stderr).strip() or f"status {result.exit_status}")
 
     def _compare(self, wanted: Settings) -> Answer:
@@ -98,14 +99,20 @@ class Hands:
         return Answer(holds=seen == wanted, seen=str(seen))
 
     def confirm(self, fact: Fact, stop: threading.Event) -> Answer:
-        """Ask a fact until it holds or its time is over; the last answer."""
+        """Ask a fact until it holds, a no is beyond doubt, or its time is over; the last answer."""
         answers: list[Answer] = []
+        believed = math.inf
 
-        def holds() -> bool:
-            answers.append(self.ask(fact))
-            return answers[-1].holds
+        def settled() -> bool:
+            nonlocal believed
+            answers.append(answer := self.ask(fact))
+            if not answer.answered:
+                believed = math.inf
+            elif fact.doubt is not None:
+                believed = min(believed, now() + fact.doubt * 1e9)
+            return answer.holds or now() >= believed
 
-        wait_for(holds, fact.within, stop)
+        wait_for(settled, fact.within, stop)
         last = answers[-1].model_copy(update={"waited": len(answers) > 1})
         log.info("fact", says=fact.says, holds=last.holds, seen=last.seen)
         return last

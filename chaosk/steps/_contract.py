@@ -146,6 +146,8 @@ class Fact(Model):
     """A command (its output is the evidence), settings that are so, or a condition as text, like ``broker_up(2)``."""
     within: float = 0.0
     """Seconds to keep asking; 0 asks once."""
+    doubt: float | None = None
+    """Seconds after which a no is believed, where who cannot answer is asked for longer; None: as long as them."""
     still: bool = True
     """Whether, as an effect, it must be seen once more before the undo: not what may end by itself, rightly."""
 

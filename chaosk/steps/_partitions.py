@@ -13,6 +13,8 @@ Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False,
 
 OWNED = 30.0
 """Seconds until it is known whose a topic is: a group's coordinator keeps that, and may be moving."""
+DOUBT = 5.0
+"""Seconds for which brokers may not have heard of a topic that was made anew."""
 
 
 def same_topic(topic: str) -> str:
@@ -36,7 +38,7 @@ def still(topic: str, partitions: tuple[int, ...] | None, within: float) -> Fact
 
 def owned(topic: str) -> Fact:
     """The topic of that name is the one that chaosk made: nobody else's is changed."""
-    return Fact(says=f"{topic} is a topic that chaosk made", query=f"own_topic({topic})", within=OWNED)
+    return Fact(says=f"{topic} is a topic that chaosk made", query=f"own_topic({topic})", within=OWNED, doubt=DOUBT)
 
 
 def _query(topic: str, partitions: tuple[int, ...] | None) -> str:

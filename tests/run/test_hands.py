@@ -63,10 +63,10 @@ class Shell:
         """Look the program up."""
         self.ran.append(command.argv[0])
         answer = self.answers.get(command.argv[0], (0, ""))
-        if isinstance(answer, Exception):
-            raise answer
         if isinstance(answer, list):
             answer = answer.pop(0) if len(answer) > 1 else answer[0]
+        if isinstance(answer, Exception):
+            raise answer
         status, out = answer
         return Result(
             command=command, exit_status=status, stdout=out, stderr="", sent=0, received=1, host_started=0, host_ended=1
@@ -193,6 +193,23 @@ def test_a_fact_that_had_to_be_waited_for_says_so(rig: Rig, *, ready: bool) -> N
     rig.shell.answers["gone"] = [(0, "now")] if ready else [(1, "not yet"), (0, "now")]
     answer = rig.hands().confirm(Fact(says="it is gone", query=command("gone"), within=20), NEVER)
     assert (answer.holds, answer.seen, answer.waited) == (True, "now", not ready)
+
+
+def test_a_no_beyond_doubt_is_not_asked_again(rig: Rig) -> None:
+    """Who is refused for good, somebody else's topic say, hears it at once and not after all the time there is."""
+    rig.shell.answers["mine"] = [(1, "not heard of it"), (1, "theirs")]
+    began = time.monotonic()
+    answer = rig.hands().confirm(Fact(says="it is mine", query=command("mine"), within=60, doubt=0.3), NEVER)
+    assert (answer.holds, answer.seen) == (False, "theirs")
+    assert 0.3 <= time.monotonic() - began < 30
+
+
+def test_who_cannot_answer_is_asked_for_longer(rig: Rig) -> None:
+    """That is no answer to be believed, and a no from before it is in doubt again."""
+    gone = ConnectionLost("node1: gone")
+    rig.shell.answers["mine"] = [(1, ""), gone, (1, ""), gone, gone, gone, gone, gone, (0, "mine")]
+    answer = rig.hands().confirm(Fact(says="it is mine", query=command("mine"), within=60, doubt=0.2), NEVER)
+    assert (answer.holds, answer.seen) == (True, "mine")
 
 
 @pytest.mark.parametrize("error", [ConnectionLost("node1: gone"), StepError("node1: what?")])

@@ -95,6 +95,12 @@ def test_setting_up_says_what_it_does(project: Path) -> None:
 
 
 @pytest.mark.packaging
+def test_what_is_set_up_need_not_be_compiled_at_each_start(project: Path) -> None:
+    """There is bytecode of chaosk, also for those whose Python writes none (``PYTHONDONTWRITEBYTECODE``)."""
+    assert list((project / "chaosk" / "__pycache__").glob("__init__.*.pyc"))
+
+
+@pytest.mark.packaging
 def test_with_nothing_to_do_it_is_silent_and_quick(project: Path) -> None:
     """The second time it prints nothing; the best of three takes under 0.3 s."""
     durations = []

@@ -7,9 +7,6 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis.spark import session
 
-OPTIONS = "-XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
-"""A command's own session stops at the first compiler, because it is soon over; this one is worth the second."""
-
 MEMORY = "2g"
 """With one gigabyte, a third of the time of the last tests of a session went into full collections."""
 
@@ -17,6 +14,5 @@ MEMORY = "2g"
 def lasting_session() -> SparkSession:
     """The session, on this machine."""
     with pytest.MonkeyPatch.context() as patch:
-        words = f'--driver-memory {MEMORY} --conf "spark.driver.extraJavaOptions={OPTIONS}" pyspark-shell'
-        patch.setenv("PYSPARK_SUBMIT_ARGS", words)
+        patch.setenv("PYSPARK_SUBMIT_ARGS", f"--driver-memory {MEMORY} pyspark-shell")
         return session("local[2]")

@@ -109,6 +109,7 @@ class Field:
         self.hands = Hands(plan.inventory, Hosts(), self.live, cast("Any", _never), cast("Any", _never))
         self.crew, self.evidence = Crew(), Evidence()
         self.foreign = SimpleNamespace(partitions=tuple)
+        self.gone: str | None = None
         self.stop_conditions = ()
         self.groups = ("readers",)
         self._run = plan.run_id

@@ -61,7 +61,7 @@ def _cut(rows: list[Text], width: int, height: int) -> tuple[Text, ...]:
     rows = [row.copy() for row in rows[:height]]
     for row in rows:
         row.plain = harmless(row.plain)
-        row.truncate(width, overflow="ellipsis")
+        row.truncate(width, overflow="ellipsis" if width else "crop")  # rich finds room for the ellipsis in no column
     return (*rows, *(Text() for _ in range(height - len(rows))))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chaosk.cluster.groupstate import GroupState
@@ -63,6 +63,7 @@ def test_it_fits(many: int, size: tuple[int, int], *, asked: bool) -> None:
     assert "h heal" in rows[-1].plain
 
 
+@example(0, 1, "", False)  # noqa: FBT003 - hypothesis
 @given(st.integers(0, 90), st.integers(0, 30), st.text(max_size=300), st.booleans())
 def test_any_size_and_any_text_fit(width: int, height: int, said: str, asked: bool) -> None:  # noqa: FBT001 - hypothesis
     """A window that is dragged, and a host that says anything: no row breaks the next one."""

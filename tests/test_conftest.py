@@ -146,7 +146,7 @@ def test_all_of_spark_goes_to_the_third_process(
         "def test_{n}():\n    time.sleep({time})\n    pathlib.Path('{log}').open('a').write(os.environ[WHO] + '\\n')\n"
     )
     parts = [("first", "a", "packaging", 0.3), ("first", "b", "packaging", 0.3)]
-    parts += [("spark", f"analysis/test_{n}", "spark", 0.05) for n in range(4)]
+    parts += [("spark", f"analysis/test_{n}", "spark", 0.0) for n in range(4)]
     parts += [("pure", f"quick{n}", "pure", 0.1) for n in range(8)]
     for log, name, tier, seconds in parts:
         path = inner.path / "tests" / (f"{name}.py" if "/" in name else f"{name}/test_it.py")

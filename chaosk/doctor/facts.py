@@ -14,6 +14,10 @@ from chaosk.transport.command import Command
 
 LEASES = "/var/lib/chaosk"
 """Where hosts keep leases and the lock."""
+CHANCE = ("numgen", "statistic")
+"""What draws packets that are to be lost: nft's, and iptables'."""
+TRIALS = ("netem", "htb", "timeouts", *CHANCE)
+"""What of a kernel can be tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def ask(inventory: Inventory, host: str, needs: Needs, *, thorough: bool) -> Com
         *_each("unit", units),
         *_each("space", (LEASES, *(folder for process in inventory.processes(host) for folder in process.data))),
         *_each("filter", ("iptables", "ip6tables", "nft") if needs.cuts else ()),
-        *_each("kernel", ("netem", "htb", "timeouts") if thorough else needs.queues),
+        *_each("kernel", TRIALS if thorough else (*needs.queues, *(CHANCE if needs.losses else ()))),
     ]
     argv = ("sh", "-c", script("examine"), "chaosk", *words)
     return Command(host=host, argv=argv, sudo=True, timeout=20.0, repeatable=True)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.doctor.facts import LEASES, HostFacts, Space, Try
+from chaosk.doctor.facts import CHANCE, LEASES, HostFacts, Space, Try
 from chaosk.doctor.finding import Finding, bad, ok, unknown, warning
 from chaosk.doctor.needs import PACKAGES, Needs
 
 LEASE_ROOM = 1024
 """KiB that a host must have free for leases: one takes a few dozen."""
 _PROOF = {"iptables": "iptables -S INPUT", "nftables": "nft list tables"}
-_KERNEL = {"netem": "tc netem", "htb": "tc htb", "timeouts": "nft sets with timeouts"}
+_KERNEL = {
+    "netem": "tc netem", "htb": "tc htb", "timeouts": "nft sets with timeouts", "numgen": "nft numgen",
+    "statistic": "iptables -m statistic",
+}  # fmt: skip
+_MODULE = {"numgen": "nft_numgen", "statistic": "xt_statistic"}
 _WITHOUT = {
     "netem": " (so no delay_network, duplicate_packets, reorder_packets)",
     "htb": " (so no limit_bandwidth, and nothing by netem)",
+    "numgen": " (so no lose_packets)",
+    "statistic": " (so no lose_packets)",
 }
 SCARCE = 0.05
 """The part of a file system that should be free under a server's data."""
@@ -28,7 +34,7 @@ def fitness(host: str, facts: HostFacts, needs: Needs, firewall: str = "auto") -
     yield _timer(host, facts)
     yield from _services(host, facts)
     yield from _rooms(host, facts)
-    yield from _kernel(host, facts, needs)
+    yield from _kernel(host, facts, needs, _draws(facts, firewall))
 
 
 def _tools(host: str, facts: HostFacts, needs: Needs) -> Finding:
@@ -110,21 +116,28 @@ def _data_room(host: str, path: str, space: Space) -> Finding:
     return ok(host, "room for data", seen)
 
 
-def _kernel(host: str, facts: HostFacts, needs: Needs) -> Iterator[Finding]:
+def _draws(facts: HostFacts, firewall: str) -> str:
+    """What draws the packets that are lost, by the filter by which cuts are made there."""
+    by_nft = facts.filters.get("nft", Try(works=False)).works and firewall != "iptables"
+    return "numgen" if by_nft else "statistic"
+
+
+def _kernel(host: str, facts: HostFacts, needs: Needs, draws: str) -> Iterator[Finding]:
     """What a planned step needs is bad where it is not there; the rest is for information, of cuts the filter tells."""
-    what = f"kernel {facts.release}"
+    what, needed = f"kernel {facts.release}", {*needs.queues, *(CHANCE if needs.losses else ())}
     for name, means in _KERNEL.items():
         tried = facts.kernel.get(name)
-        if tried is None:
+        if tried is None or (name in CHANCE and name != draws):
             continue
         if tried.works:
             yield ok(host, what, f"{means} works")
         elif tried.works is None:
             yield unknown(host, what, f"{means}: {tried.why}")
-        elif name in needs.queues:
+        elif name in needed:
+            module = _MODULE.get(name, f"sch_{name}")
             yield bad(
                 host, what, f"no {means}, which a step of the scenario needs: {tried.why}",
-                f"load the module (modprobe sch_{name}), boot a kernel that has it, or leave the step out",
+                f"load the module (modprobe {module}), boot a kernel that has it, or leave the step out",
             )  # fmt: skip
         else:
             yield ok(host, what, f"no {means}{_WITHOUT.get(name, '')}: {tried.why}")

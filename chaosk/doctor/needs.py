@@ -16,6 +16,7 @@ from chaosk.scenario import Entry, Scenario
 from chaosk.scripts import script
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._shaping import Shaping
+from chaosk.steps.lose_packets import LosePackets
 from chaosk.steps.skew_clock import SkewClock
 from chaosk.targets._contract import Scene
 from chaosk.transport.command import Command
@@ -96,6 +97,8 @@ class Needs:
     """Queueing disciplines that the kernel must have."""
     clocks: bool = False
     """A kernel, and so a clock, of its own."""
+    losses: bool = False
+    """A packet filter that drops packets by chance."""
 
 
 def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
@@ -107,8 +110,11 @@ def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
     found = frozenset(_TRANSPORT).union(others, *(programs(name) for name in (*ALWAYS, *scripts)))
     beside = tuple(sorted(name for name, as_root in others.items() if as_root))
     clocks = scenario is not None and any(isinstance(entry.step, SkewClock) for entry in scenario.timeline)
-    cuts = "cut" in scripts
-    return Needs(tuple(sorted(found)), cuts=cuts, beside=beside, queues=tuple(sorted(queues)), clocks=clocks)
+    losses = scenario is not None and any(isinstance(entry.step, LosePackets) for entry in scenario.timeline)
+    return Needs(
+        tuple(sorted(found)), cuts="cut" in scripts, beside=beside, queues=tuple(sorted(queues)),
+        clocks=clocks, losses=losses,
+    )  # fmt: skip
 
 
 def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[str], dict[str, bool], frozenset[Means]]:

@@ -6,9 +6,9 @@
 #                                                    -> space PATH FREE ALL yes|no
 #   filter TOOL    iptables, ip6tables or nft: which flavour, and whether it answers
 #                                                    -> filter TOOL nf_tables|legacy|none yes|no WHY
-#   kernel WHAT    htb (packets that filters of tc pick get a queue), netem (the same, and they are delayed there) or
-#                  timeouts (nft sets whose elements run out), tried in a network namespace of its own, which is gone
-#                  afterwards
+#   kernel WHAT    htb (packets that filters of tc pick get a queue), netem (the same, and they are delayed there),
+#                  timeouts (nft sets whose elements run out), numgen (nft drops packets by chance) or statistic (iptables
+#                  does), tried in a network namespace of its own, which is gone afterwards
 #                                                    -> kernel WHAT yes|no|unknown WHY
 #
 # First it says `uid NUMBER`, `timer systemd|setsid` (how leases are timed here) and `release KERNEL`. It only looks.
@@ -59,10 +59,15 @@ timeouts() {
     alone nft 'add table inet t; add set inet t s { type ipv4_addr; flags timeout; }
         add element inet t s { 192.0.2.1 timeout 1s }'
 }
+numgen() {
+    alone nft 'add table inet t; add chain inet t c; add rule inet t c numgen random mod 10000 < 100 counter drop'
+}
+statistic() { alone iptables -A INPUT -m statistic --mode random --probability 0.0100 -j DROP; }
 
 kernel() {
     case $1 in
         netem | htb) tool=tc ;;
+        statistic) tool=iptables ;;
         *) tool=nft ;;
     esac
     if ! command -v $tool >/dev/null; then
@@ -85,7 +90,7 @@ while [ $# -ge 2 ]; do
         unit) echo "unit $2 $(systemctl show --property LoadState --value -- "$2" 2>/dev/null || echo unknown)" ;;
         space) space "$2" ;;
         filter) case $2 in iptables | ip6tables | nft) filter "$2" ;; esac ;;
-        kernel) case $2 in netem | htb | timeouts) kernel "$2" ;; esac ;;
+        kernel) case $2 in netem | htb | timeouts | numgen | statistic) kernel "$2" ;; esac ;;
     esac
     shift 2
 done

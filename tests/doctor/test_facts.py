@@ -36,7 +36,7 @@ def test_all_that_is_asked_is_answered() -> None:
     assert found.space.keys() == {LEASES, "/var/lib/kafka", "/mnt/more"}
     assert found.space[LEASES].size >= found.space[LEASES].free >= 0
     assert found.filters.keys() == {"iptables", "ip6tables", "nft"}
-    assert found.kernel.keys() == {"netem", "htb", "timeouts"}
+    assert found.kernel.keys() == {"netem", "htb", "timeouts", "numgen", "statistic"}
     assert found.timer in {"systemd", "setsid"}
     assert found.release
 
@@ -52,6 +52,8 @@ def test_a_run_asks_the_kernel_for_what_its_steps_need() -> None:
     """And for nothing else: a trial takes a moment on every host."""
     needed = Needs(("awk",), cuts=False, queues=("netem",))
     assert answer(ask(INVENTORY, "node1", needed, thorough=False)).kernel.keys() == {"netem"}
+    lossy = Needs(("awk",), cuts=True, losses=True)
+    assert answer(ask(INVENTORY, "node1", lossy, thorough=False)).kernel.keys() == {"numgen", "statistic"}
 
 
 def test_a_folder_that_is_not_there_yet_is_looked_for_above() -> None:

@@ -149,3 +149,35 @@ def test_a_kernel_without_what_a_step_needs(name: str) -> None:
     assert (one.state, one.what) == ("bad", "kernel 6.1")
     assert one.seen == "no tc netem, which a step of the scenario needs: Specified qdisc kind is unknown."
     assert "modprobe sch_netem" in one.todo
+
+
+@pytest.mark.parametrize(
+    ("firewall", "without", "lacks", "todo"),
+    [
+        ("auto", "numgen", "nft numgen", "modprobe nft_numgen"),
+        ("nft", "numgen", "nft numgen", "modprobe nft_numgen"),
+        ("iptables", "statistic", "iptables -m statistic", "modprobe xt_statistic"),
+        ("auto", "statistic", None, None),
+        ("iptables", "numgen", None, None),
+    ],
+)
+def test_a_filter_that_cannot_draw(firewall: str, without: str, lacks: str | None, todo: str | None) -> None:
+    """Bad where lose_packets would go by it, else for information; what the other filter can do is no matter."""
+    kernel = {"numgen": WORKS, "statistic": WORKS, without: Try(works=False, why="No such file")}
+    lossy = Needs(NEEDS.tools, cuts=True, losses=True)
+    found = [one for one in wrong(firewall, lossy, kernel=kernel) if one.what == "kernel 6.1"]
+    assert [one for one in wrong(firewall, kernel=kernel) if one.what == "kernel 6.1"] == []
+    if lacks is None:
+        assert found == []
+        return
+    (one,) = found
+    assert (one.state, one.seen) == ("bad", f"no {lacks}, which a step of the scenario needs: No such file")
+    assert todo is not None
+    assert todo in one.todo
+
+
+def test_where_no_trial_can_be_made_it_is_unknown() -> None:
+    """Nobody is held up by it: the step itself looks whether its rules stand."""
+    lossy = Needs(NEEDS.tools, cuts=True, losses=True)
+    (one,) = wrong(needs=lossy, kernel={"numgen": Try(None, "no namespaces")})
+    assert (one.state, one.seen) == ("unknown", "nft numgen: no namespaces")

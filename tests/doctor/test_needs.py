@@ -77,6 +77,12 @@ def test_a_clock_that_is_moved_must_be_the_hosts_own() -> None:
     assert not needs(scenario("kill_broker: {target: broker 0}"), INVENTORY).clocks
 
 
+def test_packets_that_are_lost_take_a_filter_that_draws_them() -> None:
+    """Asked only where a step loses some; a cut drops all."""
+    assert needs(scenario("lose_packets: {between: [broker 0, broker 1], share: 1 %}"), INVENTORY).losses
+    assert not needs(scenario("cut_network: {between: [broker 0, broker 1]}"), INVENTORY).losses
+
+
 def test_every_run_needs_what_keeps_a_lease() -> None:
     """Even one whose only step touches no host."""
     idle = needs(scenario("wait: {duration: 1s}"), INVENTORY)

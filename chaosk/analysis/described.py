@@ -17,7 +17,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames.said import said as by_spark
 from chaosk.analysis.glances.said import said as at_a_glance
 from chaosk.analysis.intervals import ENDLESS, Interval, union, without
-from chaosk.analysis.said import NONE, Said
+from chaosk.analysis.said import HOLD, NONE, Said
 
 SILENCE = 5_000_000_000
 """Nanoseconds without any answer about a topic from which on nobody can say what became of it."""
@@ -60,13 +60,19 @@ class Described:
         ]
 
     def changes(self, place: PlaceKey) -> list[Interval]:
-        """The changes of leader, in order: when anyone told otherwise last, and when anyone first named the new one."""
-        found: list[Interval] = []
-        for (_, old), (at, new) in pairwise(self.leaders(place)):
-            if new != old:
-                before = (one.last if one.last < at else one.began for one in self._said[place] if one.began < at)
-                found.append((max(before, default=-ENDLESS), at))
-        return found
+        """The changes of leader, in order: when it was not yet seen to have come about, and when it was first named.
+
+        The first is when the broker that named it first told otherwise last: others hear of it later. Where that one
+        was silent right before, as one that has just come up, it is when anyone told otherwise last.
+        """
+        named = pairwise(self.leaders(place))
+        return [(self._otherwise(place, at), at) for (_, old), (at, new) in named if new != old]
+
+    def _otherwise(self, place: PlaceKey, at: int) -> int:
+        before = [(one.asked, one.last if one.last < at else one.began) for one in self._said[place] if one.began < at]
+        first = {one.asked for one in self._said[place] if one.began == at}
+        own = [last for asked, last in before if asked in first and at - last <= HOLD]
+        return max(own or [last for _, last in before], default=-ENDLESS)
 
     def watched(self, topic: str, window: Span) -> bool:
         """Whether the window overlaps no stretch of ``SILENCE`` or more in which no broker described the topic."""

@@ -183,6 +183,21 @@ def test_what_changed_before_a_wait_is_not_put_down_to_it(
     assert of(found, "leader_changes") == {"run": 1, "baseline": 0, "kill": 1, "calm": expected, "after_heal": 0}
 
 
+@pytest.mark.parametrize(("last", "expected"), [(3.04, 0), (2.1, 1)])
+def test_who_hears_of_it_late_does_not_date_it(spark: SparkSession, tmp_path: Path, last: float, expected: int) -> None:
+    """Broker 2 still names the old leader at 3.1 s, when a wait has begun; broker 3 is the first to name the new one.
+
+    That one had told otherwise before the wait; or it was silent for a second, and nobody knows but by the others.
+    """
+    told = killed()
+    told.add("partitions", at=3.1, asked=2, leader=0, leader_epoch=3, replicas=[0, 1, 2], isr=[0])
+    told.add("partitions", at=last, asked=3, leader=0, leader_epoch=3, replicas=[0, 1, 2], isr=[0])
+    told.add("partitions", at=3.15, asked=3, leader=1, leader_epoch=5, replicas=[0, 1, 2], isr=[1])
+    told.add("faults", fault="calm", step="wait", targets="", invoked=3.05, applied=9, took=True, undone=True)
+    found = figures(spark, tmp_path, told)
+    assert of(found, "leader_changes")["calm"] == expected
+
+
 def test_objectives_are_set_on_them(judge: Judge) -> None:
     """They are met or missed as any other; one on what nobody watched cannot be judged."""
     told = killed()

@@ -24,11 +24,12 @@ class Leadership(Check):
 
     A *change* is an epoch whose leader is another one than that of the last epoch that had one, when anyone first names
     it: a partition that loses its leader and gets the same one back has none. Where no fault makes the window (the
-    baseline, ``after_heal``, a wait) it counts only if a broker told otherwise in it before: what is new in the first
-    answers may have come about before the window began. *Displaced* is a partition that at the end of the window was
-    led by another replica than the preferred one, or by none. Leadership has *returned* at the first moment from a
-    fault's verified undo on from which for three seconds on end every partition of the scenario's topics was named as
-    led by its preferred leader; if that never happened before the run ended, it is censored.
+    baseline, ``after_heal``, a wait) it counts only if the broker that names it first told otherwise in it before: what
+    is new in the first answers may have come about before the window began, and others hear of it later. *Displaced* is
+    a partition that at the end of the window was led by another replica than the preferred one, or by none. Leadership
+    has *returned* at the first moment from a fault's verified undo on from which for three seconds on end every
+    partition of the scenario's topics was named as led by its preferred leader; if that never happened before the run
+    ended, it is censored.
     A partition was *leaderless* while some broker named no leader for it and none named one; that counts, whole, in
     each window that it overlaps, and is censored where it had not ended when the run did. A leader that is dead and
     still named is a leader here: how long that took is in ``election``.

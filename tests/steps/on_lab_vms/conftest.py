@@ -14,6 +14,7 @@ from chaosk.lab import runner
 from chaosk.lablayout import LabLayout
 
 LAB = "stepvms"
+LAYOUT = LabLayout(name=LAB, brokers=1, zookeepers=1, hosts="vms")
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +25,7 @@ def place(while_folder_runs: ExitStack) -> Path:
         pytest.skip(f"virtual machines need {packages}; ./dev test installs them on amd64")
     lines: list[str] = []
     while_folder_runs.callback(labs.down, LAB, lines.append, force=True)
-    return labs.up(LabLayout(name=LAB, brokers=1, zookeepers=1, hosts="vms"), lines.append)
+    return labs.up(LAYOUT, lines.append)
 
 
 @pytest.fixture

@@ -71,7 +71,10 @@ SECURE = INVENTORY.model_copy(
     }
 )
 """The same cluster, whose clients log in."""
-FAULTS = [fault(kind, fields) for kind, fields in STEPS.items()]
+FAULTS = [
+    *(fault(kind, fields) for kind, fields in STEPS.items()),
+    fault("skew_clock", "{target: brokers, drift: 5 %, direction: back}"),
+]
 FAULTS.append(
     fault("change_address", "{target: broker 1, address: 198.18.0.99}", on_hosts("a.test", "b.test", "c.test"))
 )

@@ -18,19 +18,23 @@ def clock_id(run_id: str, entry: str) -> str:
     return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
-def fits(host: str, which: str, milliseconds: int) -> Command:
+def fits(host: str, which: str, by: str) -> Command:
     """Whether it is this host's alone, nobody else sets it, and it is not moved already."""
-    return _command(host, "fits", which, _own(), str(milliseconds))
+    return _command(host, "fits", which, _own(), by)
 
 
-def move(host: str, which: str, milliseconds: int) -> Command:
-    """Move it; doing it again moves it no further. Refused by the host itself where others share its kernel."""
-    return _command(host, "move", which, _own(), str(milliseconds))
+def move(host: str, which: str, by: str) -> Command:
+    """Move it, or have it drift; doing it again moves it no further.
+
+    ``by`` is a number of milliseconds, or millionths of the time that passes, like ``50000ppm``; below 0 is back. A
+    drift needs a lease, with which it ends whoever dies. Refused by the host itself where others share its kernel.
+    """
+    return _command(host, "move", which, _own(), by)
 
 
-def is_moved(host: str, which: str, milliseconds: int) -> Command:
+def is_moved(host: str, which: str, by: str) -> Command:
     """Whether it is so far from where it was, by the time since boot."""
-    return _command(host, "moved", which, _own(), str(milliseconds))
+    return _command(host, "moved", which, _own(), by)
 
 
 def restore(host: str, which: str) -> Command:

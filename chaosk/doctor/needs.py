@@ -46,7 +46,7 @@ SCRIPTS = {
     "address": "awk cat grep ip mkdir mv rm sleep ss sync",
     "boot": "cat readlink sleep",
     "certificate": "cat chown grep head mkdir mv rm sed setpriv stat sync tr",
-    "clock": "awk cat date mkdir mv readlink rm sync",
+    "clock": "awk cat date grep mkdir mv readlink rm sed setsid sleep sync",
     "corrupt": "awk cat cut date dd find head mkdir mv rm sed sleep sort stat sync tail tr",
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk df head rm stat",

@@ -1,8 +1,8 @@
-"""Jumps of the wall clocks of hosts, from what their answers told of them: information, no part of the verdict."""
+"""Wall clocks of hosts that jumped or went wrong, from what their answers told: information, no part of the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,7 +11,11 @@ from chaosk.report.source import Source
 from chaosk.report.tables import Frame, frames
 
 LEAST = 500_000_000
-"""Nanoseconds that a clock moves for certain, or it did not jump."""
+"""Nanoseconds that a clock moves for certain, or nothing is said of it."""
+STEEP = 4
+"""A clock that moved by a fourth of the time between two looks jumped: that is more than any that goes wrong."""
+CLOSE = 100_000_000
+"""Nanoseconds within which a clock is still where it was when it began to go wrong, and already where it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,8 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
-    """A clock that was moved between two looks."""
+class Move:
+    """A clock that was moved between two looks, at once or more and more."""
 
     host: str
     after: int
@@ -34,36 +38,69 @@ class Jump:
     """The first at which it was."""
     by: int
     error: int
+    at_once: bool
 
 
-def jumps(rows: Iterable[Frame]) -> tuple[Jump, ...]:
-    """Every jump of every host, by time."""
+def moves(rows: Iterable[Frame]) -> tuple[Move, ...]:
+    """Every move of every host's clock, by time."""
     looks: dict[str, list[Look]] = {}
     for frame in rows:
         texts, codes = frame.names("host")
         columns = (frame.ints(name).tolist() for name in ("at", "offset", "error"))
         for code, at, offset, error in zip(codes.tolist(), *columns, strict=True):
             looks.setdefault(texts[code], []).append(Look(at, offset, error))
-    found = [jump for host, mine in looks.items() for jump in _of(host, mine)]
-    return tuple(sorted(found, key=lambda jump: (jump.before, jump.host)))
+    found = [move for host, mine in looks.items() for move in _of(host, sorted(mine, key=lambda look: look.at))]
+    return tuple(sorted(found, key=lambda move: (move.before, move.host)))
 
 
-def _of(host: str, looks: list[Look]) -> Iterator[Jump]:
-    for one, two in pairwise(sorted(looks, key=lambda look: look.at)):
-        by, error = two.offset - one.offset, one.error + two.error
-        if abs(by) - error >= LEAST:
-            yield Jump(host, one.at, two.at, by, error)
+def _of(host: str, looks: Sequence[Look]) -> Iterator[Move]:
+    """The jumps, and what happened between two of them."""
+    first = 0
+    for here, (one, two) in enumerate(pairwise(looks), start=1):
+        move = _move(host, one, two, at_once=True)
+        if _certain(move) and STEEP * abs(move.by) >= two.at - one.at:
+            yield from _gone_wrong(host, looks[first:here])
+            yield move
+            first = here
+    yield from _gone_wrong(host, looks[first:])
+
+
+def _gone_wrong(host: str, looks: Sequence[Look]) -> Iterator[Move]:
+    """How far a clock went that did not jump; from when it left its place until it came to where it went."""
+    if not looks:
+        return
+    ends = min(looks, key=lambda look: look.offset + look.error), max(looks, key=lambda look: look.offset - look.error)
+    one, two = sorted(ends, key=lambda look: look.at)
+    if not _certain(_move(host, one, two, at_once=False)):
+        return
+    between = [look for look in looks if one.at <= look.at <= two.at]
+    left = max((look for look in between if _close(look, one)), key=lambda look: look.at)
+    came = min((look for look in between if _close(look, two)), key=lambda look: look.at)
+    yield _move(host, left, came, at_once=False)
+
+
+def _move(host: str, one: Look, two: Look, *, at_once: bool) -> Move:
+    return Move(host, one.at, two.at, two.offset - one.offset, one.error + two.error, at_once)
+
+
+def _certain(move: Move) -> bool:
+    return abs(move.by) - move.error >= LEAST
+
+
+def _close(one: Look, two: Look) -> bool:
+    return abs(one.offset - two.offset) <= CLOSE
 
 
 def told(source: Source, axis: Axis) -> tuple[str, ...]:
-    """Each jump in a sentence."""
-    found = source.tolerate(lambda: jumps(frames(source.run, "host_clocks", "host", "at", "offset", "error"))) or ()
-    return tuple(_sentence(jump, axis) for jump in found)
+    """Each move in a sentence."""
+    found = source.tolerate(lambda: moves(frames(source.run, "host_clocks", "host", "at", "offset", "error"))) or ()
+    return tuple(_sentence(move, axis) for move in found)
 
 
-def _sentence(jump: Jump, axis: Axis) -> str:
+def _sentence(move: Move, axis: Axis) -> str:
+    how = "jumped" if move.at_once else "drifted"
     return (
-        f"{jump.host}: the wall clock jumped by {jump.by / 1e9:+.3f} s (± {jump.error / 1e9:.3f} s) between "
-        f"{axis.seconds(jump.after):.1f} s and {axis.seconds(jump.before):.1f} s; durations and leases do not go by "
+        f"{move.host}: the wall clock {how} by {move.by / 1e9:+.3f} s (± {move.error / 1e9:.3f} s) between "
+        f"{axis.seconds(move.after):.1f} s and {axis.seconds(move.before):.1f} s; durations and leases do not go by "
         "it, the host's own log files do"
     )

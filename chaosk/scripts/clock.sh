@@ -1,13 +1,18 @@
-# The wall clock of this host, as root: sh -c SCRIPT chaosk ACTION ID [BOOT MILLISECONDS]
+# The wall clock of this host, as root: sh -c SCRIPT chaosk ACTION ID [BOOT BY]
 #
-#   fits ID BOOT MILLISECONDS    whether it can be moved by so much, and back
-#   move ID BOOT MILLISECONDS    move it; doing it again moves it no further
-#   moved ID BOOT MILLISECONDS   whether it is as far from where it was
-#   restore ID                   put it where it would be by now
-#   restored ID                  whether there is nothing to put back
+#   fits ID BOOT BY    whether it can be moved, and back
+#   move ID BOOT BY    move it, or begin to; doing it again moves it no further
+#   moved ID BOOT BY   whether it is as far from where it was
+#   restore ID         put it where it would be by now
+#   restored ID        whether there is nothing to put back
 #
 #   ID     ten hexadecimal digits
 #   BOOT   the boot id of chaosk's machine, whose clock is never moved
+#   BY     milliseconds, or a number and `ppm`: it drifts, by so many millionths of the time that passes; below 0 is back
+#
+# A clock that drifts is set about once a second, by a process that asks whether its lease is alive (lease.sh names its
+# folder in CHAOSK_LEASE) and ends by itself if not. The kernel could make it drift more evenly, by adjtimex(2), but that
+# changes the pace of the time since boot as well, by which leases go and everything is put back.
 #
 # How far the wall clock is ahead of the time since boot is written down before, so it is put back to the right time
 # however much later, and whatever somebody else has done to it meanwhile. After a reboot nothing is put back: the
@@ -24,6 +29,8 @@ action=$1 id=$2 chaosk_boot=$3 by=$4
 named "$id"
 note=$kept/clocks/$id
 near=30 # milliseconds within which it is where it should be
+felt=100 # milliseconds by which a clock that drifts must be off to be seen to
+case $by in *ppm) ppm=${by%ppm} ;; *) ppm= ;; esac
 
 # Fails unless the clock is this host's alone. The numbers are those of the first namespaces of every kernel
 # (linux/proc_ns.h): whoever has others is in a container.
@@ -100,8 +107,43 @@ set_ahead() {
     done
 }
 
+# Every process that makes it drift: what it starts inherits its mark.
+drifting() {
+    grep -l -s -a -F -e "CHAOSK_CLOCK=$id" /proc/[0-9]*/environ | sed 's|/proc/||; s|/environ||'
+}
+
+# What is found may have started another one meanwhile.
+stop_drifting() {
+    looks=0
+    while found=$(drifting) && [ -n "$found" ]; do
+        looks=$((looks + 1))
+        [ $looks -lt 50 ] || fail "cannot be killed: $found"
+        # shellcheck disable=SC2086 # numbers
+        kill -s KILL $found 2>/dev/null
+        sleep 0.1
+    done
+}
+
+# Arguments: how far it was ahead in milliseconds, since when in hundredths of a second, and ppm.
+# shellcheck disable=SC2016 # the process itself expands
+drift='
+while sh "$CHAOSK_LEASE/lease" left "${CHAOSK_LEASE##*/}" >/dev/null 2>&1; do
+    read -r up _ </proc/uptime
+    up=${up%.*}${up#*.}
+    up=${up#"${up%%[!0]*}"}
+    to=$((up * 10 + $1 + (up - $2) * $3 / 100000))
+    date -s "@$((to / 1000)).$(printf %03d $((to % 1000)))" >/dev/null || exit 1
+    sleep 1
+done'
+
+start_drifting() {
+    [ -n "$CHAOSK_LEASE" ] || fail "a drift without a lease would not end"
+    stop_drifting
+    CHAOSK_CLOCK=$id setsid sh -c "$drift" chaosk-clock "$ahead_before" "$since" "$ppm" </dev/null >/dev/null 2>&1 &
+}
+
 was() {
-    read -r booted ahead_before _ <"$note" || fail "the clock was not moved"
+    read -r booted ahead_before since <"$note" || fail "the clock was not moved"
     [ "$booted" = "$(boot)" ] || fail "the host was booted since"
 }
 
@@ -118,22 +160,30 @@ move() {
     kept_by_nobody
     [ -e "$note" ] || {
         look
-        (umask 077; mkdir -p "${note%/*}" && echo "$(boot) $ahead" >"$note.new" && sync -- "$note.new" &&
+        look_up
+        (umask 077; mkdir -p "${note%/*}" && echo "$(boot) $ahead $up" >"$note.new" && sync -- "$note.new" &&
             mv "$note.new" "$note") || fail "cannot write $note"
     }
     was
-    set_ahead $((ahead_before + by))
+    if [ -n "$ppm" ]; then start_drifting; else set_ahead $((ahead_before + by)); fi
 }
 
 moved() {
     was
     look
-    off=$((ahead - ahead_before))
-    [ $((off - by)) -le 2000 ] && [ $((by - off)) -le 2000 ] || fail "it is $off ms from where it was, not $by"
+    off=$((ahead - ahead_before)) should=$by near=2000
+    if [ -n "$ppm" ]; then
+        [ -n "$(drifting)" ] || fail "nothing makes it drift any more"
+        [ $((off * ppm)) -ge $((felt * ${ppm#-})) ] || fail "it is only $off ms from where it was yet"
+        look_up
+        should=$(((up - since) * ppm / 100000))
+    fi
+    ! far $((off - should)) || fail "it is $off ms from where it was, not $should"
     echo "it is $off ms from where it was"
 }
 
 restore() {
+    stop_drifting
     [ -e "$note" ] || return 0
     read -r booted ahead_before _ <"$note" || fail "cannot read $note"
     if [ "$booted" = "$(boot)" ]; then set_ahead "$ahead_before"; fi
@@ -142,6 +192,9 @@ restore() {
 
 case $action in
     fits | move | moved | restore) "$action" ;;
-    restored) [ ! -e "$note" ] || fail "it is not put back" ;;
+    restored)
+        [ -z "$(drifting)" ] || fail "it still drifts"
+        [ ! -e "$note" ] || fail "it is not put back"
+        ;;
     *) fail "no such action: $action" ;;
 esac

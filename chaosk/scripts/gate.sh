@@ -155,7 +155,8 @@ clock_checked() {
         fits | move | moved)
             count $# 4
             case $3 in '' | *[!0-9a-f-]*) refuse "the boot id $3" ;; esac
-            case ${4#-} in '' | *[!0-9]*) refuse "the number $4" ;; esac
+            by=${4#-}
+            case ${by%ppm} in '' | *[!0-9]*) refuse "the number $4" ;; esac
             ;;
         restore | restored) count $# 2 ;;
         *) refuse "\`clock $1\`" ;;

@@ -1,4 +1,4 @@
-"""Jumps of hosts' clocks: what is one for certain, and what the measurement may be off."""
+"""Hosts' clocks that jumped or drifted: what did for certain, and what the measurement may be off."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from sample_run import ns
 
 from chaosk.report.axis import Axis
-from chaosk.report.clocks import Jump, jumps, told
+from chaosk.report.clocks import Move, moves, told
 from chaosk.report.content import content
 from chaosk.report.html import html
 from chaosk.report.markdown import markdown
@@ -32,22 +32,42 @@ def look(at: float, offset: int, host: str = "node1", error: int = 20 * MS) -> d
 def test_a_clock_that_goes_on_does_not_jump(frame: Make) -> None:
     """A few milliseconds are drift, and more is what the measurement may be off; another host's clock is another."""
     rows = [look(0, 3 * MS), look(5, -9 * MS), look(9, 700 * MS, error=300 * MS), look(11, HOUR, "node2")]
-    assert jumps([frame("host_clocks", rows)]) == ()
+    assert moves([frame("host_clocks", rows)]) == ()
 
 
 def test_an_hour_on_and_back(frame: Make) -> None:
     """Both are told, with when they were seen at the latest; the order in which answers came does not matter."""
     rows = [look(20, HOUR), look(0, 0), look(41, 5 * MS), look(10, 2 * MS), look(30, HOUR), look(15, 1, "node2")]
-    assert jumps([frame("host_clocks", rows[:3]), frame("host_clocks", rows[3:])]) == (
-        Jump("node1", int(ns(10)), int(ns(20)), HOUR - 2 * MS, 40 * MS),
-        Jump("node1", int(ns(30)), int(ns(41)), 5 * MS - HOUR, 40 * MS),
+    assert moves([frame("host_clocks", rows[:3]), frame("host_clocks", rows[3:])]) == (
+        Move("node1", int(ns(10)), int(ns(20)), HOUR - 2 * MS, 40 * MS, at_once=True),
+        Move("node1", int(ns(30)), int(ns(41)), 5 * MS - HOUR, 40 * MS, at_once=True),
     )
 
 
 @pytest.mark.parametrize(("by", "jumped"), [(539, False), (540, True), (-540, True)])
 def test_how_much_is_a_jump(frame: Make, by: int, *, jumped: bool) -> None:
     """Half a second beyond what both looks may be off."""
-    assert bool(jumps([frame("host_clocks", [look(0, 0), look(1, by * MS)])])) is jumped
+    assert bool(moves([frame("host_clocks", [look(0, 0), look(1, by * MS)])])) is jumped
+
+
+def test_a_clock_that_is_too_fast(frame: Make) -> None:
+    """From the last look at which it was right to the first at which it was as wrong as it became; then it is put back.
+
+    Five per cent for 30 s, looked at every two seconds: no step of it is a jump, and its end is one.
+    """
+    rows = [look(at, round(max(0.0, min(at - 10, 30.0)) * 50) * MS + (at % 3) * MS) for at in range(0, 60, 2)]
+    rows += [look(at, 2 * MS) for at in range(60, 70, 2)]
+    drift, jump = moves([frame("host_clocks", rows)])
+    assert (drift.at_once, drift.after, drift.before) == (False, int(ns(12)), int(ns(38)))
+    assert abs(drift.by - 1_300 * MS) <= 5 * MS
+    assert (jump.at_once, jump.after, jump.before) == (True, int(ns(58)), int(ns(60)))
+
+
+@pytest.mark.parametrize(("seconds", "at_once"), [(4, True), (4.1, False)])
+def test_what_took_long_may_be_a_drift(frame: Make, seconds: float, *, at_once: bool) -> None:
+    """A second in more than four could be either: then nobody says that it jumped, but it moved."""
+    (move,) = moves([frame("host_clocks", [look(0, 0), look(seconds, 1_000 * MS)])])
+    assert (move.at_once, move.by) == (at_once, 1_000 * MS)
 
 
 def test_every_form_of_the_report_tells(frame: Make, make_run: Callable[..., RunDir], axis: Axis) -> None:

@@ -38,6 +38,28 @@ def test_what_asks_and_what_moves_names_this_machine(inventory: Inventory, more:
     assert fits.query.argv[6:] == move.command.argv[6:] == (own, by)
 
 
+@pytest.mark.parametrize(
+    ("fields", "by", "says"),
+    [("drift: 5 %", "50000ppm", "+5 %"), ("drift: 1.5 %, direction: back", "-15000ppm", "-1.5 %")],
+)
+def test_a_drift(inventory: Inventory, fields: str, by: str, says: str) -> None:
+    """In millionths of the time that passes; seeing it takes a while."""
+    here, it = site(inventory, it=HOSTS[:1]), step(f"skew_clock: {{target: it, {fields}}}")
+    (move,), (moved,) = it.inject(here), it.verify(here)
+    assert isinstance(move, Run)
+    assert isinstance(moved, Fact)
+    assert move.command.argv[-1] == by
+    assert moved.says == f"the clock of node1 is off by {says} of the time that passes"
+    assert moved.within == 30.0
+
+
+@pytest.mark.parametrize("fields", ["", ", offset: 1h, drift: 5 %", ", drift: 0.9 %", ", drift: 21 %", ", drift: -5 %"])
+def test_either_a_jump_or_a_drift(fields: str) -> None:
+    """Neither and both are refused, and a drift that could not be seen, or not be told from jumps."""
+    with pytest.raises(ValidationError):
+        step(f"skew_clock: {{target: it{fields}}}")
+
+
 def test_it_harms_nobody_and_holds_the_clock(inventory: Inventory) -> None:
     """Servers go on; two steps on one clock contradict each other."""
     here = site(inventory, it=HOSTS[:2])

@@ -166,28 +166,68 @@ def test_a_lease_is_forgotten_at_once(inventory: Inventory, ssh: Ssh) -> None:
     assert not ssh.run(Command(host="node1", argv=("systemctl", "is-active", f"chaosk-lease-{one.id}"))).ok
 
 
-KILLED: list[tuple[str, str, Callable[[Ssh], bool]]] = [
-    ("skew_clock", "target: broker 0, offset: 1h", lambda ssh: off_by(offset(ssh), 1)),
-    ("delay_network", "between: [host(broker 0), everyone else], delay: 2s", lambda _: connects() >= 2.0),
-]
+def pace(ssh: Ssh) -> float:
+    """How much faster than this machine's the wall clock goes there, over eight seconds."""
+    one = offset(ssh)
+    time.sleep(8.0)
+    two = offset(ssh)
+    return (two.offset - one.offset) / (two.at - one.at)
 
 
-@pytest.mark.parametrize(("kind", "fields", "harmed"), KILLED, ids=[kind for kind, _, _ in KILLED])
-def test_a_killed_chaosk_leaves_it_to_the_lease(
-    inventory: Inventory, ssh: Ssh, tmp_path: Path, kind: str, fields: str, harmed: Callable[[Ssh], bool]
+@pytest.mark.parametrize(("direction", "sign"), [("forward", 1), ("back", -1)])
+def test_a_clock_drifts_and_is_put_back(
+    inventory: Inventory, ssh: Ssh, tmp_path: Path, direction: str, sign: int
 ) -> None:
+    """As fast as was asked for, on and on, while its time since boot goes as before; then it is right, and stays it."""
+    since_boot = "cut -d ' ' -f 1 /proc/uptime"
+    ours, theirs = time.monotonic(), float(root(ssh, "sh", "-c", since_boot))
+    faults = faults_on(inventory, ssh, tmp_path)
+    fields = f"target: it, drift: 10 %, direction: {direction}"
+    life = faults.inject(*aimed(inventory, "skew_clock", fields), threading.Event())
+    found = [pace(ssh), pace(ssh)]
+    faults.end(life)
+    assert (life.took, life.healed is not None) == (True, True), life.why
+    assert all(abs(one * sign - 0.1) < 0.03 for one in found), found
+    assert off_by(offset(ssh), 0)
+    assert abs(pace(ssh)) < 0.01
+    passed = float(root(ssh, "sh", "-c", since_boot)) - theirs
+    assert abs(passed - (time.monotonic() - ours)) < 1.0
+
+
+def test_a_drift_that_somebody_ends_did_not_last(inventory: Inventory, ssh: Ssh, tmp_path: Path) -> None:
+    """The process that keeps it up is gone: said, and the clock put back all the same."""
+    faults = faults_on(inventory, ssh, tmp_path)
+    life = faults.inject(*aimed(inventory, "skew_clock", "target: it, drift: 20 %"), threading.Event())
+    root(ssh, "sh", "-c", "kill -9 $(grep -l -a CHAOSK_CLOCK= /proc/[0-9]*/environ | cut -d / -f 3)")
+    faults.end(life)
+    assert not life.took
+    assert "nothing makes it drift any more" in " ".join(life.why)
+    assert life.healed is not None
+    assert off_by(offset(ssh), 0)
+
+
+KILLED: dict[str, tuple[str, str, Callable[[Ssh], bool]]] = {
+    "jump": ("skew_clock", "target: broker 0, offset: 1h", lambda ssh: off_by(offset(ssh), 1)),
+    "drift": ("skew_clock", "target: broker 0, drift: 10 %", lambda ssh: pace(ssh) > 0.05),
+    "delay": ("delay_network", "between: [host(broker 0), everyone else], delay: 2s", lambda _: connects() >= 2.0),
+}
+
+
+@pytest.mark.parametrize("name", KILLED)
+def test_a_killed_chaosk_leaves_it_to_the_lease(inventory: Inventory, ssh: Ssh, tmp_path: Path, name: str) -> None:
     """SIGKILL while the fault is in place: the host undoes it when its lease is over, a moved clock or not."""
+    kind, fields, harmed = KILLED[name]
     text = state.of(LAYOUT.name).inventory.read_text("utf-8")
     path = state.of(LAYOUT.name).inventory.with_name("short.yaml")
     path.write_text(f"{text}\nlongest_lease: {LEASE:g}s\n", "utf-8")
     spec = {
-        "inventory": str(path), "folder": str(tmp_path), "run": f"killed-{kind}", "point": "verified",
+        "inventory": str(path), "folder": str(tmp_path), "run": f"killed-{name}", "point": "verified",
         "entry": {"name": "fault", kind: yaml.safe_load(f"{{{fields}}}"), "for": "60s"},
     }  # fmt: skip
     killed(spec)
     since = time.monotonic()
     assert harmed(ssh)
-    folder = f"/var/lib/chaosk/leases/killed-{kind}.fault"
+    folder = f"/var/lib/chaosk/leases/killed-{name}.fault"
     while root(ssh, "sh", "-c", f"[ -e {folder}/healed ] && cat {folder}/healed || echo not yet") == "not yet\n":
         assert time.monotonic() - since < LEASE + 30
         time.sleep(0.5)
@@ -195,4 +235,4 @@ def test_a_killed_chaosk_leaves_it_to_the_lease(
     assert -0.1 <= healed - deadline < 15, "by the host's own time since boot"
     assert not harmed(ssh)
     assert off_by(offset(ssh), 0)
-    assert ssh.run(lease.disarm("node1", f"killed-{kind}.fault")).ok
+    assert ssh.run(lease.disarm("node1", f"killed-{name}.fault")).ok

@@ -44,7 +44,7 @@ FREE_KEYS = {
 """Keys that the user chooses."""
 NO_TEXT = {
     "Entry.at", "Entry.lasts", "Consume.processing", "BurnCpu.share", "EatMemory.share", "EatMemory.size",
-    "FillDisk.free", "FillDisk.size", "LosePackets.share", "DelayNetwork.jitter",
+    "SkewClock.offset", "SkewClock.drift", "FillDisk.free", "FillDisk.size", "LosePackets.share", "DelayNetwork.jitter",
     "SetQuota.producer_byte_rate", "SetQuota.consumer_byte_rate", "Transaction.lasts",
     "DenyAccess.group", "Transaction.id",
 }  # fmt: skip

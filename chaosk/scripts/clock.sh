@@ -21,7 +21,7 @@
 # A clock belongs to a kernel. Where this host shares its kernel with chaosk's machine, or is a container on any other,
 # nothing is moved, whoever asks.
 #
-# kept.sh comes before this.
+# kept.sh and marked.sh come before this.
 #
 # shellcheck disable=SC2154 # kept.sh sets kept
 
@@ -107,22 +107,8 @@ set_ahead() {
     done
 }
 
-# Every process that makes it drift: what it starts inherits its mark.
-drifting() {
-    grep -l -s -a -F -e "CHAOSK_CLOCK=$id" /proc/[0-9]*/environ | sed 's|/proc/||; s|/environ||'
-}
-
-# What is found may have started another one meanwhile.
-stop_drifting() {
-    looks=0
-    while found=$(drifting) && [ -n "$found" ]; do
-        looks=$((looks + 1))
-        [ $looks -lt 50 ] || fail "cannot be killed: $found"
-        # shellcheck disable=SC2086 # numbers
-        kill -s KILL $found 2>/dev/null
-        sleep 0.1
-    done
-}
+# Every process that makes it drift.
+drifting() { marked "CHAOSK_CLOCK=$id"; }
 
 # Arguments: how far it was ahead in milliseconds, since when in hundredths of a second, and ppm.
 # shellcheck disable=SC2016 # the process itself expands
@@ -138,7 +124,7 @@ done'
 
 start_drifting() {
     [ -n "$CHAOSK_LEASE" ] || fail "a drift without a lease would not end"
-    stop_drifting
+    end_marked "CHAOSK_CLOCK=$id"
     CHAOSK_CLOCK=$id setsid sh -c "$drift" chaosk-clock "$ahead_before" "$since" "$ppm" </dev/null >/dev/null 2>&1 &
 }
 
@@ -183,7 +169,7 @@ moved() {
 }
 
 restore() {
-    stop_drifting
+    end_marked "CHAOSK_CLOCK=$id"
     [ -e "$note" ] || return 0
     read -r booted ahead_before _ <"$note" || fail "cannot read $note"
     if [ "$booted" = "$(boot)" ]; then set_ahead "$ahead_before"; fi

@@ -12,6 +12,8 @@
 #
 # Whatever is started asks about once a second whether its lease is alive (lease.sh names its folder in CHAOSK_LEASE),
 # and ends by itself if not: a load does not outlive its lease, whoever dies.
+#
+# marked.sh comes before this.
 
 action=$1 kind=$2 id=$3 much=$4
 reserve=131072 # KiB that stay available to everybody else
@@ -35,10 +37,8 @@ wanted() {
     esac
 }
 
-# Every process of this load: what it starts inherits its mark.
-processes() {
-    grep -l -s -a -F -e "CHAOSK_LOAD=$id" /proc/[0-9]*/environ | sed 's|/proc/||; s|/environ||'
-}
+# Every process of this load.
+processes() { marked "CHAOSK_LOAD=$id"; }
 
 # The fields of a process's stat from its state on; its name before them may hold anything.
 stat_of() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null; }
@@ -115,17 +115,7 @@ stands() {
     esac
 }
 
-# What is found may have started another one meanwhile.
-lift() {
-    looks=0
-    while found=$(processes) && [ -n "$found" ]; do
-        looks=$((looks + 1))
-        [ $looks -lt 50 ] || fail "cannot be killed: $found"
-        # shellcheck disable=SC2086 # numbers
-        kill -s KILL $found 2>/dev/null
-        sleep 0.1
-    done
-}
+lift() { end_marked "CHAOSK_LOAD=$id"; }
 
 case $action in fits | put | stands | lift | gone) ;; *) fail "no such action: $action" ;; esac
 case $kind in cpu | memory) ;; *) fail "no such kind: $kind" ;; esac

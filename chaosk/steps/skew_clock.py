@@ -27,8 +27,8 @@ class SkewClock(PerHostStep):
     in which it sets the clock. Refused where chrony, ntpd, systemd-timesyncd or a guest's tools may set it as well. It
     takes once the wall clock is as far from where it was, measured by the time since boot; a drift, which goes by steps
     about a second apart, once that is a tenth of a second at least. A drift asks once a second for its lease, and ends
-    with it. The undo puts it where it
-    would be by now, to some hundredths of a second, on a busy host to a second, whoever else has set it meanwhile.
+    with it. The undo puts it where it would be by now, to some hundredths of a second, on a busy host to a second,
+    whoever else has set it meanwhile.
     """
 
     example: ClassVar[str] = """\

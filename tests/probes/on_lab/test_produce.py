@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
 
+from chaosk.cluster.live import ProbeState
 from chaosk.probes.produce import Produce
 
 from .conftest import Cluster, until
@@ -49,40 +51,52 @@ def test_a_frozen_broker_moves_no_deadline(cluster: Cluster) -> None:
     assert set(cluster.written(topic)) == {row["seq"] for row in rows}
 
 
-@pytest.mark.parametrize(
-    ("config", "outcomes"),
-    [
-        ({"acks": "all", "enable.idempotence": True}, {"ok"}),
-        ({"acks": 1, "retries": 0, "message.timeout.ms": 3000}, {"ok", "fail", "info"}),
-        ({"acks": "all", "retries": 0, "message.timeout.ms": 3000}, {"ok", "info"}),
-    ],
-)
-def test_outcomes_are_true_when_a_leader_is_killed(
-    cluster: Cluster, config: dict[str, Any], outcomes: set[str]
-) -> None:
+OUTCOMES: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "idempotent": ({"acks": "all", "enable.idempotence": True}, {"ok"}),
+    "leader-alone": ({"acks": 1, "retries": 0, "message.timeout.ms": 3000}, {"ok", "fail", "info"}),
+    "once": ({"acks": "all", "retries": 0, "message.timeout.ms": 3000}, {"ok", "info"}),
+}
+"""Writers by name: their settings, and the outcomes that their records may have."""
+
+
+def test_outcomes_are_true_when_a_leader_is_killed(cluster: Cluster) -> None:
     """SIGKILL of a leader: what is ``ok`` with acks=all is in the log, what is ``fail`` is not, whatever happens."""
-    topic = cluster.topic(min_insync_replicas="1")
-    writer = cluster.start(produce(topic, **config), "writer")
-    until(writer, lambda state: state.ok > 1000)
-    killed = cluster.leaders(topic)[0]
+    topics = {name: cluster.topic(min_insync_replicas="1") for name in OUTCOMES}
+    writers = {name: cluster.start(produce(topics[name], **config), name) for name, (config, _) in OUTCOMES.items()}
+    for writer in writers.values():
+        until(writer, lambda state: state.ok > 1000)
+    (killed,) = {cluster.leaders(topic)[0] for topic in topics.values()}
     cluster.signal(killed, "KILL")
     time.sleep(14)
     cluster.revive(killed)
-    before = writer.state().ok
-    until(writer, lambda state: state.ok > before + 1000)
-    assert writer.stop(60) == 0
-    rows = cluster.rows("sends", "writer")
-    every_slot_once(rows, cluster.rows("incarnations", "writer")[0]["started"])
+    before = {name: writer.state().ok for name, writer in writers.items()}
+    for name, writer in writers.items():
+        until(writer, partial(is_past, before[name] + 1000))
+    assert [writer.stop(60) for writer in writers.values()] == [0, 0, 0]
+    for name, topic in topics.items():
+        outcomes_are_true(cluster, name, topic)
+
+
+def is_past(ok: int, state: ProbeState) -> bool:
+    """Whether more records than that are acknowledged."""
+    return state.ok > ok
+
+
+def outcomes_are_true(cluster: Cluster, name: str, topic: str) -> None:
+    """What a writer has written down of its records agrees with the log."""
+    config, outcomes = OUTCOMES[name]
+    rows = cluster.rows("sends", name)
+    every_slot_once(rows, cluster.rows("incarnations", name)[0]["started"])
     found = Counter((row["outcome"], row["error"]) for row in rows)
-    assert {outcome for outcome, _ in found} <= outcomes, found
+    assert {outcome for outcome, _ in found} <= outcomes, (name, found)
     written = cluster.written(topic)
     failed = {row["seq"] for row in rows if row["outcome"] == "fail"}
-    assert failed & set(written) == set(), found
+    assert failed & set(written) == set(), (name, found)
     if config["acks"] == "all":
         for row in rows:
             if row["outcome"] == "ok" and row["offset"] is not None:
-                assert (row["partition"], row["offset"]) in written[row["seq"]]
-    assert set(written) <= {row["seq"] for row in rows}, "every record in the log was due"
+                assert (row["partition"], row["offset"]) in written[row["seq"]], name
+    assert set(written) <= {row["seq"] for row in rows}, f"{name}: every record in the log was due"
 
 
 def test_a_cluster_that_is_gone_ends_in_time(cluster: Cluster) -> None:

@@ -10,11 +10,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gates_on_lab import CUT, end, folder_of, is_cut, read_until, records
 from junitparser import JUnitXml
 from on_lab import until
+from pyarrow import parquet
 
 from chaosk.release.record import Gate, load
 from chaosk.run.standby import VARIABLE
@@ -22,7 +24,7 @@ from chaosk.run.standby import VARIABLE
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
-THREE = ("failed-and-not-committed", "swallowed-message", "zookeeper-leader-stop")
+THREE = ("dead-letter", "swallowed-message", "zookeeper-leader-stop")
 
 
 @pytest.fixture
@@ -50,6 +52,8 @@ def test_a_folder_of_three(
 ) -> None:
     """One command, unattended: all three pass, one of them because it fails as predicted; all is healed and told.
 
+    What a consumer gave up on without a dead letter is named message by message, and what has one is not.
+
     One analysis judged them all, the gate's own, and nothing went wrong in it.
     """
     monkeypatch.delenv(VARIABLE, raising=False)
@@ -66,8 +70,8 @@ def test_a_folder_of_three(
     assert {(one.state, one.exit_code) for one in told.attempts} == {("done", 0)}
     assert {one.cluster for one in told.attempts} == {"3 brokers, 3 ZooKeeper nodes"}
     assert {record.healed for record in records(place)} == {True}
-    predicted = json.loads((place / (told.attempts[1].folder or "") / "verdict.json").read_text("utf-8"))
-    assert (predicted["found"], predicted["expected"], predicted["verdict"]) == ("violation", "violation", "pass")
+    dead_letters_are_there(place / (told.attempts[0].folder or ""))
+    swallowed_are_named(place / (told.attempts[1].folder or ""))
     figures = {one.metric: one.value for one in told.attempts[2].figures}
     assert (figures["acknowledged_records"] or 0) > 1000
     assert "unavailability" in figures
@@ -79,6 +83,37 @@ def test_a_folder_of_three(
     assert (suite.failures, suite.errors, suite.skipped) == (0, 0, 0)
     assert "3 of 3 runs passed" in (place / "gate.md").read_text("utf-8")
     assert out.splitlines()[-1] == f"report: {place / 'gate.html'}"
+
+
+def rows(run: Path, table: str) -> list[dict[str, Any]]:
+    """An event table of a run."""
+    read: list[dict[str, Any]] = parquet.read_table(run / "events" / f"{table}.parquet").to_pylist()
+    return read
+
+
+def swallowed_are_named(run: Path) -> None:
+    """B3, a violation and predicted: ten attempts at every five-hundredth message, and then it was committed past."""
+    verdict = json.loads((run / "verdict.json").read_text("utf-8"))
+    assert (verdict["found"], verdict["expected"], verdict["verdict"]) == ("violation", "violation", "pass")
+    (finding,) = [each for each in verdict["findings"] if each["check"] == "swallowed"]
+    assert (finding["rule"], finding["severity"]) == ("B3", "violation")
+    lines = (run / "evidence" / "swallowed.jsonl").read_text("utf-8").splitlines()
+    swallowed = [json.loads(line) for line in lines]
+    assert len(swallowed) == finding["count"] >= 3
+    assert {row["seq"] for row in swallowed} == {row["seq"] for row in rows(run, "sends") if row["seq"] % 500 == 499}
+    assert all((row["attempts"], row["handling"]) == (10, "swallow") for row in swallowed)
+    assert all(row["offset"] < row["committed"] for row in swallowed)
+
+
+def dead_letters_are_there(run: Path) -> None:
+    """Near miss of B3: committed past after three attempts, and each has its letter in the log."""
+    given_up = {(row["partition"], row["offset"]) for row in rows(run, "failures") if row["handling"] == "dead_letter"}
+    inputs = {(row["incarnation"], row["seq"]): (row["partition"], row["offset"]) for row in rows(run, "outputs")}
+    there = {
+        inputs[row["producer_incarnation"], row["seq"]] for row in rows(run, "audit") if row["topic"] == "orders-dead"
+    }
+    assert len(given_up) >= 10
+    assert given_up <= there
 
 
 def test_interrupted_killed_and_continued(

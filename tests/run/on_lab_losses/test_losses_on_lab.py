@@ -76,34 +76,6 @@ def test_what_blind_retries_repeat_is_named(start: Callable[..., Any], lab_inven
     assert set(doubled) == {record for record, times in Counter(log(run, lab_inventory)).items() if times > 1}
 
 
-def test_messages_that_a_consumer_gave_up_on_are_named(start: Callable[..., Any]) -> None:
-    """B3, a violation and predicted: ten attempts at every five-hundredth message, and then it was committed past."""
-    run = start((SCENARIOS / "commits/swallowed-message.yaml").read_text("utf-8"))
-    assert run.finish() == 0, run.text
-    finding = found(run, "swallowed")
-    assert (finding["rule"], finding["severity"]) == ("B3", "violation")
-    swallowed = evidence(run, "swallowed")
-    assert len(swallowed) == finding["count"] >= 3
-    failing = {row["seq"] for row in rows(run, "sends") if row["seq"] % 500 == 499}
-    assert {row["seq"] for row in swallowed} == failing
-    assert all((row["attempts"], row["handling"]) == (10, "swallow") for row in swallowed)
-    assert all(row["offset"] < row["committed"] for row in swallowed)
-
-
-def test_messages_with_a_dead_letter_are_not_lost(start: Callable[..., Any]) -> None:
-    """Near miss of B3: committed past after three attempts, and each has its letter in the log; the run passes."""
-    run = start((SCENARIOS / "commits/dead-letter.yaml").read_text("utf-8"))
-    assert run.finish() == 0, run.text
-    assert run.read("verdict.json")["verdict"] == "pass"
-    given_up = {(row["partition"], row["offset"]) for row in rows(run, "failures") if row["handling"] == "dead_letter"}
-    inputs = {(row["incarnation"], row["seq"]): (row["partition"], row["offset"]) for row in rows(run, "outputs")}
-    there = {
-        inputs[row["producer_incarnation"], row["seq"]] for row in rows(run, "audit") if row["topic"] == "orders-dead"
-    }
-    assert len(given_up) >= 10
-    assert given_up <= there
-
-
 def test_offsets_taken_for_none_are_named_with_every_record_repeated(start: Callable[..., Any]) -> None:
     """B7, B6 and B4, violations and predicted: what was stored, what was found, and exactly what came again."""
     run = start((SCENARIOS / "commits/offsets-restored-from-an-empty-poll.yaml").read_text("utf-8"))

@@ -42,6 +42,18 @@ _WITHOUT_SESSIONS = {
 _numbers = itertools.count(time.time_ns() // 10**9 % 100_000)
 
 
+_SIGNAL = """\
+read -r pid < /run/kafka/kafka.pid
+kill -"$1" "$pid" || exit
+[ "$1" = STOP ] || exit 0
+for _ in $(seq 200); do
+    grep -q "^State:.T" "/proc/$pid/status" && exit
+    sleep 0.05
+done
+exit 1
+"""
+
+
 @dataclass
 class Cluster:
     """The lab's cluster, and the probes that work on it."""
@@ -128,8 +140,11 @@ class Cluster:
             time.sleep(0.2)
 
     def signal(self, broker: int, name: str) -> None:
-        """Send a signal to a broker's process."""
-        self._run(broker, "sh", "-c", f'kill -{name} "$(cat /run/kafka/kafka.pid)"')
+        """Send a signal to a broker's process; one that is stopped has stopped when this returns.
+
+        A thread of it has to be given a processor before it does: 0.7 s where many others want one.
+        """
+        self._run(broker, "sh", "-c", _SIGNAL, "signal", name)
 
     @contextmanager
     def frozen(self) -> Iterator[None]:

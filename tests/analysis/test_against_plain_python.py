@@ -1,7 +1,6 @@
 """The log rules against the same definitions in plain Python, on a run in which everything goes wrong at random.
 
 Spark judges it in one partition and in many; both have to name exactly the rows that a few loops over dicts name.
-tests/truth does as much for every rule, with many small runs; this is one larger run, and takes a minute.
 """
 
 from __future__ import annotations
@@ -192,8 +191,7 @@ def found(rundir: RunDir, history: History) -> dict[str, set[Any]]:
     return named
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_spark_names_what_plain_python_names(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

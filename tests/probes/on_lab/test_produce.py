@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from functools import partial
 from typing import Any
 
 import pytest
 
-from chaosk.cluster.live import ProbeState
 from chaosk.probes.produce import Produce
+from chaosk.worker.process import ProbeProcess
 
 from .conftest import Cluster, until
 
@@ -69,17 +68,17 @@ def test_outcomes_are_true_when_a_leader_is_killed(cluster: Cluster) -> None:
     cluster.signal(killed, "KILL")
     time.sleep(14)
     cluster.revive(killed)
-    before = {name: writer.state().ok for name, writer in writers.items()}
-    for name, writer in writers.items():
-        until(writer, partial(is_past, before[name] + 1000))
+    for writer in writers.values():
+        a_thousand_more(writer)
     assert [writer.stop(60) for writer in writers.values()] == [0, 0, 0]
     for name, topic in topics.items():
         outcomes_are_true(cluster, name, topic)
 
 
-def is_past(ok: int, state: ProbeState) -> bool:
-    """Whether more records than that are acknowledged."""
-    return state.ok > ok
+def a_thousand_more(writer: ProbeProcess) -> None:
+    """Wait until so many more records are acknowledged."""
+    before = writer.state().ok
+    until(writer, lambda state: state.ok > before + 1000)
 
 
 def outcomes_are_true(cluster: Cluster, name: str, topic: str) -> None:

@@ -20,7 +20,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from chaosk.analysis import classes
+from chaosk.analysis import classes, javanames
 from chaosk.errors import AnalysisError, PreflightError
 
 PER_PARTITION = 10_000_000
@@ -102,7 +102,8 @@ def session(master: str | None = None, *, large: bool = False, java: str | None 
     with tempfile.TemporaryFile() as words:
         try:
             with _streams_into(words.fileno()):
-                return builder.getOrCreate()
+                spark = builder.getOrCreate()
+                javanames.remember(spark)
         except (Py4JError, PySparkException, OSError, RuntimeError) as error:
             words.seek(0)
             said = words.read().decode("utf-8", "replace").strip().splitlines()
@@ -110,6 +111,7 @@ def session(master: str | None = None, *, large: bool = False, java: str | None 
                 f"Spark does not start at {where}: {_first_line(error)}; {' / '.join(said[-3:])}; "
                 "see that the master answers and that java is version 17 or 21"
             ) from error
+    return spark
 
 
 def require_java() -> None:

@@ -35,6 +35,8 @@ time."""
 SHARED = ("lab", "packaging", "pure", "spark")
 """The order in which several processes share the tiers: a third begins at its end, and so does all of Spark's in one
 session; what the first two come to after the labs is quick and in many parts, so that all end at the same time."""
+LATE = "gw3"
+"""A fourth process, which begins when no test of Spark's waits any more: up to then three leave it no processor."""
 LONGEST = (
     "run", "steps", "run/on_lab_losses", "release/on_lab_gate", "probes/on_lab", "run/on_lab_secure", "bench",
     "tutorial",
@@ -190,7 +192,8 @@ def _helps(worker: str) -> bool:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the tests of a folder in one process: they share a lab, or the Spark session.
 
-    Two processes begin with the labs' tests, which mostly wait; others with those that need a processor.
+    Two processes begin with the labs' tests, which mostly wait; others with those that need a processor. Once Spark is
+    done with, there is time left for a fourth.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -198,7 +201,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return folder_of(nodeid)
 
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            super().mark_test_complete(node, item_index, duration)
+            for other in self.nodes:
+                if other.gateway.id == LATE and not self._pending_of(self.assigned_work[other]):
+                    self._reschedule(other)
+
         def _assign_work_unit(self, node: Any) -> None:
+            if node.gateway.id == LATE and any(scope.split("/")[0] in SPREAD for scope in self.workqueue):
+                return
             if _helps(node.gateway.id):
                 self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
             super()._assign_work_unit(node)

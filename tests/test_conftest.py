@@ -161,6 +161,36 @@ def test_all_of_spark_goes_to_the_third_process(
     assert set(ran["pure"]) == {"gw0", "gw1", "gw2"}
 
 
+@pytest.mark.parametrize("of_spark", [0, 6])
+def test_a_fourth_process_begins_when_spark_is_done(
+    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, of_spark: int
+) -> None:
+    """As long as a test of Spark's waits it has none, and then it has its share; without any it has it at once."""
+    (tmp_path / "java").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    inner.makeini(MARKERS + "addopts = --import-mode=importlib -p no:cacheprovider\n")
+    log = inner.path / "log"
+    parts = [("pure", f"quick{n}/test_it.py") for n in range(24)]
+    parts += [("spark", f"analysis/test_{n}.py") for n in range(of_spark)]
+    for tier, name in parts:
+        path = inner.path / "tests" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        said = f"f'{tier} {{os.environ[WHO]}}\\n'"
+        test = f"    time.sleep(0.1)\n    pathlib.Path('{log}').open('a').write({said})\n"
+        head = f"import os, pathlib, pytest, time\nWHO = 'PYTEST_XDIST_WORKER'\npytestmark = pytest.mark.{tier}\n"
+        path.write_text(f"{head}\ndef test_a():\n{test}\ndef test_b():\n{test}", "utf-8")
+    inner.runpytest_subprocess("-n", "4", "--no-loadscope-reorder").assert_outcomes(passed=2 * len(parts))
+    ran = log.read_text("utf-8").splitlines()
+    late = [index for index, line in enumerate(ran) if line.endswith("gw3")]
+    spark = [index for index, line in enumerate(ran) if line.startswith("spark")]
+    assert {ran[index] for index in spark} <= {"spark gw2"}
+    assert len(late) > 4
+    if spark:
+        assert late[0] > spark[-5], "two files are handed out at a time"
+    else:
+        assert late[0] < 8
+
+
 def test_what_a_folder_needs_is_gone_after_its_last_test(inner: pytest.Pytester) -> None:
     """Its lab is up for all its tests, of every file, and down before the next folder's tests begin."""
     log = inner.path / "log"

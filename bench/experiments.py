@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from _experiments import KNOWN, page_of
@@ -64,6 +65,7 @@ def _explored(one: str) -> list[str]:
     return [f"[{path.stem}](../{path.relative_to(HERE)}), [explored](explore.md) | {ended}" for path in spaces]
 
 
+@cache
 def _covers(space: Path) -> tuple[str, ...]:
     found = load_space(space).scenario.get("covers", ())
     return tuple(map(str, found)) if isinstance(found, list) else ()

@@ -17,6 +17,7 @@ ODD: tuple[Any, ...] = (
     None, True, 0, -1, 1 << 62, 1 << 80, 1e308, float("inf"), float("nan"), "", "\u202e\x1b[31m", "<script>",
     "x" * 5000, "\ud800", [], {}, [[]], {"a": {"b": [1, {"c": 2}]}}, "leader(", "-5s", "\x00",
 )  # fmt: skip
+SCENARIO = Path(__file__).parents[2] / "scenarios/brokers/kill-the-leader.yaml"
 KEPT = frozenset({"pass", "violation", "information"})
 
 
@@ -56,7 +57,7 @@ def test_no_document_ends_in_a_traceback(tmp_path: Path, capsys: pytest.CaptureF
     page, runs = tmp_path / "page.md", tmp_path / "runs"
     for words in (
         ("history", runs), ("history", runs, "--csv"), ("history", runs, "--json"),
-        ("coverage", "--runs", runs, "--json"), ("compare", good.root, bad.root, "--output", page),
+        ("coverage", SCENARIO, "--runs", runs, "--json"), ("compare", good.root, bad.root, "--output", page),
         ("compare", good.root, bad.root, "--output", page.with_suffix(".json")),
     ):  # fmt: skip
         assert main([str(word) for word in words]) in {ExitCode.PASS, ExitCode.USAGE}

@@ -126,7 +126,8 @@ def _measured(mine: list[Case], runs: list[Row]) -> str:
 def _kind(one: str, says: str, text: Text, every: Iterable[Case], runs: list[Row]) -> str:
     mine = [case for case in every if one in case.scenario.covers]
     lines = [_covered(case, runs) for case in mine] or (["*None yet.*"] if "scenarios/" not in text.question else [])
-    return "\n\n".join((f"## {one}", f"{_sentence(says)}.", text.question, "\n".join(lines)))
+    told = [each for each in (text.question, text.expectation, text.measured) if each]
+    return "\n\n".join((f"## {one}", f"{_sentence(says)}.", *told, "\n".join(lines)))
 
 
 def _covered(case: Case, runs: list[Row]) -> str:

@@ -96,6 +96,14 @@ def test_somebody_wrote_about_each(bench: dict[str, Any], pages: dict[str, Any])
     assert all("Often got wrong:" in texts[one].expectation for one in pages["EXPERIMENTS"])
 
 
+def test_all_that_was_written_is_on_its_page(bench: dict[str, Any], pages: dict[str, Any]) -> None:
+    """Of every id, its first paragraph and the others."""
+    made = pages["pages"](list(bench["cases"]()), [])
+    for one, text in pages["texts"]().items():
+        page = made[bench["page_of"](one).partition("#")[0]]
+        assert [part for part in text if part not in page] == [], one
+
+
 def test_a_page_says_what_was_asked_expected_and_measured(bench: dict[str, Any], pages: dict[str, Any]) -> None:
     """Of one scenario and its run: the file, its hypothesis, what it expects as it is written, and what came out."""
     case = next(case for case in bench["cases"]() if "G9" in case.scenario.covers)

@@ -1,8 +1,8 @@
 """Java's names that every column of a query asks for: looked up once a session, not each time.
 
 PySpark finds the class of Spark's functions, and each function in it, by a question to the JVM per use, and for a name
-without a package the JVM tries every package that was imported, in every jar. One judgement asked 1,700 times, a fifth
-of all it said to the JVM.
+without a package the JVM tries every package that was imported, in every jar. Of 6,171 commands that one judgement sent
+to the JVM more than 1,800 were such questions.
 """
 
 from __future__ import annotations

@@ -113,22 +113,21 @@ def test_a_kill_at_any_moment_leaves_a_tally_that_its_rows_bear_out(start: Start
     cluster keeps 5 MB, and whoever begins to read meanwhile may find nothing that is still there.
     """
     topic = next(_topics)
-    killed = [start(writer(topic), "writer"), start(reader(topic), "reader"), start(application(topic), "app")]
-    for process in killed:
-        until(process, lambda state: state.ok > 100)
+    probes = {"writer": writer(topic), "reader": reader(topic), "app": application(topic)}
+    killed = {name: start(probe, name) for name, probe in probes.items()}
+    for process in killed.values():
+        until(process, partial(has_done, 100))
     if seed % 2:
-        killed.append(start(writer(topic, "as_fast_as_possible"), "fast"))
-        until(killed[-1], lambda state: state.ok > 100)
+        killed["fast"] = start(writer(topic, "as_fast_as_possible"), "fast")
+        until(killed["fast"], partial(has_done, 100))
     waited = time.monotonic() + 1.5 + random.Random(seed).uniform(0, 1)  # noqa: S311 - a moment, no secret
     while time.monotonic() < waited or len(list((tmp_path / "live").glob("*/tallies.arrows"))) < len(killed):
         time.sleep(0.005)
-    for process in killed:
+    for process in killed.values():
         assert process.kill() == -signal.SIGKILL
-    names = ("writer", "reader", "app", "fast")[: len(killed)]
-    assert disagreements(tmp_path) == {(name, 0): [] for name in names}
+    assert disagreements(tmp_path) == {(name, 0): [] for name in killed}
     tallies = tallies_of(tmp_path)
-    for name in {"writer", "fast"} & {*names}:
-        assert sum(tallies[name, 0].latencies.values()) > 0
+    assert all(sum(tallies[name, 0].latencies.values()) > 0 for name in killed.keys() & {"writer", "fast"})
     assert tallies["reader", 0].reads > 0
 
 

@@ -92,6 +92,35 @@ class Measure(Model):
     """Whether the truth is at least this much: it had not ended when the run did."""
 
 
+class Account(Model):
+    """One account of the ledger: what became of the acknowledged records of a topic, for the log or for one reader.
+
+    ``owed`` is the sum of all the others: each record has exactly one answer.
+    """
+
+    topic: str
+    reader: str
+    """The consumer group, or the probe that reads without one; empty for the log itself."""
+    owed: int
+    """How many records of the topic were acknowledged, in the partitions that the reader is to read."""
+    delivered: int
+    """How many of them the reader was given, or the tail audit found in the log at both isolation levels."""
+    violation: int = 0
+    """How many of them break a rule."""
+    excused: dict[str, int] = Field(default_factory=dict)
+    """By what this run shows to excuse it, how many are rightly not there."""
+    not_judged: dict[str, int] = Field(default_factory=dict)
+    """By what the evidence lacks, how many nobody can judge."""
+    uncommitted: int | None = None
+    """Of those delivered, how many the group had not committed in the end; None for who commits nothing."""
+
+    @property
+    def balanced(self) -> bool:
+        """Whether the answers add up to what is owed."""
+        answered = self.delivered + self.violation + sum(self.excused.values()) + sum(self.not_judged.values())
+        return self.owed == answered
+
+
 class Objective(Model):
     """A bound that the scenario set, and what was measured."""
 
@@ -151,6 +180,8 @@ class Verdict(Model):
     """The wall clock at ``began``, nanoseconds since 1970."""
     duration: float
     """Seconds from ``began`` to the end of the audit."""
+    ledger: Annotated[tuple[Account, ...], Field(strict=False)] = ()
+    """What became of every acknowledged record, by topic: first the log's account, then each reader's, by name."""
     guards: Annotated[tuple[Guard, ...], Field(strict=False)] = ()
     findings: Annotated[tuple[Finding, ...], Field(strict=False)] = ()
     objectives: Annotated[tuple[Objective, ...], Field(strict=False)] = ()

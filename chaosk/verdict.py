@@ -115,10 +115,14 @@ class Account(Model):
     """Of those delivered, how many the group had not committed in the end; None for who commits nothing."""
 
     @property
+    def answered(self) -> int:
+        """How many records have an answer."""
+        return self.delivered + self.violation + sum(self.excused.values()) + sum(self.not_judged.values())
+
+    @property
     def balanced(self) -> bool:
         """Whether the answers add up to what is owed."""
-        answered = self.delivered + self.violation + sum(self.excused.values()) + sum(self.not_judged.values())
-        return self.owed == answered
+        return self.owed == self.answered
 
 
 class Objective(Model):

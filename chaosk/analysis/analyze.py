@@ -14,6 +14,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.findings import Answer, ask_all
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import histograms
+from chaosk.analysis.ledger import accounts, audited
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import failures_as, tune
 from chaosk.analysis.summary import summary
@@ -21,7 +22,7 @@ from chaosk.analysis.tallied import recounted, tallied
 from chaosk.errors import AnalysisError
 from chaosk.judge import rule
 from chaosk.rundir import RunDir
-from chaosk.verdict import Guard, Severity, Verdict
+from chaosk.verdict import Account, Guard, Severity, Verdict
 
 
 def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None) -> Verdict:
@@ -36,23 +37,27 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
         with failures_as(f"{rundir.root}: the events cannot be judged"):
             try:
                 answers = ask_all(events, None if kinds is None else dict(kinds))
+                ledger = accounts(events)
                 progress = events.once(histograms)
                 met = (*guards(case, progress), *tallied(recorded, recounted(events.whole), progress))
             finally:
                 events.release()
-    verdict = conclude(case, answers, met)
+    verdict = conclude(case, answers, met, ledger)
     write(verdict, rundir)
     return verdict
 
 
-def conclude(case: Case, answers: tuple[Answer, ...], met: tuple[Guard, ...]) -> Verdict:
-    """The verdict from what the checks and the guards said; pure."""
+def conclude(
+    case: Case, answers: tuple[Answer, ...], met: tuple[Guard, ...], ledger: tuple[Account, ...] = ()
+) -> Verdict:
+    """The verdict from what the checks, the guards and the ledger said; pure."""
     findings = sorted(
         (f for answer in answers for f in answer.findings),
         key=lambda f: (list(Severity).index(f.severity), f.rule, f.check),
     )
     measures = sorted((m for answer in answers for m in answer.measures), key=lambda m: (m.metric, m.subject, m.window))
-    ruling = rule(case.plan.expect, findings, [*met, *(g for answer in answers for g in answer.guards)], measures)
+    guards = [*met, *(guard for answer in answers for guard in answer.guards)]
+    ruling = rule(case.plan.expect, findings, [*guards, *audited(ledger, findings, guards)], measures)
     last = max([case.record.ended, *(span.ended for span in case.phases if span.name == "audit")])
     return Verdict(
         scenario=case.plan.name,
@@ -61,10 +66,11 @@ def conclude(case: Case, answers: tuple[Answer, ...], met: tuple[Guard, ...]) ->
         found=ruling.found,
         expected=case.plan.expect.verdict,
         verdict=ruling.verdict,
-        summary=summary(ruling, findings, measures),
+        summary=summary(ruling, findings, ledger),
         began=case.record.began,
         wall=case.record.wall,
         duration=round((last - case.record.began) / 1e9, 3),
+        ledger=ledger,
         guards=ruling.guards,
         findings=tuple(findings),
         objectives=ruling.objectives,

@@ -58,6 +58,16 @@ class Worker:
         return self.group or self.probe
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a topic as a broker reported it, when it was asked first, and whenever it had changed."""
+
+    at: int
+    topic: str
+    name: str
+    value: str
+
+
 @dataclass(frozen=True)
 class Case:
     """One run: what was planned, and what became of it."""
@@ -87,8 +97,8 @@ class Case:
     """Monotonic and wall clock, by the former."""
     rows: dict[str, int]
     """By table how many rows it has."""
-    held: dict[str, frozenset[str]]
-    """By group the topics of which its members were given partitions."""
+    settings: tuple[Setting, ...]
+    """Settings of topics as brokers reported them, by time; none of a run that was recorded before they were asked."""
     silences: tuple[Span, ...]
     """Stretches in which nothing at all was written, as if the machine had stood still."""
     foreign: bool

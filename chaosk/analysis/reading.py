@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
-from chaosk.analysis.case import Case, Process, Span, Worker
+from chaosk.analysis.case import Case, Process, Setting, Span, Worker
 from chaosk.analysis.darkness import FORGETTING
 from chaosk.analysis.former import former
 from chaosk.analysis.planned import Lenient, Planned
@@ -26,7 +26,7 @@ from chaosk.verdict import Fault
 
 SILENCE = 5_000_000_000
 """Nanoseconds without any event after which the machine that runs chaosk is held to have stood still."""
-_LATER = ("decisions", "remakings")
+_LATER = ("decisions", "remakings", "topic_settings")
 """Tables that a run may lack, because it was recorded before there was anything to put there."""
 _PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"))
 """Tables that are written all the time, and when: what shows that somebody was at work."""
@@ -64,7 +64,9 @@ def read_case(rundir: RunDir) -> Case:
         ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
         clocks=tuple(clocks),
         rows=rows,
-        held=_held(rundir),
+        settings=tuple(
+            Setting(**row) for row in sorted(_optional(rundir, "topic_settings"), key=lambda row: row["at"])
+        ),
         foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
         fenced=_fenced(rundir),
         silences=tuple(_silences(rundir, [row[0] for row in clocks], [worker.started for worker in workers])),
@@ -144,15 +146,6 @@ def _rows(rundir: RunDir, name: str) -> int:
             "chaosk recorded this run; judge it with that version, which plan.json names under versions"
         )
     return int(metadata.num_rows)
-
-
-def _held(rundir: RunDir) -> dict[str, frozenset[str]]:
-    """By group the topics that its members were given partitions of."""
-    found: dict[str, set[str]] = {}
-    for row in _table(rundir, "assignments"):
-        if row["group"] is not None:
-            found.setdefault(row["group"], set()).add(row["topic"])
-    return {group: frozenset(topics) for group, topics in sorted(found.items())}
 
 
 def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:

@@ -16,12 +16,14 @@ from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.values import given_to, times_given, values
 from chaosk.analysis.glances.screens import glanced
+from chaosk.analysis.readers import owed
 
 NAMES = ("missing", "doubled", "lacking", "repeated", "jumped", "backward", "crowded")
 """Every screen.
 
-missing: a value that was acknowledged or read, and not audited. doubled: a value seen at two places. lacking: an
-audited value that a group which was given partitions of its topic was not given. repeated: a value given to a reader
+missing: a value that was acknowledged or read, and that the audit did not find at both isolation levels, or found at
+one of them alone. doubled: a value seen at two places. lacking: an acknowledged or audited value that a reader of its
+topic was not given. repeated: a value given to a reader
 more than once. jumped, backward: a delivery that does not follow the one before it. crowded: an offset at which
 different values were seen.
 """
@@ -56,12 +58,13 @@ def _of_values(events: Events) -> dict[str, Column]:
     case = events.case
     repeated = (times_given(case, reader) > 1 for reader in sorted({reader for _, reader in case.consumers}))
     lacking = (
-        F.col("topic").isin(sorted(topics)) & ~given_to(case, F.lit(group)) for group, topics in case.held.items()
+        F.col("topic").isin(sorted(topics)) & ~given_to(case, F.lit(reader)) for reader, topics in owed(case).items()
     )
+    gone = (F.col("written") | F.col("read")) & ~F.col("audited")
     return {
-        "missing": (F.col("written") | F.col("read")) & ~F.col("audited"),
+        "missing": gone | ((F.col("written") | F.col("plain")) & (F.col("stored") != F.col("visible"))),
         "doubled": doubled,
-        "lacking": F.col("audited") & _any(lacking),
+        "lacking": (F.col("written") | F.col("audited")) & _any(lacking),
         "repeated": _any(repeated),
     }
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from chaosk.judge import Ruling, overall
-from chaosk.verdict import Finding, Measure, Objective, Outcome, Severity
+from chaosk.judge import Ruling
+from chaosk.verdict import Account, Finding, Objective, Outcome, Severity
 
 _FIRST = ("lost", "unseen", "commit_skip", "swallowed", "duplicate_in_log", "send_order")
 """Checks whose findings matter most to a reader, in this order; the others follow."""
 
 
-def summary(ruling: Ruling, findings: Sequence[Finding], measures: Sequence[Measure]) -> str:
-    """One sentence: the verdict, why, and how much it rests on."""
-    return f"{ruling.verdict.value.upper()}: {'; '.join(_clauses(ruling, findings, measures))}."
+_READERS = 3
+"""Readers that are told one by one; of more, their number and their sum."""
 
 
-def _clauses(ruling: Ruling, findings: Sequence[Finding], measures: Sequence[Measure]) -> Iterable[str]:
+def summary(ruling: Ruling, findings: Sequence[Finding], ledger: Sequence[Account]) -> str:
+    """One sentence: the verdict, why, and what was judged."""
+    return f"{ruling.verdict.value.upper()}: {'; '.join(_clauses(ruling, findings, ledger))}."
+
+
+def _clauses(ruling: Ruling, findings: Sequence[Finding], ledger: Sequence[Account]) -> Iterable[str]:
     findings = sorted(findings, key=lambda f: _FIRST.index(f.check) if f.check in _FIRST else len(_FIRST))
     violations = [finding.title for finding in findings if finding.severity is Severity.VIOLATION]
     if violations:
@@ -28,9 +33,40 @@ def _clauses(ruling: Ruling, findings: Sequence[Finding], measures: Sequence[Mea
     yield from (_missed(objective) for objective in ruling.objectives if objective.met is False and not objective.void)
     allowed = [f"{f.title} (allowed: {f.reason})" for f in findings if f.severity is Severity.ALLOWED]
     yield from allowed
-    acknowledged, _ = overall("acknowledged_records", "", "run", measures)
-    if not violations and not allowed and acknowledged is not None:
-        yield f"of {acknowledged:,.0f} acknowledged records none was lost, repeated or out of order"
+    if ledger:
+        yield ", ".join(_judged(ledger))
+
+
+def _judged(ledger: Sequence[Account]) -> Iterable[str]:
+    """What the ledger says of all topics together."""
+    log = [account for account in ledger if not account.reader]
+    total = sum(account.owed for account in log)
+    yield f"{total:,} acknowledged record{'' if total == 1 else 's'}"
+    yield f"{sum(account.delivered for account in log):,} in the log at both isolation levels"
+    readers = sorted({account.reader for account in ledger if account.reader})
+    for names in [(name,) for name in readers] if len(readers) <= _READERS else [tuple(readers)]:
+        yield from _given([account for account in ledger if account.reader in names], names)
+    yield from (f"{count:,} lost" for count in (sum(account.violation for account in log),) if count)
+    for word, sums in (("excused", _sums(ledger, "excused")), ("not judged", _sums(ledger, "not_judged"))):
+        yield from (f"{count:,} {word} ({why})" for why, count in sorted(sums.items()))
+
+
+def _given(mine: Sequence[Account], names: Sequence[str]) -> Iterable[str]:
+    owed, delivered = sum(account.owed for account in mine), sum(account.delivered for account in mine)
+    whom = names[0] if len(names) == 1 else f"{len(names)} readers"
+    yield (
+        f"{delivered:,} delivered to {whom}" if delivered == owed else f"{delivered:,} of {owed:,} delivered to {whom}"
+    )
+    if left := sum(account.uncommitted or 0 for account in mine):
+        yield f"{left:,} delivered and uncommitted"
+
+
+def _sums(ledger: Sequence[Account], answer: str) -> Counter[str]:
+    """By reason how many records of the log, and where it holds them, of readers, have an answer."""
+    found: Counter[str] = Counter()
+    for account in ledger:
+        found.update(getattr(account, answer))
+    return found
 
 
 def _missed(objective: Objective) -> str:

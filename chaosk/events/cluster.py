@@ -80,4 +80,13 @@ GROUPS = table(
     ("offset", "long", "committed offset", True),
 )
 
-TABLES = (PARTITIONS, OFFSETS, BROKERS, ZOOKEEPERS, QUORUM, AUDIT, AUDIT_RANGES, GROUPS)
+TOPIC_SETTINGS = table(
+    "topic_settings",
+    "settings of a topic as a broker reported them: each when it was asked first, and whenever its value had changed",
+    ("at", "long", "when the answer came"),
+    ("topic", "string", "topic"),
+    ("name", "string", "the setting, like retention.ms"),
+    ("value", "string", "its value in force, wherever it was set"),
+)
+
+TABLES = (PARTITIONS, OFFSETS, TOPIC_SETTINGS, BROKERS, ZOOKEEPERS, QUORUM, AUDIT, AUDIT_RANGES, GROUPS)

@@ -47,14 +47,15 @@ class CommitSkip(Check):
         )
         had = suspected_reads(events).select(*OWNED, "offset")
         lacking = below.join(had, on=[*OWNED, "offset"], how="left_anti").select(
-            *OWNED, "offset", *VALUE, "committed", "sought", "automatic"
+            *OWNED, "offset", *VALUE, "committed", "beyond", "automatic"
         )
+        sought = F.coalesce(F.col("offset") < F.col("beyond"), F.lit(False))
         ahead = "automatic commits may run ahead of a process that is killed"
         return (
             in_blind(events, lacking)
             .withColumns(
                 meaning(
-                    (F.col("sought"), "unproven", "a member sought in this partition"),
+                    (sought, "unproven", "a member sought in this partition"),
                     (F.col("automatic") & F.col("blind"), "allowed", ahead),
                     (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
                     otherwise=("violation", None),

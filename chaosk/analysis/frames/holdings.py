@@ -1,4 +1,4 @@
-"""What each consumer group held of each partition: from when, from where, how far, and what it committed in the end."""
+"""What each consumer group had of each partition: from where, how far, and what it committed in the end."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.debts import debts
 from chaosk.analysis.frames.deliveries import MEMBER, reads
-from chaosk.analysis.frames.polled import polled
 
 OWNED = ("group", *PLACE)
 """Columns that name a partition of a group."""
@@ -17,67 +17,29 @@ OWNED = ("group", *PLACE)
 def holdings(events: Events) -> DataFrame:
     """One row per group and partition that it was ever given.
 
-    ``since``: when it was first given to a member. ``held``: whether it still was when the probes were told to end.
-    ``start``: the position it began at (the committed offset it found, or the first it read; None if unknown).
-    ``reached``: the highest offset it was given. ``committed``: what it has committed in the end. ``sought``: whether
-    a member sought after it had begun to read. ``automatic``: whether a member that held it commits automatically;
-    one that was killed may not have said that it did.
+    ``start``, ``reached``, ``beyond``: see ``frames.debts``. ``sought``: whether a member sought after it had begun to
+    read. ``committed``: what it has committed in the end. ``automatic``: whether a member that held it commits
+    automatically; one that was killed may not have said that it did.
     """
-    read = (
-        events.frame(polled)
-        .filter(F.col("group").isNotNull())
-        .groupBy(*OWNED)
-        .agg(F.min("low").alias("lowest"), F.max("high").alias("reached"), F.min("at").alias("first_at"))
-    )
-    held = _given(events).join(events.near(read), on=list(OWNED), how="left")
-    for part in (_found(events), _sought(events), _committed(events)):
-        held = held.join(events.near(part), on=list(OWNED), how="left")
-    found = F.when(F.col("begun_by_seek").isNull(), F.col("found"))
+    known = events.frame(debts).withColumnRenamed("reader", "group").select(*OWNED, "start", "reached", "beyond")
+    held = _given(events).join(events.near(known), on=list(OWNED), how="left")
+    held = held.join(events.near(_committed(events)), on=list(OWNED), how="left")
     return held.select(
-        *OWNED, "since", "held", F.least(found, F.col("lowest")).alias("start"), "reached",
-        F.coalesce("committed", "last_committed").alias("committed"),
-        F.coalesce(F.col("last_sought") > F.col("first_at"), F.lit(False)).alias("sought"),
+        *OWNED, "start", "reached", F.coalesce("committed", "last_committed").alias("committed"), "beyond",
+        F.col("beyond").isNotNull().alias("sought"),
         (F.coalesce("automatic", F.lit(False)) | F.col("by_setting")).alias("automatic"),
     )  # fmt: skip
 
 
 def _given(events: Events) -> DataFrame:
-    assigned = F.col("kind") == "assign"
-    until = F.max(F.when(~assigned, F.col("at")))
+    """The partitions that a group was ever given; ``by_setting``: whether to a member that commits automatically."""
     automatic = events.table("incarnations").filter(F.col("commit") == "automatic").select(*MEMBER)
     return (
         events.table("assignments")
-        .filter(F.col("group").isNotNull())
+        .filter(F.col("group").isNotNull() & (F.col("kind") == "assign"))
         .join(events.near(automatic.withColumn("set", F.lit(True))), on=list(MEMBER), how="left")
         .groupBy(*OWNED)
-        .agg(
-            F.min(F.when(assigned, F.col("at"))).alias("since"),
-            F.max(F.when(assigned, F.col("at"))).alias("given"),
-            until.alias("taken"),
-            F.bool_or(assigned & F.coalesce("set", F.lit(False))).alias("by_setting"),
-        )
-        .filter(F.col("since").isNotNull())
-        .withColumn(
-            "held",
-            F.col("taken").isNull() | (F.col("given") >= F.col("taken")) | (F.col("taken") >= events.case.run.ended),
-        )
-        .select(*OWNED, "since", "held", "by_setting")
-    )
-
-
-def _found(events: Events) -> DataFrame:
-    """The committed offset the group found first."""
-    return events.table("fetched").groupBy(*OWNED).agg(F.min_by("offset", "completed").alias("found"))
-
-
-def _sought(events: Events) -> DataFrame:
-    """When members sought last, and whether one did before it had read anything."""
-    members = events.table("incarnations").select(*MEMBER, "group").filter(F.col("group").isNotNull())
-    return (
-        events.table("seeks")
-        .join(events.near(members), on=list(MEMBER), how="inner")
-        .groupBy(*OWNED)
-        .agg(F.max("at").alias("last_sought"), F.min("at").alias("begun_by_seek"))
+        .agg(F.bool_or(F.coalesce("set", F.lit(False))).alias("by_setting"))
     )
 
 

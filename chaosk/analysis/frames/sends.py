@@ -16,13 +16,13 @@ def sends(events: Events) -> DataFrame:
     """One row per attempt: the value, its place, times, outcome, error, ``offset`` (None unless it names a place).
 
     ``written`` is "W": acknowledged, and outside of a transaction or in one that committed, or that a reader at
-    read_committed was given a record of, which proves that it did.
+    read_committed was given a record of, which proves that it did. ``plain``: whether it was outside of any.
     """
     attempts = events.table("sends").withColumnsRenamed(OF_PRODUCER)
     return _with_fate(events, attempts).select(
         *VALUE, *PLACE, "scheduled", "invoked", "completed", "outcome", "error",
         F.when(F.col("offset") >= 0, F.col("offset")).alias("offset"),
-        ((F.col("outcome") == "ok") & F.col("fate")).alias("written"),
+        ((F.col("outcome") == "ok") & F.col("fate")).alias("written"), F.col("txn").isNull().alias("plain"),
     )  # fmt: skip
 
 

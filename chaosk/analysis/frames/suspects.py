@@ -20,6 +20,7 @@ from chaosk.analysis.frames import OF_PRODUCER, PLACE
 from chaosk.analysis.frames.deliveries import reads
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
+from chaosk.analysis.readers import owed
 
 _BITS = 6
 """A block has 2**6 records: as many as a long has bits."""
@@ -163,7 +164,7 @@ def _readers(events: Events) -> list[str]:
 
 def _sources(events: Events) -> Column:
     """How many sources have to speak of a block of a topic: the acknowledgements, two audits, all that read it."""
-    pairs = {(reader, topic) for reader, topics in events.case.held.items() for topic in topics}
+    pairs = {(reader, topic) for reader, topics in owed(events.case).items() for topic in topics}
     rows = events.frame(polled).select("reader", "topic").distinct().collect()
     pairs |= {(row["reader"], row["topic"]) for row in rows}
     wanted = F.lit(-1)

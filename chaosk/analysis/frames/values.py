@@ -25,11 +25,12 @@ def values(events: Events) -> DataFrame:
     found by the audit at that place, and given to every reader of their topic once.
 
     From its send: ``scheduled``, ``invoked``, ``completed``, ``outcome`` (None where a killed probe left no row),
-    ``written``, ``acked`` (the place the acknowledgement named). From the log: ``first`` and ``last`` (lowest and
-    highest place it was seen at, None if never), ``audited``, ``read``, ``read_place`` (the highest a reader got it
-    at), ``read_at`` (when first). Places are packed (``frames.packed``). ``topic``, ``partition`` and ``offset``: its
-    place, the log's word first. ``at_<n>`` and ``times_<n>``: when consumer ``n`` (by name) was first given it, and how
-    often; ask ``given_to`` and ``times_given`` for them.
+    ``written``, ``plain`` (in no transaction), ``acked`` (the place the acknowledgement named). From the log:
+    ``first`` and ``last`` (lowest and highest place it was seen at, None if never), ``stored`` and ``visible``
+    (whether the audit found it at read_uncommitted, and at read_committed), ``audited`` (at either), ``read``,
+    ``read_place`` (the highest a reader got it at), ``read_at`` (when first). Places are packed (``frames.packed``).
+    ``topic``, ``partition`` and ``offset``: its place, the log's word first. ``at_<n>`` and ``times_<n>``: when
+    consumer ``n`` (by name) was first given it, and how often; ask ``given_to`` and ``times_given`` for them.
     """
     return _values(events, suspected_sends(events), suspected_reads(events), suspected_audit(events))
 
@@ -49,17 +50,20 @@ def _values(events: Events, sent: DataFrame, given: DataFrame, found: DataFrame)
     consumers = events.case.consumers
     per_value = events.gathered(merged).groupBy(*VALUE).agg(
         F.max("scheduled").alias("scheduled"), F.max("invoked").alias("invoked"), F.max("completed").alias("completed"),
-        F.max("verdict").alias("verdict"), F.max("written").alias("written"), F.max("acked").alias("acked"),
+        F.max("verdict").alias("verdict"), F.max("written").alias("written"), F.max("plain").alias("plain"),
+        F.max("acked").alias("acked"),
         F.max("tried").alias("tried"), F.min("place").alias("first"), F.max("place").alias("last"),
         F.max(F.when(read, F.col("place"))).alias("read_place"), F.min("at").alias("read_at"),
-        F.max("audited").alias("audited"), *_per_consumer(consumers),
+        F.max("stored").alias("stored"), F.max("visible").alias("visible"), *_per_consumer(consumers),
     )  # fmt: skip
     place = F.coalesce("first", "acked", "tried")
-    flags = {name: F.coalesce(name, F.lit(False)) for name in ("written", "audited")}
+    flags = {name: F.coalesce(name, F.lit(False)) for name in ("written", "plain", "stored", "visible")}
     return per_value.withColumns(flags).select(
         *VALUE, topic_of(events.case, place).alias("topic"), partition_of(place).alias("partition"),
         offset_of(place).alias("offset"), "scheduled", "invoked", "completed", _outcome().alias("outcome"), "written",
-        "acked", "first", "last", "audited", F.col("read_at").isNotNull().alias("read"), "read_place", "read_at",
+        "plain", "acked", "first", "last", "stored", "visible",
+        (F.col("stored") | F.col("visible")).alias("audited"), F.col("read_at").isNotNull().alias("read"),
+        "read_place", "read_at",
         *(f"{name}_{number}" for number in range(len(consumers)) for name in ("at", "times")),
     )  # fmt: skip
 
@@ -85,8 +89,8 @@ def _sent(case: Case, rows: DataFrame) -> DataFrame:
         verdict = F.when(F.col("outcome") == outcome, F.lit(code)).otherwise(verdict)
     tried = packed(case, F.lit(None).cast("long"))
     return rows.select(
-        *VALUE, "scheduled", "invoked", "completed", verdict.alias("verdict"), "written", acked.alias("acked"),
-        tried.alias("tried"), F.lit(False).alias("audited"),
+        *VALUE, "scheduled", "invoked", "completed", verdict.alias("verdict"), "written", "plain", acked.alias("acked"),
+        tried.alias("tried"),
     )  # fmt: skip
 
 
@@ -94,9 +98,10 @@ def _seen(case: Case, given: DataFrame, found: DataFrame) -> DataFrame:
     """Sightings in the log. Records whose payload is not of this run have no value, and are no sightings of one."""
     place = packed(case, F.col("offset")).alias("place")
     read, audited = given.filter("intact"), found.filter("intact")
-    return read.select(
-        *VALUE, place, "at", F.col("probe").alias("consumer"), F.lit(False).alias("audited")
-    ).unionByName(audited.select(*VALUE, place, F.lit(True).alias("audited")), allowMissingColumns=True)
+    careful = F.col("isolation") == "read_committed"
+    return read.select(*VALUE, place, "at", F.col("probe").alias("consumer")).unionByName(
+        audited.select(*VALUE, place, (~careful).alias("stored"), careful.alias("visible")), allowMissingColumns=True
+    )
 
 
 def _per_consumer(consumers: Sequence[tuple[str, str]]) -> list[Column]:

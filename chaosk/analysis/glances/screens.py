@@ -9,6 +9,7 @@ import numpy as np
 
 from chaosk.analysis.glances.numbers import dense, differ, in_turn, lacks, repeated
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.readers import owed
 
 
 def glanced(rows: Rows) -> dict[str, int]:
@@ -36,13 +37,30 @@ def _known(rows: Rows, table: str) -> Numbers:
 
 
 def _missing(rows: Rows) -> bool:
+    stored, visible = _audited(rows)
+    if lacks(_known(rows, "reads"), np.concatenate((stored, visible))):
+        return True
+    written = _written(rows)
+    values, plain = rows.values("sends"), rows.column("sends", "txn") == EMPTY
+    return lacks(written, stored) or lacks(written, visible) or lacks(np.intersect1d(values[plain], stored), visible)
+
+
+def _written(rows: Rows) -> Numbers:
+    """The acknowledged values, but those of transactions that are known to be aborted."""
     outcome, txn = rows.columns("sends", "outcome", "txn")
     written = outcome == rows.code("outcome", "ok")
     if rows.case.transactional:
         written &= ~np.isin(txn, _aborted(rows))
-    return lacks(rows.values("sends")[written], _known(rows, "audit")) or lacks(
-        _known(rows, "reads"), _known(rows, "audit")
-    )
+    found: Numbers = rows.values("sends")[written]
+    return found
+
+
+def _audited(rows: Rows) -> tuple[Numbers, Numbers]:
+    """The values that the audit found at read_uncommitted, and those at read_committed."""
+    values, level = rows.values("audit"), rows.column("audit", "isolation")
+    known = values != EMPTY
+    careful = level == rows.code("isolation", "read_committed")
+    return values[known & ~careful], values[known & careful]
 
 
 def _aborted(rows: Rows) -> Numbers:
@@ -92,11 +110,14 @@ def _readers(rows: Rows) -> dict[str, Numbers]:
 
 
 def _lacking(rows: Rows) -> bool:
-    topic, values = rows.column("audit", "topic"), rows.values("audit")
+    topics = np.concatenate((rows.column("audit", "topic"), rows.column("sends", "topic")))
+    values = np.concatenate((rows.values("audit"), rows.values("sends")))
+    acknowledged = np.isin(rows.values("sends"), _written(rows))
+    due = (values != EMPTY) & np.concatenate((np.ones(rows.count("audit"), np.bool_), acknowledged))
     given = _readers(rows)
-    for group, topics in rows.case.held.items():
-        owed = values[np.isin(topic, [rows.code("topic", name) for name in topics]) & (values != EMPTY)]
-        if lacks(owed, given.get(group, values[:0])):
+    for reader, names in owed(rows.case).items():
+        mine = values[due & np.isin(topics, [rows.code("topic", name) for name in names])]
+        if lacks(mine, given.get(reader, values[:0])):
             return True
     return False
 

@@ -1,0 +1,172 @@
+"""Records that the log does not show at both isolation levels, each with an answer: why that is, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.case import Case
+from chaosk.analysis.checks._contract import among, forgiven, meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.packed import offset_of
+from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.frames.sends import with_settings
+from chaosk.analysis.frames.values import values
+from chaosk.analysis.settingsseen import SCHEMA, compacted, keepings, reported
+
+EXCUSED = "excused"
+"""Severity of a record that is rightly not there: no finding, and a line of the ledger."""
+UNAUDITED = "the tail audit of its partition is not complete"
+UNREPORTED = "the log's start moved past it, and no broker reported the settings that may delete it"
+_REMADE = "its topic was deleted and made again"
+_AGE = "it was older than the topic's retention.ms"
+_SIZE = "the topic had outgrown its retention.bytes"
+_LATEST = "compaction keeps only the latest record of a key"
+
+
+def absent(events: Events) -> DataFrame:
+    """One row per value that was acknowledged, or read, and that the audit did not find at both isolation levels.
+
+    Columns: the value, topic, partition, offset (as read, else as acknowledged), kind, severity and reason (see
+    ``checks._contract``, and ``EXCUSED``), written, read, acks, scheduled, invoked, completed, read_at. ``kind``:
+    ``hidden`` (at read_uncommitted alone), ``deleted`` (below the log's start), ``truncated_after_read`` or ``lost``.
+    An uncommitted record that nobody may see yet is none, nor one of an aborted transaction.
+    """
+    case = events.case
+    gone = ~F.col("stored") & ~F.col("visible") & (F.col("written") | F.col("read"))
+    half = (F.col("stored") != F.col("visible")) & (F.col("written") | F.col("plain"))
+    missing = events.frame(values).filter(gone | half)
+    offset = F.when(F.col("audited"), F.col("first")).otherwise(F.coalesce("read_place", "acked"))
+    rows = _with_deletion(
+        events,
+        with_settings(events, missing)
+        .drop("offset")
+        .withColumn("offset", offset_of(offset))
+        .join(events.near(events.frame(retained)), on=list(PLACE), how="left"),
+    )
+    return rows.withColumns(_answers(case)).withColumn("kind", _kind()).select(
+        *VALUE, *PLACE, "offset", "kind", "severity", "reason", "written", "read", "acks", "scheduled", "invoked",
+        "completed", "read_at",
+    )  # fmt: skip
+
+
+def _kind() -> Column:
+    below = F.col("offset") < F.col("log_start")
+    return (
+        F.when(F.col("audited"), "hidden")
+        .when(below, "deleted")
+        .otherwise(F.when(F.col("read"), "truncated_after_read").otherwise("lost"))
+    )
+
+
+def _answers(case: Case) -> dict[str, Column]:
+    below = F.col("offset") < F.col("log_start")
+    known = among(F.col("topic"), reported(case))
+    compact = among(F.col("topic"), [topic for topic in case.topics if compacted(case, topic)])
+    beyond = F.col("stored") & (F.col("offset") >= F.col("visible_end"))
+    held_back = "the last stable offset stood before it when the audit read at read_committed"
+    return meaning(
+        (F.col("remade"), EXCUSED, _REMADE),
+        (~F.coalesce("complete", F.lit(False)), "unproven", UNAUDITED),
+        (F.col("visible"), "unproven", "the audit has it at read_committed alone, so its other pass lacks rows"),
+        (F.col("superseded"), EXCUSED, _LATEST),
+        (compact & ~F.col("keyed"), "unproven", "compaction removes records of a key, and its key is not known"),
+        (beyond, "unproven", held_back),
+        (F.col("deletable") == _AGE, EXCUSED, _AGE),
+        (F.col("deletable") == _SIZE, EXCUSED, _SIZE),
+        (below & ~known, "unproven", UNREPORTED),
+        (F.col("offset").isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and records were deleted"),
+        *forgiven(case),
+        (~F.col("read") & (F.col("acks") != -1), "allowed", "acks is not all: the leader alone had it"),
+        otherwise=("violation", None),
+    )
+
+
+def _with_deletion(events: Events, rows: DataFrame) -> DataFrame:
+    """The rows with ``remade``, ``keyed``, ``superseded`` and ``deletable``: what may have deleted a record rightly.
+
+    A log's start that has moved shows that records are gone, and excuses none. A setting excuses one whose age, or the
+    size of what came after it, had reached what the setting allowed while it was in force and the record still there.
+    """
+    case = events.case
+    remade = F.lit(False)
+    for topic, remaking in case.former.topics.items():
+        remade = remade | ((F.col("topic") == topic) & (F.col("partition") >= remaking.apart))
+    return _with_keys(events, _with_retention(events, rows.withColumn("remade", remade)))
+
+
+def _with_retention(events: Events, rows: DataFrame) -> DataFrame:
+    kept = [astuple(each) for each in keepings(events.case)]
+    if not kept:
+        return rows.withColumn("deletable", F.lit(None).cast("string"))
+    keeping = events.spark.createDataFrame(kept, SCHEMA).withColumnRenamed("topic", "of")
+    leaders = events.table("offsets").filter("leader")
+    starts = leaders.groupBy(*PLACE, F.col("log_start").alias("told")).agg(F.min("at").alias("at"))
+    moved = [F.col(f"row.{name}") == F.col(f"start.{name}") for name in PLACE]
+    moved.append(F.col("start.told") > F.col("row.offset"))
+    last = max((span.ended for span in events.case.phases), default=events.case.record.ended)
+    when_gone = F.coalesce(F.min("start.at"), F.lit(last)).alias("gone")
+    names = rows.columns
+    below = rows.filter(F.col("offset") < F.col("log_start"))
+    gone = (
+        below.alias("row")
+        .join(events.near(starts).alias("start"), on=moved, how="left")
+        .groupBy(*(F.col(f"row.{name}") for name in (*VALUE, *PLACE, "offset", "invoked", "stored_end")))
+        .agg(when_gone)
+    )
+    by_then = F.least("gone", "ended")
+    old = (by_then - F.col("invoked") + F.lit(_ROUNDING)) >= F.col("age")
+    grown = (F.col("stored_end") - F.col("offset")) >= F.col("records")
+    why = F.when(old, _AGE).when(grown, _SIZE)
+    answers = (
+        gone.join(
+            events.near(keeping), on=(F.col("of") == F.col("topic")) & (F.col("gone") >= F.col("began")), how="inner"
+        )
+        .groupBy(*VALUE)
+        .agg(F.min(why).alias("deletable"))
+    )
+    return rows.join(answers, on=list(VALUE), how="left").select(*names, "deletable")
+
+
+def _with_keys(events: Events, rows: DataFrame) -> DataFrame:
+    """``keyed``: whether the plan tells its key. ``superseded``: whether the log has a later record of that."""
+    case = events.case
+    topics = [topic for topic in case.topics if compacted(case, topic)]
+    if not topics:
+        return rows.withColumns({"keyed": F.lit(False), "superseded": F.lit(False)})
+    here = among(F.col("topic"), topics)
+    marked = rows.withColumn("key", F.when(here, _key(case)))
+    later = (
+        events.table("audit").filter("intact").filter(F.col("isolation") == "read_committed").filter(here)
+        .withColumn("key", _key(case)).filter(F.col("key").isNotNull())
+        .groupBy(*PLACE, "key").agg(F.max("offset").alias("latest"))
+    )  # fmt: skip
+    return (
+        marked.join(events.near(later), on=[*PLACE, "key"], how="left")
+        .withColumns(
+            {
+                "keyed": F.col("key").isNotNull(),
+                "superseded": F.coalesce(F.col("latest") > F.col("offset"), F.lit(False)),
+            }
+        )
+        .drop("key", "latest")
+    )
+
+
+def _key(case: Case) -> Column:
+    """The key of a value, as its producer's part of the plan has it; None for one of no key, or of a probe unknown."""
+    key = F.lit(None).cast("long")
+    for name, probe in case.plan.probes.items():
+        keys = (probe.get("produce") or {}).get("keys", "none")
+        if keys == "sequence":
+            key = F.when(F.col("producer") == name, F.col("seq")).otherwise(key)
+        elif isinstance(keys, int):
+            key = F.when(F.col("producer") == name, F.col("seq") % F.lit(keys)).otherwise(key)
+    return key
+
+
+_ROUNDING = 1_000_000_000
+"""Nanoseconds that the age of a record may be off: brokers count it in milliseconds of clocks of their own."""

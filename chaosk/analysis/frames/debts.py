@@ -1,0 +1,44 @@
+"""What each reader is owed of each partition: from where on, how far it came, and whether anybody reads it."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.debts import SCHEMA
+from chaosk.analysis.debts import debts as told
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.polled import polled
+
+OWED = ("reader", *PLACE)
+"""Columns that name a partition of a reader."""
+
+
+def debts(events: Events) -> DataFrame:
+    """One row per partition that a reader is owed (see ``analysis.debts``), whether or not it was ever given it.
+
+    ``OWED``, ``start`` (the offset from which on it is owed; None if nobody knows), ``reached`` (the highest offset it
+    was given), ``lowest`` and ``first_at`` (the lowest, and when it was given anything first), ``beyond`` (up to which
+    offset a member sought after it had begun to read), latest, since, orphaned, patience, dismissed.
+    """
+    read = (
+        events.frame(polled)
+        .groupBy(*OWED)
+        .agg(F.min("low").alias("lowest"), F.max("high").alias("reached"), F.min("at").alias("first_at"))
+    )
+    rows = events.spark.createDataFrame(told(events.case), SCHEMA).join(events.near(read), on=list(OWED), how="left")
+    by_seek = F.coalesce(
+        F.col("sought_at").isNotNull() & (F.col("first_at").isNull() | (F.col("sought_at") <= F.col("first_at"))),
+        F.lit(False),
+    )
+    reset = F.when(~F.col("latest"), F.lit(0).cast("long"))
+    position = F.when(by_seek, F.col("sought")).when(F.col("asked"), F.coalesce("found", reset))
+    return (
+        rows.withColumn("position", F.coalesce(position, "assumed"))
+        .select(
+            *OWED, F.when(F.col("position").isNotNull(), F.least("position", "lowest")).alias("start"), "reached",
+            "lowest", "first_at", F.greatest("later", F.when(~by_seek, F.col("sought"))).alias("beyond"), "latest",
+            "since", "orphaned", "patience", "dismissed",
+        )
+    )  # fmt: skip

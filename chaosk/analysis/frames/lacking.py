@@ -1,0 +1,100 @@
+"""Acknowledged records that a reader was not given, each with an answer: why that is, and what it means."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from chaosk.analysis.case import Case
+from chaosk.analysis.checks._contract import meaning
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.absent import EXCUSED, absent
+from chaosk.analysis.frames.debts import OWED, debts
+from chaosk.analysis.frames.holdings import holdings, in_blind
+from chaosk.analysis.frames.values import given_to, values
+
+BEFORE = "it lies before the position at which the reader began"
+"""Why a record is not owed."""
+AHEAD = "automatic commits ran ahead of a process that was killed"
+_ANSWER = ("severity", "reason")
+
+
+def lacking(events: Events) -> DataFrame:
+    """One row per acknowledged record and reader that reads its topic and was not given it.
+
+    Columns: reader, the value, topic, partition, offset, rule (``A4`` where the log does not show it: the answer is
+    the log's; ``B3``, ``B9`` or ``A5``), severity and reason (see ``checks._contract``, and ``EXCUSED``), reached (the
+    highest offset that the reader was given), invoked, completed.
+    """
+    owed = events.frame(debts)
+    readers = owed.select("reader", "topic").distinct()
+    unread = (
+        events.frame(values)
+        .filter("written")
+        .join(events.near(readers), on="topic", how="inner")
+        .filter(~given_to(events.case, F.col("reader")))
+        .select("reader", *VALUE, *PLACE, "offset", "invoked", "completed")
+        .join(events.near(owed), on=list(OWED), how="inner")
+    )
+    gone = (
+        events.frame(absent).filter("written").select(*VALUE, *(F.col(name).alias(f"log_{name}") for name in _ANSWER))
+    )
+    return (
+        _marked(events, unread)
+        .join(gone, on=list(VALUE), how="left")
+        .withColumns(_answers(events.case))
+        .withColumns(
+            {
+                "severity": F.coalesce("log_severity", "severity"),
+                "reason": F.when(F.col("log_severity").isNotNull(), F.col("log_reason")).otherwise(F.col("reason")),
+            }
+        )
+        .withColumn("rule", _rule())
+        .select("reader", *VALUE, *PLACE, "offset", "rule", *_ANSWER, "reached", "invoked", "completed")
+    )
+
+
+def _marked(events: Events, rows: DataFrame) -> DataFrame:
+    """The rows with ``blind``: whether a killed process may have had it; ``ahead``: whether its commits passed it."""
+    group = ("group", *PLACE)
+    committed = events.frame(holdings).select(*group, "committed", "automatic")
+    named = rows.withColumn("group", F.col("reader")).join(events.near(committed), on=list(group), how="left")
+    ahead = F.coalesce(
+        F.col("automatic") & (F.col("offset") < F.col("committed")) & F.col("start").isNotNull(), F.lit(False)
+    )
+    return in_blind(events, named).withColumn("ahead", ahead).drop("group", "committed", "automatic")
+
+
+def _passed() -> Column:
+    return F.coalesce(F.col("offset") <= F.col("reached"), F.lit(False))
+
+
+def _sought() -> Column:
+    return F.coalesce(F.col("offset") < F.col("beyond"), F.lit(False))
+
+
+def _answers(case: Case) -> dict[str, Column]:
+    began, unknown = F.col("start"), F.col("start").isNull()
+    certain = F.coalesce(F.col("offset") >= F.col("lowest"), F.lit(False))
+    sent_before = F.col("latest") & (F.col("completed") <= F.col("since"))
+    nobody = F.col("orphaned").isNotNull() & ~_passed()
+    waited = F.lit(case.run.ended) - F.greatest("orphaned", F.col("completed")) > F.col("patience")
+    return meaning(
+        (F.col("offset") < began, EXCUSED, BEFORE),
+        (unknown & sent_before, EXCUSED, "it was acknowledged before the reader came, which begins at the end"),
+        (F.col("dismissed").isNotNull() & ~_passed(), EXCUSED, "the reader had been ended on purpose"),
+        (F.col("ahead") & F.col("blind") & ~_sought(), EXCUSED, AHEAD),
+        (nobody & waited, "violation", None),
+        (nobody, "unproven", "no member of the reader held the partition in the end"),
+        (F.col("reached").isNull(), "unproven", "the reader was given nothing of this partition"),
+        (~_passed(), "unproven", "the reader had not come so far when the run ended"),
+        (unknown & ~certain, "unproven", "where the reader began is not known"),
+        (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
+        (_sought(), "unproven", "a member sought in this partition"),
+        otherwise=("violation", None),
+    )  # fmt: skip
+
+
+def _rule() -> Column:
+    return F.when(F.col("log_severity").isNotNull(), "A4").when(F.col("reason") == AHEAD, "B3").otherwise(F.lit("A5"))

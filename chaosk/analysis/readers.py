@@ -1,0 +1,103 @@
+"""The readers of a run and what each is owed: whole topics, whether or not it was ever given all of them.
+
+A reader is a consumer group, or a probe that reads without one. What it is owed follows from the plan, not from what
+it happened to be given: a partition that no member ever had is owed as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from chaosk.analysis.case import Case
+
+_KINDS = ("consume", "transform")
+_LATEST = frozenset({"latest", "largest", "end"})
+_SESSION = 45_000
+"""Milliseconds of ``session.timeout.ms`` where nothing is set: librdkafka's."""
+_POLLS = 300_000
+"""The same of ``max.poll.interval.ms``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One reader."""
+
+    name: str
+    """The group, or the probe without one."""
+    topic: str
+    """A topic that it reads."""
+    partitions: frozenset[int] | None
+    """Those that it chose itself; None for all."""
+    latest: bool
+    """Whether it begins at the end of a partition of which it finds no committed offset."""
+    start: str
+    """Where it begins what it is given for the first time: ``committed``, ``beginning`` or ``end``."""
+    alone: bool
+    """Whether it has no group, so that nothing is committed for it."""
+    patience: int
+    """Nanoseconds for which no member may hold a partition: until a lost one is noticed, and all have joined again."""
+    dismissed: str | None
+    """Why it is owed nothing in the end: the scenario ended it, or its application stopped. None if neither."""
+
+
+def readers(case: Case) -> tuple[Reader, ...]:
+    """Every reader by topic, in the order of names."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for name, probe in sorted(case.plan.probes.items()):
+        for reading in (probe[kind] for kind in _KINDS if probe.get(kind)):
+            key = str(reading.get("group") or name), str(reading["topic"])
+            found.setdefault(key, []).append({"probe": name, **reading})
+    return tuple(_reader(case, name, topic, members) for (name, topic), members in sorted(found.items()))
+
+
+def owed(case: Case) -> dict[str, frozenset[str]]:
+    """By reader the topics that it is owed."""
+    found: dict[str, set[str]] = {}
+    for reader in readers(case):
+        found.setdefault(reader.name, set()).add(reader.topic)
+    return {name: frozenset(topics) for name, topics in found.items()}
+
+
+def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) -> Reader:
+    chosen = [one.get("assign") for one in members]
+    config = [one.get("config") or {} for one in members]
+    session = max(int(one.get("session.timeout.ms", _SESSION)) for one in config)
+    polls = max(int(one.get("max.poll.interval.ms", _POLLS)) for one in config)
+    start = next((str(one["start"]) for one in members if one.get("start")), "committed")
+    return Reader(
+        name=name,
+        topic=topic,
+        partitions=frozenset(number for each in chosen for number in each or ()) if all(map(_listed, chosen)) else None,
+        latest=start == "end" or any(str(one.get("auto.offset.reset", "earliest")) in _LATEST for one in config),
+        start=start,
+        alone=all(one.get("group") is None for one in members),
+        patience=(session + polls) * 1_000_000,
+        dismissed=_dismissed(case, {str(one["probe"]) for one in members}),
+    )
+
+
+def _listed(assign: object) -> bool:
+    return isinstance(assign, list | tuple)
+
+
+def _dismissed(case: Case, probes: set[str]) -> str | None:
+    """Why none of these probes is at work in the end, if that was meant."""
+    mine = {(worker.probe, worker.incarnation) for worker in case.workers if worker.probe in probes}
+    by_step = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
+    if mine and mine <= by_step:
+        return "a step of the scenario had ended the reader"
+    if mine and mine <= by_step | set(_stopped(case)):
+        return "the application had stopped at a record that it failed to process, as it is told to"
+    return None
+
+
+def _stopped(case: Case) -> Iterator[tuple[str, int]]:
+    """Processes that stopped at a failure."""
+    if case.rows["failures"]:
+        for row in pq.read_table(case.events / "failures.parquet").to_pylist():
+            if row["handling"] == "stop":
+                yield row["probe"], row["incarnation"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from chaosk.analysis.frames.lags import NEVER, lags
 from chaosk.analysis.glances.before import coded, first
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.histograms import Histograms, Key, tally
+from chaosk.analysis.readers import at_the_end
 from chaosk.analysis.windows import Segments
 from chaosk.buckets import lower_bounds
 from chaosk.buckets import numbers as buckets_of
@@ -84,27 +86,61 @@ def _by_term(rows: Rows) -> Iterator[tuple[int, Numbers, Numbers]]:
 
 def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
     """The terms of assignments and then of positions, and of the latter when and since when there was more."""
-    changes = rows.count("assignments")
+    begun = _begun(rows)
+    changes, asks = rows.count("assignments"), len(begun.at)
     members = ("probe", "incarnation", "topic", "partition")
-    tables = ("assignments", "fetched", "reads")
-    whole = coded(*(np.concatenate([rows.column(table, name) for table in tables]) for name in members))
-    asks = rows.count("fetched")
-    given, answered = rows.column("assignments", "at"), rows.column("fetched", "completed")
+    columns = (
+        np.concatenate((rows.column("assignments", name), mine, rows.column("reads", name)))
+        for name, mine in zip(members, begun.members, strict=True)
+    )
+    whole = coded(*columns)
+    given = rows.column("assignments", "at")
     numbers = np.full(asks, EMPTY)
     assigned = rows.column("assignments", "kind") == rows.code("kind", "assign")
     for place in np.argsort(given, kind="stable").tolist():  # few: how often anybody was given a partition
         if assigned[place]:
-            later = (whole[changes : changes + asks] == whole[place]) & (answered >= given[place])
+            later = (whole[changes : changes + asks] == whole[place]) & (begun.at >= given[place])
             numbers[later] = rows.column("assignments", "assignment")[place]
     terms = coded(
         whole, np.concatenate([rows.column("assignments", "assignment"), numbers, rows.column("reads", "assignment")])
     )
-    known = (rows.column("fetched", "offset") >= 0) & (numbers != EMPTY)
+    known = (begun.positions != EMPTY) & (numbers != EMPTY)
     kept = np.concatenate([known, np.ones(rows.count("reads"), dtype=np.bool_)])
-    places = np.concatenate([rows.places("fetched"), rows.places("reads")])[kept]
-    positions = np.concatenate([rows.column("fetched", "offset"), rows.column("reads", "offset") + 1])[kept]
-    at = np.concatenate([answered, rows.column("reads", "at")])[kept]
+    places = np.concatenate([begun.places, rows.places("reads")])[kept]
+    positions = np.concatenate([begun.positions, rows.column("reads", "offset") + 1])[kept]
+    at = np.concatenate([begun.at, rows.column("reads", "at")])[kept]
     return np.concatenate([terms[:changes], terms[changes:][kept]]), at, _since(rows, places, positions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """Where members began partitions, or sought: probe, incarnation, topic and partition; the place; when; where."""
+
+    members: tuple[Numbers, Numbers, Numbers, Numbers]
+    places: Numbers
+    at: Numbers
+    positions: Numbers
+
+
+def _begun(rows: Rows) -> _Begun:
+    late = [rows.code("probe", name) for name in sorted(at_the_end(rows.case))]
+    found = rows.column("fetched", "offset")
+    found = np.where((found == EMPTY) & ~np.isin(rows.column("fetched", "probe"), late), 0, found)
+    alone = (rows.column("assignments", "group") == EMPTY) & ~np.isin(rows.column("assignments", "probe"), late)
+    alone &= rows.column("assignments", "kind") == rows.code("kind", "assign")
+
+    def all_of(name: str) -> Numbers:
+        return np.concatenate(
+            (rows.column("fetched", name), rows.column("seeks", name), rows.column("assignments", name)[alone])
+        )
+
+    times = (rows.column("fetched", "completed"), rows.column("seeks", "at"), rows.column("assignments", "at")[alone])
+    return _Begun(
+        members=(all_of("probe"), all_of("incarnation"), all_of("topic"), all_of("partition")),
+        places=np.concatenate((rows.places("fetched"), rows.places("seeks"), rows.places("assignments")[alone])),
+        at=np.concatenate(times),
+        positions=np.concatenate((found, rows.column("seeks", "offset"), np.zeros(int(alone.sum()), np.int64))),
+    )
 
 
 def _since(rows: Rows, places: Numbers, positions: Numbers) -> Numbers:

@@ -62,6 +62,18 @@ def owed(case: Case) -> dict[str, frozenset[str]]:
     return {name: frozenset(topics) for name, topics in found.items()}
 
 
+def at_the_end(case: Case) -> frozenset[str]:
+    """The probes that begin at the end of a partition of which they find no committed offset."""
+    found = ((name, probe[kind]) for name, probe in case.plan.probes.items() for kind in _KINDS if probe.get(kind))
+    return frozenset(
+        name for name, reading in found if reading.get("start") == "end" or _resets_to_end(reading.get("config") or {})
+    )
+
+
+def _resets_to_end(config: dict[str, Any]) -> bool:
+    return str(config.get("auto.offset.reset", "earliest")) in _LATEST
+
+
 def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) -> Reader:
     chosen = [one.get("assign") for one in members]
     config = [one.get("config") or {} for one in members]
@@ -72,7 +84,7 @@ def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) ->
         name=name,
         topic=topic,
         partitions=frozenset(number for each in chosen for number in each or ()) if all(map(_listed, chosen)) else None,
-        latest=start == "end" or any(str(one.get("auto.offset.reset", "earliest")) in _LATEST for one in config),
+        latest=start == "end" or any(map(_resets_to_end, config)),
         start=start,
         alone=all(one.get("group") is None for one in members),
         patience=(session + polls) * 1_000_000,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
@@ -34,6 +35,28 @@ def topic_config(brokers: Brokers, broker: int, topic: str) -> Config:
 def broker_config(brokers: Brokers, broker: int, names: Iterable[str] | None = None) -> Config:
     """Settings of a broker, all or some, which it describes itself; raises ClusterError if it does not."""
     return _described(brokers, broker, BROKER, str(broker), None if names is None else sorted(names))
+
+
+def topics_request(topics: Iterable[str], names: Iterable[str]) -> DescribeConfigsRequest:
+    """The question for some settings of some topics."""
+    keys = sorted(names)
+    resources = [
+        DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=TOPIC, resource_name=topic, configuration_keys=keys
+        )
+        for topic in topics
+    ]
+    return DescribeConfigsRequest(resources=resources, include_synonyms=False, version=4)
+
+
+def topic_settings(answer: Any) -> dict[tuple[str, str], str]:  # noqa: ANN401 - kafka-python
+    """By topic and setting the value in force; nothing of topics that the broker does not describe."""
+    return {
+        (result.resource_name, one.name): one.value or ""
+        for result in answer.results
+        if result.error_code == codes.NONE
+        for one in result.configs
+    }
 
 
 def _described(brokers: Brokers, broker: int, kind: int, name: str, keys: list[str] | None) -> Config:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 
@@ -14,6 +14,7 @@ from chaosk.probes._ownership import Ownership, Place
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
 
+Edge = Literal["beginning", "end"]
 Restore = Callable[[], dict[Place, int] | None]
 """The offsets that an application has stored; None if it was told to end before it knew."""
 
@@ -31,6 +32,7 @@ class Starts:
         strategy = str(probe.config.get("partition.assignment.strategy", ""))
         self.cooperative = "cooperative" in strategy or probe.config.get("group.protocol") == "consumer"
         """Whether partitions are given and taken one by one."""
+        self._latest = str(probe.settings()["auto.offset.reset"]) in {"latest", "largest", "end"}
         self.answered = False
         """Whether the committed offsets were told when partitions were begun last."""
 
@@ -56,10 +58,12 @@ class Starts:
 
     def _one(self, place: Place, committed: TopicPartition | None, held: Ownership) -> TopicPartition:
         if self._probe.start != "committed" and held.first_time(place):
-            return self._edge(place)
+            return self._edge(place, self._probe.start)
         if committed is not None and committed.offset >= 0:
             return committed
-        return TopicPartition(*place) if self._restore is None else TopicPartition(*place, self._reset())
+        if self._latest and (committed is not None or not self._probe.group):
+            return self._edge(place, "end", "reset")
+        return TopicPartition(*place) if self._restore is None else TopicPartition(*place, OFFSET_BEGINNING)
 
     def _committed(self, places: list[Place]) -> dict[Place, TopicPartition]:
         invoked = _now()
@@ -88,13 +92,12 @@ class Starts:
             self._place.log.write("fetched", (*self._who, self._probe.group, *place, offset, invoked, completed))
         return known
 
-    def _reset(self) -> int:
-        """Where a partition is begun of which nothing is stored, without asking a coordinator for an offset."""
-        reset = str(self._probe.settings()["auto.offset.reset"])
-        return OFFSET_END if reset in {"latest", "largest", "end"} else OFFSET_BEGINNING
+    def _edge(self, place: Place, edge: Edge, kind: str = "seek") -> TopicPartition:
+        """The first or the next offset of the log as a number, because its event has to name one.
 
-    def _edge(self, place: Place) -> TopicPartition:
-        """The first or the next offset of the log as a number, because a seek's event has to name one."""
+        A client that resets a position to the end does not tell where that was: what was written before, and is not
+        owed, cannot be told from what it missed. So the end is asked for here, and begun at.
+        """
         partition = TopicPartition(*place)
         try:
             marks = self._client.get_watermark_offsets(partition, timeout=_ASK_WITHIN)
@@ -102,7 +105,7 @@ class Starts:
             marks = None
         if marks is None:
             logical = {"beginning": OFFSET_BEGINNING, "end": OFFSET_END}
-            return TopicPartition(*place, logical[self._probe.start])
-        partition.offset = marks[0] if self._probe.start == "beginning" else marks[1]
-        self._place.log.write("seeks", (*self._who, *place, partition.offset, _now(), "seek"))
+            return TopicPartition(*place, logical[edge])
+        partition.offset = marks[0] if edge == "beginning" else marks[1]
+        self._place.log.write("seeks", (*self._who, *place, partition.offset, _now(), kind))
         return partition

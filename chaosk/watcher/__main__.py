@@ -15,7 +15,7 @@ from chaosk.cluster.places import broker_places, zookeeper_places
 from chaosk.cluster.settings import client_settings
 from chaosk.errors import ChaoskError, UsageError
 from chaosk.eventlog import LiveLog
-from chaosk.watcher.sampling import About, BrokerSampler, QuorumSampler, Sampler, ZooKeeperSampler
+from chaosk.watcher.sampling import About, BrokerSampler, QuorumSampler, Sampler, SettingsSampler, ZooKeeperSampler
 from chaosk.watcher.spec import WatcherSpec
 from chaosk.watcher.state import WatcherState, glance, with_quorum
 
@@ -48,12 +48,13 @@ class Watcher:
             for node, place in zookeeper_places(spec.inventory).items()
         }
         self._quorum = QuorumSampler(brokers.values(), self._log, stop) if about.kraft else None
+        self._settings = SettingsSampler(brokers.values(), spec.topics, self._log, stop)
         self._topics = frozenset(spec.topics)
         self._period = SOONER if spec.others else STATE_PERIOD
 
     def watch(self) -> None:
         """Watch until told to stop; raises EventLogError if the events cannot be written."""
-        samplers: list[Sampler] = [*self._brokers.values(), *self._zookeepers.values()]
+        samplers: list[Sampler] = [*self._brokers.values(), *self._zookeepers.values(), self._settings]
         samplers += [self._quorum] if self._quorum is not None else []
         for sampler in samplers:
             sampler.start()

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from chaosk.cluster.configs import topic_settings, topics_request
 from chaosk.cluster.offsets import offsets_requests, replica_offsets
 from chaosk.cluster.quorum import Quorum, quorum, quorum_request
 from chaosk.cluster.views import NO_EPOCH, View, metadata_request, view
@@ -23,6 +24,13 @@ ZOOKEEPER_PERIOD = 1.0
 """Seconds between two samples of a ZooKeeper node."""
 QUORUM_PERIOD = 1.0
 """Seconds between two samples of the quorum."""
+SETTINGS_PERIOD = 1.0
+"""Seconds between two samples of the topics' settings."""
+SETTINGS = (
+    "cleanup.policy", "retention.ms", "retention.bytes", "segment.ms", "segment.bytes", "min.insync.replicas",
+    "unclean.leader.election.enable", "message.timestamp.type",
+)  # fmt: skip
+"""Settings of topics that decide what may be lost or deleted."""
 
 
 class Rows(Protocol):
@@ -139,6 +147,31 @@ class ZooKeeperSampler(Sampler):
             why = str(error)
         self.latest = mode
         self._log.write("zookeepers", (self._node, time.monotonic_ns(), mode, why))
+
+
+class SettingsSampler(Sampler):
+    """Samples what the topics' settings are, and writes down those that are new: what may delete records, and when."""
+
+    def __init__(self, places: Iterable[Place], topics: Sequence[str], log: Rows, stop: threading.Event) -> None:
+        super().__init__("settings", SETTINGS_PERIOD, log, stop)
+        self._links = deque(Link(place) for place in places)
+        self._topics = topics
+        self._known: dict[tuple[str, str], str] = {}
+
+    def sample(self) -> None:
+        """One look: rows of ``topic_settings`` for what is not as it was."""
+        for _ in range(len(self._links)):
+            try:
+                said = topic_settings(self._links[0].ask(topics_request(self._topics, SETTINGS))[0])
+            except NoAnswer:
+                self._links.rotate(-1)
+                continue
+            at = time.monotonic_ns()
+            for (topic, name), value in sorted(said.items()):
+                if self._known.get((topic, name)) != value:
+                    self._known[topic, name] = value
+                    self._log.write("topic_settings", (at, topic, name, value))
+            return
 
 
 class QuorumSampler(Sampler):

@@ -44,6 +44,8 @@ class History:
         """A run in which ``records`` records, evenly from the baseline's begin to the settling's end, all went well."""
         self.rows: dict[str, list[Row]] = {name: [] for name in SCHEMAS}
         self.topic: Row = {"partitions": 1, "replication_factor": 3, "config": {"min.insync.replicas": 2}}
+        self.others: dict[str, Row] = {}
+        """Topics besides ``orders``, by name."""
         self.probes: Row = {
             "writer": {"produce": {"topic": "orders", "rate": "100/s"}},
             "reader": {"consume": {"topic": "orders", "group": "readers"}},
@@ -194,6 +196,7 @@ class History:
             "transactions": {"probe": "writer", "incarnation": 0, "transactional_id": "t", "producer_epoch": 0},
             "partitions": place,
             "offsets": place,
+            "topic_settings": {"topic": "orders"},
             "audit": {**place, **value},
             "audit_ranges": place,
             "markers": place,
@@ -222,7 +225,7 @@ class History:
         """The document of ``plan.json``."""
         scenario = {
             "name": "A made-up run", "hypothesis": "Nothing acknowledged is lost.", "covers": ["C2"],
-            "topics": {"orders": self.topic}, "probes": self.probes, "baseline": "5s",
+            "topics": {"orders": self.topic, **self.others}, "probes": self.probes, "baseline": "5s",
             "timeline": [] if self.entry is None else [self.entry], "settle": "10s", "expect": self.expect,
         }  # fmt: skip
         inventory = {
@@ -251,7 +254,8 @@ class History:
             elif name == "ends" and row["rows"] < 0:
                 yield row | {"rows": self._written(row["probe"], row["incarnation"])}
             elif name == "audit_ranges" and row["end"] < 0:
-                offsets = [r["offset"] for r in self.rows["audit"] if r["partition"] == row["partition"]]
+                place = (row["topic"], row["partition"])
+                offsets = [r["offset"] for r in self.rows["audit"] if (r["topic"], r["partition"]) == place]
                 yield row | {"end": max(offsets, default=-1) + 1}
             else:
                 yield row
@@ -265,7 +269,7 @@ TIMES = {
     "sends": ("scheduled", "invoked", "completed"), "reads": ("at",), "polls": ("invoked", "completed"),
     "seeks": ("at",), "assignments": ("at",), "commits": ("invoked", "completed"),
     "fetched": ("invoked", "completed"), "transactions": ("initialized", "begun", "ending", "ended"),
-    "partitions": ("at",), "offsets": ("at",), "outputs": ("at",), "txn_offsets": ("at",),
+    "partitions": ("at",), "offsets": ("at",), "topic_settings": ("at",), "outputs": ("at",), "txn_offsets": ("at",),
     "faults": ("invoked", "applied", "heal_invoked", "healed"),
     "incarnations": ("started",), "failures": ("at",), "ends": ("at",), "phases": ("began", "ended"), "errors": ("at",),
     "host_clocks": ("at",), "generations": ("at",), "joins": ("began", "coordinator", "assigned", "fetched", "first"),

@@ -23,15 +23,15 @@ pytestmark = pytest.mark.spark
 
 
 def lettering(*, whole: bool = True) -> History:
-    """A run whose reader sends dead letters to partition 1; ``whole``: that was audited to its end."""
+    """A run whose reader sends dead letters to ``letters``; ``whole``: that was audited to its end."""
     history = History(records=50)
-    history.topic["partitions"] = 2
-    failing = {"every": 20, "handling": "dead_letter", "topic": "orders"}
+    history.others["letters"] = {"partitions": 1, "replication_factor": 3}
+    failing = {"every": 20, "handling": "dead_letter", "topic": "letters"}
     history.probes["reader"]["consume"]["failing"] = failing
     settings = {"acks": -1, "idempotent": False, "max_in_flight": 5}
     history.each("incarnations", lambda row: row | settings if row["probe"] == "reader" else row)
     for isolation in ("read_uncommitted", "read_committed"):
-        history.add("audit_ranges", partition=1, isolation=isolation, log_start=0, end=10, complete=whole)
+        history.add("audit_ranges", topic="letters", isolation=isolation, log_start=0, end=10, complete=whole)
     history.commit(50, 20.4)
     return history
 
@@ -43,9 +43,9 @@ def letter(history: History, about: int, *, outcome: str | None = "ok", there: b
     history.add("outputs", probe="reader", incarnation=0, seq=seq, topic="orders", partition=0, offset=about, at=at)
     if outcome is not None:
         offset = seq if outcome == "ok" else None
-        history.send(seq, at, probe="reader", partition=1, outcome=outcome, offset=offset)
+        history.send(seq, at, probe="reader", topic="letters", outcome=outcome, offset=offset)
     if there:
-        history.audit(seq, producer="reader", partition=1, seq=seq)
+        history.audit(seq, producer="reader", topic="letters", seq=seq)
 
 
 @pytest.mark.proves("swallowed", "near miss")

@@ -70,8 +70,8 @@ def test_an_output_that_only_a_reader_had_is_looked_at(tmp_path: Path) -> None:
     """C4: a reader at read_committed had a second output of an input, the audit has it not: the glance sees it."""
     history = piped()
     history.add("outputs", probe="pipe", incarnation=0, seq=50, topic="orders", partition=0, offset=7, at=19.8)
-    history.send(50, 19.8, probe="pipe", partition=1, txn="p-4", producer_epoch=0)
-    history.read(50, 19.9, producer="pipe", partition=1)
+    history.send(50, 19.8, probe="pipe", topic="invoices", txn="p-4", producer_epoch=0)
+    history.read(50, 19.9, producer="pipe", topic="invoices")
     assert Eos().glance(Rows(read_case(history.write(tmp_path / "run"))))
 
 
@@ -90,8 +90,8 @@ def test_an_input_that_was_done_twice(judge: Judge) -> None:
     """C4: two outputs of one input can be read at read_committed."""
     history = piped()
     history.add("outputs", probe="pipe", incarnation=0, seq=50, topic="orders", partition=0, offset=7, at=19.8)
-    history.send(50, 19.8, probe="pipe", partition=1, txn="p-4", producer_epoch=0)
-    history.audit(50, producer="pipe", partition=1, seq=50)
+    history.send(50, 19.8, probe="pipe", topic="invoices", txn="p-4", producer_epoch=0)
+    history.audit(50, producer="pipe", topic="invoices", seq=50)
     verdict = judge(history)
     assert told(verdict) == {"eos": 1}
     row = finding(verdict, "eos").evidence[0]
@@ -134,11 +134,11 @@ def test_what_is_not_proven_to_be_missing(judge: Judge, how: str) -> None:
     if how == "uncommitted":
         history.change("groups", {"group": "pipes"}, offset=40)
     elif how == "incomplete":
-        history.change("audit_ranges", {"partition": 1}, complete=False)
+        history.change("audit_ranges", {"topic": "invoices"}, complete=False)
     elif how == "deleted":
-        history.change("audit_ranges", {"partition": 0}, log_start=1)
+        history.change("audit_ranges", {"topic": "orders"}, log_start=1)
     else:
-        history.audit(60, producer="pipe", partition=1, seq=60)
+        history.audit(60, producer="pipe", topic="invoices", seq=60)
     verdict = judge(history)
     assert told(verdict) == {}
     assert ("eos_unproven" in guards(verdict)) is (how != "uncommitted")
@@ -206,5 +206,5 @@ def test_an_input_that_was_aborted_need_not_be_read(spark: SparkSession, tmp_pat
     history = piped()
     history.change("transactions", {"txn": "p-2"}, outcome="info")
     history.drop("reads", offset=30)
-    history.drop("audit", offset=30, partition=0, isolation="read_committed")
+    history.drop("audit", offset=30, topic="orders", isolation="read_committed")
     assert asking(spark, tmp_path, "abort_rewind")(history) == []

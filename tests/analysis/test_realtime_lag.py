@@ -93,7 +93,24 @@ def test_a_member_lags_only_in_what_it_holds(spark: SparkSession, tmp_path: Path
 
 
 def test_a_position_that_nobody_knows_has_no_lag(spark: SparkSession, tmp_path: Path) -> None:
-    """A probe that found no committed offset and was given nothing: no figure."""
+    """A probe that begins at the end, found no committed offset and was given nothing: no figure."""
     history = History(records=50)
+    history.probes["reader"]["consume"]["config"] = {"auto.offset.reset": "latest"}
     history.rows["reads"].clear()
     assert figures(spark, tmp_path, history)["realtime_lag_max", "reader", "run"] is None
+
+
+@pytest.mark.parametrize("how", ["earliest", "reset to the end", "no group"])
+def test_a_reader_lags_before_it_was_given_anything(spark: SparkSession, tmp_path: Path, how: str) -> None:
+    """The position is known from the start: the log's, or the end that was asked for, which is offset 10 here."""
+    history = History(records=50)
+    history.rows["reads"].clear()
+    expected = 24.495  # the first record was there at -4.995 s, and the last poll is at 19.5 s
+    if how == "reset to the end":
+        history.probes["reader"]["consume"]["config"] = {"auto.offset.reset": "latest"}
+        history.add("seeks", offset=10, at=-5.8, kind="reset")
+        expected = 19.495  # record 10 was there at 0.005 s
+    if how == "no group":
+        history.rows["fetched"].clear()
+        history.each("assignments", lambda row: row | {"group": None})
+    assert figures(spark, tmp_path, history)["realtime_lag_max", "reader", "run"] == pytest.approx(expected)

@@ -34,10 +34,10 @@ def successor(history: History, seq: int, at: float, offset: int, **values: Any)
 
 
 def piped(records: int = 50, each: int = 10) -> History:
-    """A run in which ``pipe`` (group ``pipes``) wrote one record for each to partition 1, in ``p-0``, ``p-1`` ..."""
+    """A run in which ``pipe`` (group ``pipes``) wrote one record for each to ``invoices``, in ``p-0``, ``p-1`` ..."""
     history = History(records=records)
-    history.topic["partitions"] = 2
-    history.probes["pipe"] = {"transform": {"topic": "orders", "to": "orders", "group": "pipes"}}
+    history.others["invoices"] = {"partitions": 1, "replication_factor": 3}
+    history.probes["pipe"] = {"transform": {"topic": "orders", "to": "invoices", "group": "pipes"}}
     history.worker("pipe", kind="transform", group="pipes", isolation="read_committed", commit="none",
                    acks=-1, idempotent=True, max_in_flight=5)  # fmt: skip
     history.record["probes"].append({"probe": "pipe", "incarnation": 0, "ended_by": "stop", "exit_status": 0})
@@ -46,7 +46,7 @@ def piped(records: int = 50, each: int = 10) -> History:
     history.add("fetched", offset=None, invoked=-5.85, completed=-5.8, **who)
     history.add("groups", group="pipes", offset=records)
     for isolation in ("read_uncommitted", "read_committed"):
-        history.add("audit_ranges", partition=1, isolation=isolation, log_start=0, end=-1, complete=True)
+        history.add("audit_ranges", topic="invoices", isolation=isolation, log_start=0, end=-1, complete=True)
     history.add("polls", probe="pipe", poll=0, invoked=-5, completed=21)
     for number in range(records):
         once(history, number, -5 + 25 * number / records + 0.1, f"p-{number // each}")
@@ -63,7 +63,7 @@ def once(history: History, number: int, at: float, txn: str, seq: int | None = N
     output = number if seq is None else seq
     history.read(number, at, probe="pipe", group="pipes", txn=txn, poll=output)
     history.add("outputs", probe="pipe", incarnation=0, seq=output, topic="orders", partition=0, offset=number, at=at)
-    history.send(output, at + 0.01, probe="pipe", partition=1, txn=txn, producer_epoch=0)
-    history.audit(output, producer="pipe", partition=1, seq=output)
+    history.send(output, at + 0.01, probe="pipe", topic="invoices", txn=txn, producer_epoch=0)
+    history.audit(output, producer="pipe", topic="invoices", seq=output)
     if not visible:
         history.drop("audit", producer="pipe", seq=output, isolation="read_committed")

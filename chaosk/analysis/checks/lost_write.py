@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, forgiven, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.debts import debts
 from chaosk.analysis.frames.deliveries import without_seek
 from chaosk.analysis.frames.retained import LEVELS, retained, starts
 from chaosk.analysis.frames.sends import with_settings
@@ -22,7 +23,8 @@ class LostWrite(Check):
 
     A3 after the definitions that Jepsen's Kafka workload made known (``lost-write``): it needs no audit, and so only
     partitions are judged that were not audited completely; elsewhere ``lost`` says it, and better. Passed means that
-    one consumer was given a record before it and one after it, in one assignment and without a seek. A record that
+    one consumer was given a record before it and one after it, in one assignment and without a seek, or that the first
+    record that a reader was given lies beyond it, and the position at which it began does not. A record that
     another reader, or an audit that broke off, did see is not lost: then the consumer jumped over it, which is
     ``poll_skip``. Offsets below the log start and compacted topics are not judged.
 
@@ -87,6 +89,7 @@ def _passed(events: Events, owed: DataFrame) -> DataFrame:
     itself, and so is not among them.
     """
     jumps = without_seek(events, events.frame(steps).filter(F.col("offset") > F.col("before") + 1))
+    jumps = jumps.select(*PLACE, "before", "offset", "at").unionByName(_first_steps(events))
     jump = F.struct(F.col("offset").alias("next"), F.col("at").alias("passed_at"), "before").alias("jump")
     along = Window.partitionBy(*PLACE).orderBy("place", F.col("jump").isNotNull())
     return (
@@ -96,6 +99,14 @@ def _passed(events: Events, owed: DataFrame) -> DataFrame:
         .filter(F.col("furthest.next") > F.col("offset"))
         .filter(F.col("furthest.passed_at") >= F.col("completed"))
         .select(*VALUE, *PLACE, "offset", "invoked", "completed", "furthest.before", "furthest.next")
+    )
+
+
+def _first_steps(events: Events) -> DataFrame:
+    """The way from where each reader began to the first record that it was given; ``before``: one below its start."""
+    begun = events.frame(debts).filter(F.col("start") < F.col("lowest"))
+    return begun.select(
+        *PLACE, (F.col("start") - 1).alias("before"), F.col("lowest").alias("offset"), F.col("first_at").alias("at")
     )
 
 

@@ -19,14 +19,15 @@ class RealtimeLag(Check):
     D4 after the definitions that Jepsen's Kafka workload made known (``realtime-lag``). Polls that return nothing
     count as well. A record is there from the earliest acknowledgement or delivery on that shows its offset or a
     higher one; the consumer has it once it was given its offset or a higher one since it got the partition, and what
-    lies below the committed offset it found. A consumer that keeps up has a lag of 0 at most polls. Percentiles are
-    right to 0.1 %, the longest is exact.
+    lies below the position at which it began: the committed offset that it found, the offset that it sought, or, with
+    nothing committed and ``auto.offset.reset: earliest``, the log's start. A consumer that keeps up has a lag of 0 at
+    most polls. Percentiles are right to 0.1 %, the longest is exact.
     """
 
     rule = "D4"
     title = "how long what lies ahead of a consumer had been there"
     counted = ("poll", "polls")
-    tables = ("polls", "reads", "sends", "assignments", "fetched")
+    tables = ("polls", "reads", "sends", "assignments", "fetched", "seeks")
 
     def violations(self, events: Events) -> None:
         """None: it only measures."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from chaosk.analysis.checks._contract import among
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.figures import bucket
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.terms import TERM, terms
+from chaosk.analysis.readers import at_the_end
 from chaosk.analysis.windows import Segments
 
 NEVER = 2**62
@@ -22,7 +24,8 @@ def lags(events: Events) -> DataFrame:
 
     One value for each poll of a member and each partition that it held then and knew its position in: nanoseconds
     from when a record at that position or beyond was first proven to be there until the poll began; 0 if none was.
-    Its position is one past the highest record it was given since it got the partition, or the committed offset.
+    Its position is one past the highest record it was given since it got the partition; before the first one it is
+    where it began: at the committed offset, where it sought, or at the log's start.
     """
     asked = _asked(events)
     in_turn = Window.partitionBy(*TERM).orderBy("time", "turn").rowsBetween(Window.unboundedPreceding, -1)
@@ -60,9 +63,25 @@ def _positions(events: Events) -> DataFrame:
         .agg(F.max("at").alias("time"), (F.max("high") + 1).alias("position"))
         .select(*TERM, "time", "position")
     )
-    found = terms(events).filter(F.col("found").isNotNull())
-    begun = found.select(*TERM, F.col("answered").alias("time"), F.col("found").alias("position"))
-    return read.unionByName(begun)
+    held = terms(events)
+    late = among(F.col("probe"), at_the_end(events.case))
+    first = F.coalesce("found", F.when(~late, F.lit(0).cast("long")))
+    begun = held.filter(F.col("asked").isNotNull() & first.isNotNull())
+    begun = begun.select(*TERM, F.col("answered").alias("time"), first.alias("position"))
+    alone = held.filter(F.col("group").isNull() & ~late)
+    alone = alone.select(*TERM, F.col("given").alias("time"), F.lit(0).cast("long").alias("position"))
+    return read.unionByName(begun).unionByName(alone).unionByName(_sought(events, held))
+
+
+def _sought(events: Events, held: DataFrame) -> DataFrame:
+    """The positions that members sought, or were reset to, in the term that they had then."""
+    seeks = events.table("seeks").select(*MEMBER, *PLACE, F.col("at").alias("time"), F.col("offset").alias("position"))
+    over = F.coalesce("taken", F.lit(NEVER))
+    return (
+        seeks.join(events.near(held), on=[*MEMBER, *PLACE], how="inner")
+        .filter((F.col("time") >= F.col("given")) & (F.col("time") <= over))
+        .select(*TERM, "time", "position")
+    )
 
 
 def _since(events: Events) -> DataFrame:

@@ -24,22 +24,28 @@ _AWAY = {
 
 def dark(case: Case, topic: str) -> frozenset[int]:
     """The partitions of a topic which that befell; none whose replicas nobody saw."""
-    return frozenset(
-        partition
-        for (name, partition), brokers in case.replicas.items()
-        if name == topic and brokers <= case.hosts.keys()
-        for lost, away in _cuts(case)
-        if away.issuperset(at := [case.hosts[broker] for broker in brokers])
-        and sum(host in lost for host in at) >= case.min_isr(topic)
-    )
+    return frozenset(cut_power(case, topic))
 
 
-def _cuts(case: Case) -> Iterable[tuple[set[str], set[str]]]:
-    """For each such fault: the hosts that had lost it by then, and with them those that were kept away."""
+def cut_power(case: Case, topic: str) -> dict[int, tuple[tuple[int, int], ...]]:
+    """The same, with the times of each loss: from when the fault was invoked until it was over."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for (name, partition), brokers in case.replicas.items():
+        if name != topic or not brokers <= case.hosts.keys():
+            continue
+        at = [case.hosts[broker] for broker in brokers]
+        for cut, lost, away in _cuts(case):
+            if away.issuperset(at) and sum(host in lost for host in at) >= case.min_isr(topic):
+                found.setdefault(partition, []).append((cut.invoked, cut.healed or case.record.ended))
+    return {partition: tuple(spans) for partition, spans in found.items()}
+
+
+def _cuts(case: Case) -> Iterable[tuple[Fault, set[str], set[str]]]:
+    """Each such fault, the hosts that had lost it by then, and with them those that were kept away."""
     for cut in (fault for fault in case.faults if _forgets(case, fault)):
         standing = [one for one in case.faults if one.invoked <= cut.invoked <= (one.healed or case.record.ended)]
         lost = _hosts(fault for fault in standing if _forgets(case, fault))
-        yield lost, lost | _hosts(fault for fault in standing if fault.step in _AWAY)
+        yield cut, lost, lost | _hosts(fault for fault in standing if fault.step in _AWAY)
 
 
 def _forgets(case: Case, fault: Fault) -> bool:

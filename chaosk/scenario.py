@@ -183,8 +183,14 @@ class Scenario(Model):
     timeline: Annotated[tuple[Entry, ...], Field(strict=False)]
     """What is done to the cluster, and when."""
     settle: Duration = 10.0
-    """How long the probes go on after the last heal."""
+    """How long the probes go on after the last heal, and for longer while a transaction may hang: see validate."""
     expect: Expect = Expect()
+
+    @property
+    def probes_as_written(self) -> dict[str, dict[str, Any]]:
+        """The probes by name, each as its kind and the settings of it, as in ``plan.json``."""
+        written: dict[str, dict[str, Any]] = self.model_dump(mode="json", by_alias=True, include={"probes"})["probes"]
+        return written
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -167,6 +167,11 @@ class Case:
         """Processes without an end marker: what they did last may be missing."""
         return frozenset((w.probe, w.incarnation) for w in self.workers if (w.probe, w.incarnation) not in self.ends)
 
+    @cached_property
+    def deaf(self) -> frozenset[Process]:
+        """Processes that write with ``acks=0``: no broker tells them an offset."""
+        return frozenset((w.probe, w.incarnation) for w in self.workers if w.acks == 0)
+
     def reach(self, process: Process) -> tuple[int, int, int]:
         """Up to when, and up to which delivery and poll, a process's tally stands for: one that ended, for all."""
         if process in self.ends:

@@ -73,13 +73,31 @@ class Events:
         self._lock = RLock()  # a frame is often made of another one
 
     def table(self, name: str) -> DataFrame:
-        """An event table, with the columns of ``chaosk.events``; a table without rows costs no reading."""
+        """An event table, with the columns of ``chaosk.events``; a table without rows costs no reading.
+
+        An offset of ``sends`` is what a broker said it is: with ``acks=0`` none says any, whatever the client made up.
+        """
         with self._lock:
             if name not in self._tables:
                 path = self.case.events / f"{name}.parquet"
                 rows = self.spark.read.schema(spark_schema(TABLES[name])).parquet(path.resolve().as_uri())
+                rows = self._without_offsets(rows) if name == "sends" else rows
                 self._tables[name] = self.gathered(rows if self.case.rows[name] else rows.limit(0))
             return self._tables[name]
+
+    def _without_offsets(self, sends: DataFrame) -> DataFrame:
+        """The table without the offsets of processes that no broker answers."""
+        deaf = [f"{probe}/{incarnation}" for probe, incarnation in sorted(self.case.deaf)]
+        if not deaf:
+            return sends
+        told = ~F.concat_ws("/", "probe", "incarnation").isin(deaf)
+        return sends.withColumn("offset", F.when(told, F.col("offset")))
+
+    def as_written(self, name: str) -> DataFrame:
+        """An event table as it was written, for counting it."""
+        path = self.case.events / f"{name}.parquet"
+        rows = self.spark.read.schema(spark_schema(TABLES[name])).parquet(path.resolve().as_uri())
+        return self.gathered(rows)
 
     def gathered(self, frame: DataFrame) -> DataFrame:
         """The frame in one partition if the run is small, so that nothing after it is shuffled."""

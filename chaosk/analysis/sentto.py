@@ -93,6 +93,9 @@ class SentTo:
         before, completed = self.by_time(numbers(batch["invoked"])), numbers(batch["completed"])
         after = np.where(completed == NONE, len(self._made), self.by_time(completed))
         seqs, partitions, offsets = (numbers(batch[name]) for name in ("seq", "partition", "offset"))
+        for process, mine in _by_process(batch, _SENT):
+            if process in self._case.deaf:
+                offsets = np.where(mine, NONE, offsets)
         acked = np.asarray(pc.equal(batch["outcome"], pa.scalar("ok"))) & (offsets >= 0)
         for process, mine in _by_process(batch, _SENT):
             first = self._firsts.setdefault(process, np.full(len(self._made), _NEVER))

@@ -64,6 +64,15 @@ def ends(brokers: Brokers, topics: Iterable[str]) -> dict[str, int]:
     return sums
 
 
+def held(brokers: Brokers, topics: Iterable[str]) -> dict[tuple[str, int], int]:
+    """By topic and partition the last stable offsets that stand below the high watermark, as their leaders tell now."""
+    try:
+        found = ranges(brokers, topics, settle=0)
+    except ClusterError:
+        return {}
+    return {(one.topic, one.partition): one.last_stable for one in found if one.last_stable < one.high_watermark}
+
+
 def _ask(brokers: Brokers, states: Sequence[PartitionView]) -> tuple[Range, ...]:
     by_leader: dict[int, dict[str, list[int]]] = {}
     for one in states:

@@ -25,6 +25,7 @@ from chaosk.run.here import surely_here
 from chaosk.run.preflight import check_shape
 from chaosk.safety import refuse
 from chaosk.scenario import Scenario
+from chaosk.transactiontimeout import short
 from chaosk.units import spell_duration
 
 
@@ -122,3 +123,5 @@ def _foot(scenario: Scenario) -> Iterator[Text]:
     bounds = ", ".join(scenario.expect.objectives) or "no bounds"
     verdict = f"; predicted verdict: {scenario.expect.verdict.value}" if scenario.expect.verdict else ""
     yield Text(f"then {spell_duration(scenario.settle)} of settling; expects {bounds}{verdict}\n", style="dim")
+    if (note := short(scenario.settle, scenario.probes_as_written)) is not None:
+        yield Text(f"note: {note}\n", style="yellow")

@@ -11,6 +11,7 @@ from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.kinds import is_inventory, is_space
 from chaosk.document.spaces import load_space
 from chaosk.errors import UsageError
+from chaosk.transactiontimeout import short
 
 
 @click.command()
@@ -30,13 +31,18 @@ def command(files: tuple[Path, ...], assignments: tuple[str, ...]) -> None:
 def _problems(path: Path, sets: dict[str, str]) -> str:
     try:
         several = 1
+        notes: set[str | None] = set()
         if is_inventory(path):
             load_inventory(path)
         elif is_space(path):
             load_space(path, sets)
         else:
-            several = len(load_variants(path, sets))
+            every = load_variants(path, sets)
+            several = len(every)
+            notes = {short(each.settle, each.probes_as_written) for each in every.values()} - {None}
     except DocumentError as error:
         return str(error)
     click.echo(f"{path}: ok{f', {several} variants' if several > 1 else ''}")
+    for note in sorted(filter(None, notes)):
+        click.echo(f"{path}: note: {note}", err=True)
     return ""

@@ -48,7 +48,8 @@ class OwnProducer:
         self._encoder = Encoder(place.run_id, place.probe, place.incarnation)
         who = (place.probe, place.incarnation, topic)
         self._tally = tally
-        self._sends = Sends(place.log, who, self._encoder.body_at, tally, sent_once=self._once)
+        told = facts.acks != 0
+        self._sends = Sends(place.log, who, self._encoder.body_at, tally, sent_once=self._once, told_offsets=told)
         self._reports: list[Message] = []
         self._last: int | None = None
         self._outcome: Outcome | None = None

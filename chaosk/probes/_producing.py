@@ -61,7 +61,9 @@ class Producing:
         who = (place.probe, place.incarnation, probe.topic)
         once = sends_once(facts.retries, facts.acks)
         self._tallies = Tallies(place.log, who[:2])
-        self._sends = Sends(place.log, who, self._encoder.body_at, self._tallies.tally, sent_once=once)
+        self._sends = Sends(
+            place.log, who, self._encoder.body_at, self._tallies.tally, sent_once=once, told_offsets=facts.acks != 0
+        )
         self._reports: list[Message] = []
         self._polls: list[tuple[int, int]] = []
         self._errors = _client.Errors(place)

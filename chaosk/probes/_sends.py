@@ -23,17 +23,27 @@ class Sends:
     """Writes the outcomes of one incarnation of one producer, which writes to one topic."""
 
     def __init__(
-        self, log: EventLog, who: tuple[str, int, str], body_at: int, tally: Tally, *, sent_once: bool
+        self,
+        log: EventLog,
+        who: tuple[str, int, str],
+        body_at: int,
+        tally: Tally,
+        *,
+        sent_once: bool,
+        told_offsets: bool = True,
     ) -> None:
         """``who`` is probe, incarnation and topic; ``body_at`` is where its values tell seq and scheduled.
 
-        Every outcome is counted in ``tally`` before it becomes a row.
+        ``told_offsets``: whether brokers answer, so that reports carry offsets of the log. With ``acks=0`` they do not,
+        and librdkafka counts the records of a batch up from -1001. Every outcome is counted in ``tally`` before it
+        becomes a row.
         """
         self._log = log
         self._who = who
         self._tally = tally
         self._body = slice(body_at, body_at + BODY.size)
         self._once = sent_once
+        self._told = told_offsets
         self.outstanding = Outstanding()
         """The records without an outcome."""
         self.counts: Counter[Outcome] = Counter()
@@ -52,7 +62,7 @@ class Sends:
         seqs, scheduled = body["seq"].copy(), body["scheduled"].copy()
         completed = np.repeat([at for at, _ in polls], [many for _, many in polls])
         partitions = list(map(Message.partition, messages))
-        offsets = list(map(Message.offset, messages))
+        offsets = list(map(Message.offset, messages)) if self._told else [None] * count
         errors = list(map(Message.error, messages)) if any(map(Message.error, messages)) else []
         troubled = sum([error is not None for error in errors])  # KafkaError does not compare with None
         outcomes = [delivered(error, sent_once=self._once) for error in errors] if troubled else []

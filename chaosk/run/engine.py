@@ -6,7 +6,7 @@
     baseline   all goes well
     timeline   the faults
     heal       what is still in place is undone, last in, first out
-    settle     the probes go on
+    settle     the probes go on, and for longer while a last stable offset stands still
     drain      producers end, consumers catch up and end
     whole      the cluster is as healthy as preflight demands, or the run says that it is not
     audit      a fresh reader reads every topic
@@ -44,11 +44,15 @@ from chaosk.run.pace import Pace
 from chaosk.run.recorder import Recorder
 from chaosk.run.standing import standing
 from chaosk.run.timeline import Timeline
-from chaosk.run.waiting import become_whole, drain, warm_up
+from chaosk.run.waiting import become_whole, drain, settle_longer, warm_up
 from chaosk.rundir import RunDir
 from chaosk.runrecord import RunRecord
+from chaosk.transactiontimeout import SLACK, longest
 
 log = structlog.get_logger()
+
+SAMPLED_TWICE = 5.0
+"""Seconds beyond what a rule waits for, so that the watcher has seen it before and after."""
 
 
 class Engine:
@@ -134,6 +138,7 @@ class Engine:
         threading.Thread(target=report.warm_up, daemon=True).start()
         with self._enter("settle"):
             self._pass(scenario.settle)
+            self._settle_longer()
         with self._enter("drain"):
             for group in drain(self._field.crew, scenario.probes, self._field.evidence.ends, self._look, self._stop):
                 self._display.say(f"{group}: not everything was read in time")
@@ -141,6 +146,14 @@ class Engine:
         with self._enter("whole"):
             self._unwell = become_whole(self._field.unhealthy, self._look, self._stop)
         self._collect()
+
+    def _settle_longer(self) -> None:
+        """Go on while a transaction may hang, for as long as it takes to tell."""
+        if not self._field.evidence.transacted():
+            return
+        within = longest(self._plan.scenario.probes_as_written) + SLACK + SAMPLED_TWICE
+        if not settle_longer(self._field.evidence.held, within, self._look, self._stop):
+            self._display.say("a last stable offset does not move: readers of committed records get no further")
 
     def _collect(self) -> None:
         """What the cluster holds, now that it is whole and nobody writes any more."""

@@ -11,7 +11,7 @@ import structlog
 from chaosk import hoststate
 from chaosk.audit.auditing import audit
 from chaosk.audit.missing import joined, missing, whole
-from chaosk.audit.ranges import ends
+from chaosk.audit.ranges import ends, held
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import Live
@@ -99,6 +99,10 @@ class Evidence:
     def ends(self) -> dict[str, int]:
         """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""
         return ends(self._brokers, self._plan.scenario.topics)
+
+    def held(self) -> dict[tuple[str, int], int]:
+        """By partition that probes write to in transactions its last stable offset, if that is below the end."""
+        return held(self._brokers, self.transacted())
 
     def snapshot(self, path: Path) -> None:
         """Write the state of topics, brokers and ZooKeeper; a cluster that does not answer is a state as well."""

@@ -25,6 +25,8 @@ WHOLE_WITHIN = 120.0
 """Seconds that the cluster may take to be healthy again once everything is undone."""
 
 Look = Callable[[], None]
+Place = tuple[str, int]
+"""Topic and partition."""
 
 
 def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading.Event) -> None:
@@ -71,6 +73,25 @@ def drain(
     late = () if wait_for(caught_up, CATCH_UP_WITHIN, stop) else behind(probes, crew.states(), known)
     crew.end_all(tuple(probes))
     return late
+
+
+def settle_longer(held: Callable[[], Mapping[Place, int]], within: float, look: Look, stop: threading.Event) -> bool:
+    """Wait until every last stable offset that stands below its high watermark has moved; whether they did in time.
+
+    ``held`` asks the cluster for those that do. A transaction that is under way holds one for a moment; one that hangs
+    for ever, and that can only be said when it has had the time that it may take: so long is ``within``, in seconds.
+    """
+    waiting, asked = dict(held()), time.monotonic()
+
+    def moved() -> bool:
+        nonlocal waiting, asked
+        look()
+        if waiting and time.monotonic() - asked >= ASK_EVERY:
+            now, asked = held(), time.monotonic()
+            waiting = {place: offset for place, offset in waiting.items() if now.get(place) == offset}
+        return not waiting
+
+    return wait_for(moved, within, stop)
 
 
 def become_whole(unhealthy: Callable[[], tuple[str, ...]], look: Look, stop: threading.Event) -> tuple[str, ...]:

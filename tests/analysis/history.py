@@ -167,6 +167,22 @@ class History:
         if leader >= 0:
             self.add("offsets", at=at, asked=leader, leader=True, log_start=0)
 
+    def elect_uncleanly(self, at: float, *, allowed: bool = True) -> None:
+        """The watcher saw an unclean election: broker 1 alone in sync from 3 s before, none at ``at``, then broker 2.
+
+        ``allowed``: whether the topic allows it.
+        """
+        if allowed:
+            self.topic["config"]["unclean.leader.election.enable"] = True
+        rows, self.rows["partitions"] = self.rows["partitions"], []
+        for row in rows:
+            if row["at"] < ns(at):
+                self.rows["partitions"].append(row | ({"isr": [1]} if row["at"] >= ns(at - 3) else {}))
+            elif row["at"] >= ns(at + 1):
+                self.rows["partitions"].append(row | {"leader": 2, "leader_epoch": 5, "isr": [2]})
+        self.add("partitions", at=at, asked=0, leader=-1, leader_epoch=4, replicas=[0, 1, 2], isr=[1])
+        self.each("offsets", lambda row: row | ({"asked": 2} if row["at"] >= ns(at) else {}))
+
     def _usual(self, table: str) -> Row:
         place: Row = {"topic": "orders", "partition": 0}
         value: Row = {"producer": "writer", "producer_incarnation": 0, "intact": True}

@@ -238,7 +238,9 @@ def test_the_same_sequence_number_of_another_process_is_another_record(judge: Ju
 def test_two_records_read_at_one_offset_are_inconsistent(judge: Judge, *, unclean: bool) -> None:
     """A1: the reader had one record at an offset, the audit finds another there; allowed after an unclean election."""
     history = History(records=50)
-    history.topic["config"]["unclean.leader.election.enable"] = unclean
+    history.topic["config"]["unclean.leader.election.enable"] = True
+    if unclean:
+        history.elect_uncleanly(19.9)
     history.send(100, 20, offset=None, outcome="info", completed=20.5)
     history.change("reads", {"offset": 49}, seq=100)
     verdict = judge(history)

@@ -14,6 +14,8 @@ Place = tuple[str, int]
 
 OUTAGE = (1.1, 2.4)
 """While a partition that the kill hits has no leader."""
+ALONE = -1.0
+"""From when on the leader of a partition of the topic ``dirty`` is alone in the ISR, if the kill hits it."""
 
 
 @dataclass(slots=True)
@@ -69,7 +71,9 @@ class Log:
         return -1 if at < OUTAGE[1] else 2
 
     def isr(self, at: float) -> tuple[int, ...]:
-        """The replicas in sync."""
+        """The replicas in sync; in the topic ``dirty`` the leader that is killed was alone, and so is the next one."""
+        if self.topic == "dirty" and ALONE <= at < 6.2:
+            return (1,) if at < OUTAGE[1] else (2,)
         return (0, 2) if OUTAGE[0] <= at < 6.2 else (0, 1, 2)
 
 

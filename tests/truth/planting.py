@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
 
 from analysis.history import Row, ns
 from truth.logs import Place, Value
-from truth.reference_log import unclean
+from truth.reference_cluster import truncation_after_ack
 from truth.reference_members import Term
+from truth.reference_txn import torn_transaction
 from truth.sightings import acknowledged, attempts, shown_to_careful
 from truth.story import LEVELS, Story, member_of, named, place_of, value_of
+from truth.truncated import excused, unclean
 
 QUARTER = 250_000_000
 """Nanoseconds to which it is known what a log had reached."""
@@ -55,7 +58,8 @@ def stale(story: Story, place: Place) -> None:
     for row in mine:
         sent = row["invoked"] // QUARTER
         if passed := [firm for when, offset, firm in known if when < sent and offset >= row["offset"]]:
-            violated = any(passed) and acks[id(row)] == -1 and not unclean(place[0])
+            gone = excused(story, place, row["offset"], later=row["completed"])
+            violated = any(passed) and acks[id(row)] == -1 and not gone
             value = row["probe"], row["incarnation"], row["seq"]
             story.expect("stale_append", "violation" if violated else "allowed", *value)
 
@@ -70,8 +74,14 @@ def cut(story: Story, place: Place) -> None:
         later = [v["at"] - 5_000_000_000 for v in views if v["leader_epoch"] > epoch and v["leader"] != row["asked"]]
         by = min([row["at"], *later]) // QUARTER
         if any(each["completed"] // QUARTER < by and each["offset"] >= row["log_end"] for each in mine):
-            severity = "allowed" if unclean(place[0]) else "violation"
+            severity = said(truncation_after_ack(story), place, row["asked"], epoch)
             story.expect("truncation_after_ack", severity, *place, row["asked"], epoch)
+
+
+def said(rows: Iterable[Row], place: Place, leader: int, epoch: int) -> str:
+    """How bad the reference holds what a leader told of its log in an epoch."""
+    mine = [row for row in rows if place_of(row) == place and (row["leader"], row["leader_epoch"]) == (leader, epoch)]
+    return str(mine[0]["severity"])
 
 
 def torn(story: Story, value: Value) -> None:
@@ -83,7 +93,8 @@ def torn(story: Story, value: Value) -> None:
     ends = [end["outcome"] for end in story.all("transactions", txn=row["txn"])]
     twins = any(other["txn"] == row["txn"] and twin in careful for twin, other in sends.items())
     if twins and ends != ["aborted"]:
-        story.expect("torn_transaction", "allowed" if unclean(row["topic"]) else "violation", row["txn"])
+        rows = [found for found in torn_transaction(story) if found["txn"] == row["txn"]]
+        story.expect("torn_transaction", rows[0]["severity"], row["txn"])
 
 
 def severity_gone(story: Story, value: Value, place: Place, *, read: bool) -> str:
@@ -148,7 +159,7 @@ def jumped(story: Story, term: Term) -> None:
     between = [r for r in seen if place_of(r) == term.place and found is not None and found <= r["offset"] < first]
     if found is None or (first >= found and not between) or story.logs[term.place].start > found:
         return
-    unclean_allowed, compacted = unclean(term.place[0]), term.place[0] == "compacted"
-    severity = "unproven" if compacted else "allowed" if unclean_allowed else "violation"
+    gone = excused(story, term.place, found - 1, later=term.reads[0]["at"])
+    severity = "unproven" if term.place[0] == "compacted" else "allowed" if gone else "violation"
     kind = "earlier" if first < found else "later"
     story.expect("reset_jump", severity, kind, *term.member, *term.place, term.assignment)

@@ -6,11 +6,11 @@ from random import Random
 
 from analysis.history import Row
 from truth.logs import Place
-from truth.planting import claim, stale, unclaimed, vanish
-from truth.reference_cluster import CELL
-from truth.reference_log import unclean
+from truth.planting import claim, said, stale, unclaimed, vanish
+from truth.reference_cluster import CELL, end_offset_regression, truncation_after_ack
 from truth.sightings import acknowledged, attempts, settings, written
 from truth.story import TOPICS, Story, member_of, named, place_of
+from truth.truncated import excused, unclean
 
 
 def lost_unaudited(story: Story, draw: Random) -> bool:
@@ -42,7 +42,7 @@ def unreadable(story: Story, draw: Random) -> bool:
     if row is None:
         return False
     row |= {"intact": False, "producer": None, "producer_incarnation": None, "seq": None}
-    severity = "allowed" if unclean(row["topic"]) else "violation"
+    severity = "allowed" if excused(story, place_of(row), row["offset"]) else "violation"
     story.expect("unknown_value", severity, *place_of(row), row["offset"], None, None, None)
     return True
 
@@ -77,7 +77,7 @@ def older_leader(story: Story, draw: Random) -> bool:
     for each in mine:
         if each["offset"] == row["offset"]:
             each["leader_epoch"] = min(each["leader_epoch"], highest - 1)
-    severity = "allowed" if unclean(row["topic"]) else "violation"
+    severity = "allowed" if excused(story, place_of(row), row["offset"]) else "violation"
     story.expect("leader_epoch_regression", severity, *place_of(row), row["offset"])
     return True
 
@@ -201,9 +201,12 @@ def _end_early(story: Story, draw: Random, columns: tuple[str, ...], check: str)
     end = draw.randint(0, highest)
     row |= dict.fromkeys((*columns, "last_stable"), end)
     epoch = story.logs[place_of(row)].epoch(_seconds(row))
-    severity = "allowed" if unclean(row["topic"]) else "violation"
+    severity = said(_ENDS[check](story), place_of(row), row["asked"], epoch)
     story.expect(check, severity, *place_of(row), row["asked"], epoch)
     return True
+
+
+_ENDS = {"truncation_after_ack": truncation_after_ack, "end_offset_regression": end_offset_regression}
 
 
 def _seconds(row: Row) -> float:

@@ -9,9 +9,9 @@ from random import Random
 from analysis.history import Row
 from truth.logs import Place, Value
 from truth.planting import append, claim, cut, free_place, ghost, ghosts, severity_gone, stale, torn, vanish
-from truth.reference_log import unclean
 from truth.sightings import acknowledged, attempts, in_log, settings, written
 from truth.story import Story, named, place_of, value_of
+from truth.truncated import excused
 
 _NONE: Row = {"txn": None}
 
@@ -98,7 +98,7 @@ def read_otherwise(story: Story, draw: Random) -> bool:
     place = place_of(row)
     value = ghost(story, draw, place, acks=-1, offset=None)
     row |= {"producer": value[0], "producer_incarnation": value[1], "seq": value[2]}
-    story.expect("inconsistent_offset", "allowed" if unclean(place[0]) else "violation", *place, row["offset"])
+    story.expect("inconsistent_offset", _severity(story, place, row["offset"]), *place, row["offset"])
     story.expect("lost", severity_gone(story, value, place, read=True), *value)
     return True
 
@@ -110,7 +110,7 @@ def acknowledged_twice(story: Story, draw: Random) -> bool:
         return False
     place, acks = place_of(row), draw.choice([-1, 1])
     value = ghost(story, draw, place, acks=acks, offset=row["offset"])
-    allowed = unclean(place[0]) or acks != -1
+    allowed = acks != -1 or excused(story, place, row["offset"])
     story.expect("inconsistent_offset", "allowed" if allowed else "violation", *place, row["offset"])
     story.expect("lost", severity_gone(story, value, place, read=False), *value)
     return True
@@ -206,6 +206,11 @@ PLANTS = (
 
 
 # --- what they share --------------------------------------------------------------------------------------------------
+
+
+def _severity(story: Story, place: Place, offset: int) -> str:
+    """How bad it is that two records are known of one offset."""
+    return "allowed" if excused(story, place, offset) else "violation"
 
 
 def _sent(sends: dict[Value, Row], probe: str, incarnation: int) -> set[int]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from random import Random
 
 from analysis.history import Row
-from truth.logs import Value
+from truth.logs import Place, Value
 from truth.planting import append
-from truth.reference_log import unclean
 from truth.sightings import attempts
 from truth.story import Story, member_of, named, place_of, value_of
+from truth.truncated import excused
 
 
 def marker_forgotten(story: Story, draw: Random) -> bool:
@@ -30,7 +30,7 @@ def marker_forgotten(story: Story, draw: Random) -> bool:
     for row in story.all("stretches", **named(place), marker=lost["marker"]):
         row["marker"] = marker
         for value, offset in _shown(story, row):
-            story.expect("late_write", _severity(place[0]), "foreign", *value, *place, offset)
+            story.expect("late_write", _severity(story, place, offset), "foreign", *value, *place, offset)
     return True
 
 
@@ -63,8 +63,8 @@ PLANTS = (marker_forgotten, written_late, near_written_late_unseen, near_not_sea
 # --- what they share --------------------------------------------------------------------------------------------------
 
 
-def _severity(topic: str) -> str:
-    return "unproven" if topic == "compacted" else "allowed" if unclean(topic) else "violation"
+def _severity(story: Story, place: Place, offset: int) -> str:
+    return "unproven" if place[0] == "compacted" else "allowed" if excused(story, place, offset) else "violation"
 
 
 def _shown(story: Story, stretch: Row) -> list[tuple[Value, int]]:
@@ -106,5 +106,5 @@ def _write_late(story: Story, draw: Random, kind: str | None = "late") -> Value 
     own = {"first": offset, "last": offset, "marker": offset + 1}
     story.rows["stretches"].append(stretch | own)
     if kind is not None:
-        story.expect("late_write", _severity(place[0]), kind, *value, *place, offset)
+        story.expect("late_write", _severity(story, place, offset), kind, *value, *place, offset)
     return value

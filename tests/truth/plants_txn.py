@@ -8,9 +8,9 @@ from random import Random
 from analysis.history import Row
 from truth.logs import Place, Value
 from truth.planting import append, torn, unclaimed, vanish
-from truth.reference_log import unclean
 from truth.sightings import acknowledged, attempts, in_log, settings, shown_to_careful, spot_of, written
 from truth.story import Story, member_of, named, place_of, value_of
+from truth.truncated import unclean
 
 
 def torn_in_two(story: Story, draw: Random) -> bool:

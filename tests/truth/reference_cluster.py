@@ -10,10 +10,11 @@ from itertools import groupby, pairwise
 
 from analysis.history import Row
 from truth.logs import Place, Value
-from truth.reference_log import inconsistent_offset, unclean
+from truth.reference_log import inconsistent_offset
 from truth.reference_reading import steps
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import TOPICS, Story, member_of, named, place_of, value_of
+from truth.truncated import excused, unclean
 
 CELL = 250_000_000
 """To this many nanoseconds it is known what a log had reached."""
@@ -60,8 +61,9 @@ def unknown_value(story: Story) -> Iterator[Row]:
         kind = "unknown" if value else "corrupt" if spot in ours else "foreign"
         severity = {"unknown": "violation", "foreign": "information"}.get(kind)
         if count:
+            cut = "allowed" if excused(story, spot[:2], spot[2]) else "violation"
             yield {
-                "severity": severity or ("allowed" if unclean(spot[0]) else "violation"), "kind": kind, **_at(spot),
+                "severity": severity or cut, "kind": kind, **_at(spot),
                 **(_named(value) if value else _NOBODY), "sightings": count,
             }  # fmt: skip
 
@@ -71,6 +73,11 @@ _NOBODY: Row = {"producer": None, "producer_incarnation": None, "seq": None}
 
 def shown(story: Story, *, firm: bool) -> dict[Place, list[tuple[int, int]]]:
     """By partition the highest offset known, each time that rose, by cell; ``firm``: not by a leader alone."""
+    return {place: _rising(known) for place, known in told(story, firm=firm).items()}
+
+
+def told(story: Story, *, firm: bool) -> dict[Place, list[tuple[int, int]]]:
+    """By partition whatever named an offset: when it was known, and the offset."""
     found: dict[Place, list[tuple[int, int]]] = defaultdict(list)
     process = settings(story)
     for value, row in attempts(story).items():
@@ -79,7 +86,16 @@ def shown(story: Story, *, firm: bool) -> dict[Place, list[tuple[int, int]]]:
             found[place_of(row)].append((row["completed"], row["offset"]))
     for row in story.rows["reads"]:
         found[place_of(row)].append((row["at"], row["offset"]))
-    return {place: _rising(known) for place, known in found.items()}
+    return found
+
+
+def _known_at(known: list[tuple[int, int]], until: int) -> int:
+    """When the highest offset before the cell of a moment was known: the last time in its cell that anything was."""
+    cells: dict[int, tuple[int, int]] = {}
+    for at, offset in known:
+        highest, last = cells.get(at // CELL, (-1, 0))
+        cells[at // CELL] = max(highest, offset), max(last, at)
+    return max((each for cell, each in cells.items() if cell < until // CELL), default=(-1, 0))[1]
 
 
 def _rising(known: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -108,7 +124,8 @@ def stale_append(story: Story) -> Iterator[Row]:
         acks = process.get(value[:2], {}).get("acks")
         if row["offset"] <= highest:
             proven = row["offset"] <= surely
-            violated = acks == -1 and proven and not unclean(row["topic"])
+            cut = excused(story, place_of(row), row["offset"], later=row["completed"])
+            violated = acks == -1 and proven and not cut
             yield {
                 "severity": "violation" if violated else "allowed", **_named(value), **_at(spot_of(row)),
                 "reached": surely if proven else highest, "acks": acks,
@@ -126,7 +143,7 @@ def leader_epoch_regression(story: Story) -> Iterator[Row]:
         for before, offset in pairwise(sorted(seen)):
             if min(seen[offset]) < max(seen[before]):
                 yield {
-                    "severity": "allowed" if unclean(place[0]) else "violation", **_at((*place, offset)),
+                    "severity": "allowed" if excused(story, place, offset) else "violation", **_at((*place, offset)),
                     "before": before, "before_epoch": max(seen[before]), "leader_epoch": min(seen[offset]),
                 }  # fmt: skip
 
@@ -141,11 +158,14 @@ class Answer:
     log_end: int | None
     high_watermark: int | None
     reached: int
+    shown: int
+    """When that was known."""
+    at: int
 
 
 def answers(story: Story) -> Iterator[Answer]:
     """The answers of brokers that held themselves to be leaders, as they said right before."""
-    firm = shown(story, firm=True)
+    firm, certain = shown(story, firm=True), told(story, firm=True)
     views: dict[Place, list[Row]] = defaultdict(list)
     for row in story.rows["partitions"]:
         views[place_of(row)].append(row)
@@ -160,9 +180,11 @@ def answers(story: Story) -> Iterator[Answer]:
             for v in mine
             if v["leader_epoch"] > view["leader_epoch"] and v["leader"] != view["leader"]
         ]
-        known = reached(firm.get(place_of(row), []), min([view["at"], *later]))
+        until = min([view["at"], *later])
+        known = reached(firm.get(place_of(row), []), until)
         yield Answer(
-            place_of(row), row["asked"], view["leader_epoch"], row["log_end"], row["high_watermark"], known
+            place_of(row), row["asked"], view["leader_epoch"], row["log_end"], row["high_watermark"], known,
+            _known_at(certain.get(place_of(row), []), until), row["at"],
         )  # fmt: skip
 
 
@@ -174,7 +196,7 @@ def end_offset_regression(story: Story) -> Iterator[Row]:
         if each.high_watermark is not None and each.high_watermark <= each.reached and held:
             wrong[each.place, each.leader, each.epoch].append(each)
     for term, several in wrong.items():
-        yield _ends(term, several) | {"high_watermark": min(each.high_watermark or 0 for each in several)}
+        yield _ends(story, term, several) | {"high_watermark": min(each.high_watermark or 0 for each in several)}
 
 
 def truncation_after_ack(story: Story) -> Iterator[Row]:
@@ -184,7 +206,7 @@ def truncation_after_ack(story: Story) -> Iterator[Row]:
         if each.log_end is not None and each.log_end <= each.reached:
             wrong[each.place, each.leader, each.epoch].append(each)
     for term, several in wrong.items():
-        yield _ends(term, several) | {"log_end": min(each.log_end or 0 for each in several)}
+        yield _ends(story, term, several) | {"log_end": min(each.log_end or 0 for each in several)}
 
 
 def ack_below_min_isr(story: Story) -> Iterator[Row]:
@@ -206,11 +228,13 @@ def ack_below_min_isr(story: Story) -> Iterator[Row]:
                 }  # fmt: skip
 
 
-def _ends(term: tuple[Place, int, int], several: list[Answer]) -> Row:
+def _ends(story: Story, term: tuple[Place, int, int], several: list[Answer]) -> Row:
     place, leader, epoch = term
+    offset = max(each.reached for each in several)
+    times = min(each.shown for each in several), max(each.at for each in several)
     return {
-        "severity": "allowed" if unclean(place[0]) else "violation", "leader": leader, "leader_epoch": epoch,
-        **_at((*place, max(each.reached for each in several))), "samples": len(several),
+        "severity": "allowed" if excused(story, place, offset, *times) else "violation", "leader": leader,
+        "leader_epoch": epoch, **_at((*place, offset)), "samples": len(several),
     }  # fmt: skip
 
 

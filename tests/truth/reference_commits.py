@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 from analysis.history import Row
-from truth.reference_log import unclean
 from truth.reference_members import Term, given_by, name_of, terms
-from truth.reference_reading import Owned, owned, proven
+from truth.reference_reading import Owned, owned, passed_over, sightings
 from truth.sightings import covers, settings
 from truth.story import LEVELS, Story, member_of, place_of
+from truth.truncated import excused
 
 
 def commit_regression(story: Story) -> Iterator[Row]:
@@ -22,7 +22,8 @@ def commit_regression(story: Story) -> Iterator[Row]:
     cut = story.cut | story.cut_off()
     for row in (*_lost_commits(story), *_own(story), *_zombies(story)):
         unknown = row["kind"] == "lost_commit" and owned(row) in sought and row["group"] in cut
-        yield {"severity": "unproven" if unknown else "violation", **row}
+        gone = excused(story, place_of(row), row["committed"] - 1, row["since"], row["until"])
+        yield {"severity": "unproven" if unknown else "allowed" if gone else "violation", **row}
 
 
 def _lost_commits(story: Story) -> Iterator[Row]:
@@ -52,6 +53,8 @@ def _lost_commits(story: Story) -> Iterator[Row]:
         if (found is None or found < highest or once) and not explained:
             yield {
                 "kind": "lost_commit", **_term(term), "offset": found, "committed": highest,
+                "since": min(row["completed"] for row in promised if row["offset"] == highest),
+                "until": answer["completed"],
             }  # fmt: skip
 
 
@@ -100,7 +103,8 @@ def _own(story: Story) -> Iterator[Row]:
             offset, since = max(sent, default=(-1, 0))
             back = any(since <= at <= row["completed"] for at in _seeks(story, term))
             if row["offset"] < offset and not back:
-                yield {"kind": "self", **_term(term), "offset": row["offset"], "committed": offset}
+                times = {"since": since, "until": row["completed"]}
+                yield {"kind": "self", **_term(term), "offset": row["offset"], "committed": offset, **times}
             if number > 0 or row["kind"] != "auto":
                 sent.append((row["offset"], row["invoked"]))
 
@@ -114,13 +118,15 @@ def _zombies(story: Story) -> Iterator[Row]:
             for other in given.values()
             if (other.group, other.place) == (term.group, term.place) and other.member != term.member
         ]
-        if row["kind"] != "auto" and any(term.given < other.given < row["invoked"] for other in later):
-            yield {"kind": "zombie", **_term(term), "offset": row["offset"], "committed": row["offset"]}
+        passed = [other.given for other in later if term.given < other.given < row["invoked"]]
+        if row["kind"] != "auto" and passed:
+            times = {"since": min(passed), "until": row["completed"]}
+            yield {"kind": "zombie", **_term(term), "offset": row["offset"], "committed": row["offset"], **times}
 
 
 def commit_ahead(story: Story) -> Iterator[Row]:
     """B5: committed beyond records that are proven to be there, and that the member had not been given."""
-    process, shown, killed = settings(story), proven(story, deleted=True), story.killed()
+    process, shown, killed = settings(story), sightings(story, deleted=True), story.killed()
     positions: dict[Any, list[tuple[int, int]]] = defaultdict(list)
     polled: dict[Any, list[Row]] = defaultdict(list)
     for row in story.rows["reads"]:
@@ -138,18 +144,19 @@ def commit_ahead(story: Story) -> Iterator[Row]:
         if row["outcome"] != "ok" or not known or row["offset"] <= max(known):
             continue
         level = LEVELS[(process.get(member, {}).get("isolation") or LEVELS[1]) != LEVELS[0]]
-        between = [offset for offset in shown[level, *place] if max(known) <= offset < row["offset"]]
-        if between:
+        span = max(known), row["offset"]
+        over = passed_over(shown[level, *place], span, row["completed"], (None, None))
+        if over is not None:
             yield {
                 "severity": "unproven" if member in killed else "violation", **_who(row), "group": row["group"],
                 "assignment": row["assignment"], "offset": row["offset"], "position": max(known),
-                "skipped": min(between),
+                "skipped": over,
             }  # fmt: skip
 
 
 def reset_jump(story: Story) -> Iterator[Row]:
     """B7: a member that did not seek began elsewhere than at the first record from the committed offset on."""
-    process, shown, cover = settings(story), proven(story, deleted=True), covers(story)
+    process, shown, cover = settings(story), sightings(story, deleted=True), covers(story)
     for term in terms(story).values():
         if term.answer is None or term.group is None or not term.reads:
             continue
@@ -158,23 +165,25 @@ def reset_jump(story: Story) -> Iterator[Row]:
             continue
         level = LEVELS[(process.get(term.member, {}).get("isolation") or LEVELS[1]) != LEVELS[0]]
         before = [row for row in story.rows["reads"] if row["group"] == term.group and place_of(row) == term.place]
-        skipped = [o for o in shown[level, *term.place] if found is not None and found <= o < first["offset"]]
+        seen = shown[level, *term.place] if found is not None else ()
+        skipped = passed_over(seen, (found or 0, first["offset"]), first["at"], (None, first["leader_epoch"]))
         if found is None and min(row["at"] for row in before) < term.given:
             kind, severity = "uncommitted", "information"
-        elif found is not None and (first["offset"] < found or skipped):
+        elif found is not None and (first["offset"] < found or skipped is not None):
             kind = "earlier" if first["offset"] < found else "later"
             passed = term.place in cover and cover[term.place].start > found
-            severity = "information" if passed else _excused(term.place[0])
+            gone = excused(story, term.place, found - 1, later=first["at"])
+            severity = "information" if passed else _excused(term.place[0], gone=gone)
         else:
             continue
         yield {
             "severity": severity, "kind": kind, **_term(term), "committed": found, "offset": first["offset"],
-            "skipped": min(skipped, default=None),
+            "skipped": skipped,
         }  # fmt: skip
 
 
-def _excused(topic: str) -> str:
-    return "unproven" if topic == "compacted" else "allowed" if unclean(topic) else "violation"
+def _excused(topic: str, *, gone: bool) -> str:
+    return "unproven" if topic == "compacted" else "allowed" if gone else "violation"
 
 
 def _seeks(story: Story, term: Term) -> list[int]:

@@ -81,22 +81,33 @@ def _acked(story: Story, value: Value, place: Place) -> list[int]:
 
 
 def stuck_lso(story: Story) -> Iterator[Row]:
-    """B10: it stays while the high watermark grows, for longer than a transaction may take, and 30 s more."""
+    """B10: it stays below the high watermark for longer than a transaction may take, and 30 s more."""
     stays: dict[tuple[Place, int], list[Row]] = defaultdict(list)
     for row in story.all("offsets", leader=True):
         stable, high = row["last_stable"], row["high_watermark"]
-        if stable is not None and high is not None and stable < high:
+        if stable is not None and high is not None and stable < high and not _deposed(story, row):
             stays[place_of(row), stable].append(row)
     foreign = {place_of(row) for table in ("reads", "audit") for row in story.rows[table] if not row["intact"]}
     begun = {(*place_of(row), row["first"]): row for row in story.rows["stretches"]}
     for (place, stable), rows in stays.items():
         times, highs = [row["at"] for row in rows], [row["high_watermark"] for row in rows]
-        overlaps = max(times) >= FAULT[0] and min(times) <= FAULT[1]
-        since = max(min(times), FAULT[1]) if overlaps else min(times)
-        if min(highs) < max(highs) and max(times) - since > TIMEOUT * 1_000_000 + PATIENCE:
+        if max(times) - min(times) > TIMEOUT * 1_000_000 + PATIENCE:
             whose = begun.get((*place, stable), {})
+            sent = [r for r in story.rows["sends"] if place_of(r) == place and r["offset"] == stable and r["txn"]]
+            unknown = place in foreign and not any(row["invoked"] <= max(times) for row in sent)
             yield {
-                "severity": "unproven" if place in foreign else "violation", "topic": place[0], "partition": place[1],
+                "severity": "unproven" if unknown else "violation", "topic": place[0], "partition": place[1],
                 "last_stable": stable, "high_watermark": max(highs), "producer_id": whose.get("producer_id"),
                 "marker": whose.get("marker"),
             }  # fmt: skip
+
+
+def _deposed(story: Story, answer: Row) -> bool:
+    """Whether another broker was the newest leader that anybody had named when one answered."""
+    named = [
+        (row["leader_epoch"], row["leader"])
+        for row in story.rows["partitions"]
+        if place_of(row) == place_of(answer) and row["at"] <= answer["at"] and row["leader"] >= 0
+        and row["leader_epoch"] is not None
+    ]  # fmt: skip
+    return bool(named) and max(named)[1] != answer["asked"]

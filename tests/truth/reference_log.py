@@ -9,7 +9,8 @@ from itertools import pairwise
 from analysis.history import Row
 from truth.logs import Place, Value
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
-from truth.story import TOPICS, Story, value_of
+from truth.story import Story, value_of
+from truth.truncated import excused, unclean
 
 
 def inconsistent_offset(story: Story) -> Iterator[Row]:
@@ -20,15 +21,17 @@ def inconsistent_offset(story: Story) -> Iterator[Row]:
             if value := value_of(row):
                 seen[spot_of(row)].append((value, True))
     known, sends = in_log(story), attempts(story)
+    proven_txns = {row["txn"] for value, row in sends.items() if value in known}
     for value, row in sends.items():
-        proven = row["outcome"] == "info" and row["offset"] is not None and value in known
+        happened = value in known or (row["txn"] is not None and row["txn"] in proven_txns)
+        proven = row["outcome"] == "info" and row["offset"] is not None and row["offset"] >= 0 and happened
         if acknowledged(row) or proven:
             seen[spot_of(row)].append((value, False))
     process = settings(story)
     for spot, sightings in seen.items():
         if len({value for value, _ in sightings}) > 1:
             firm = {v for v, in_the_log in sightings if in_the_log or process.get(v[:2], {}).get("acks") == -1}
-            violated = len(firm) > 1 and not unclean(spot[0])
+            violated = len(firm) > 1 and not excused(story, spot[:2], spot[2])
             yield {
                 "severity": "violation" if violated else "allowed", **_at(spot),
                 "read": sum(in_the_log for _, in_the_log in sightings),
@@ -91,13 +94,13 @@ def send_order(story: Story) -> Iterator[Row]:
     streams: dict[tuple[str, int, str, int], list[tuple[int, int]]] = defaultdict(list)
     for value in sorted(set(sends) | set(known)):
         send = sends.get(value)
-        if value in known:
-            topic, partition, offset = min(known[value])
-        elif send and acknowledged(send):
+        if send and acknowledged(send):
             topic, partition, offset = spot_of(send)
             found = cover.get((topic, partition))
-            if found and found.complete and offset >= audit_starts[topic, partition]:
+            if value not in known and found and found.complete and offset >= audit_starts[topic, partition]:
                 continue  # the audit would have found it: it is lost, and has no place in any order
+        elif value in known:
+            topic, partition, offset = min(known[value])
         else:
             continue
         streams[*value[:2], topic, partition].append((value[2], offset))
@@ -105,25 +108,24 @@ def send_order(story: Story) -> Iterator[Row]:
         for (before_seq, before), (seq, offset) in pairwise(stream):
             if offset <= before:
                 earlier = sends.get((probe, incarnation, before_seq), {}).get("outcome", "unknown")
+                answered = sends.get((probe, incarnation, seq), {}).get("completed")
+                cut = excused(story, (topic, partition), before, later=answered)
                 yield {
-                    "severity": _order(process.get((probe, incarnation)), earlier),
+                    "severity": _order(process.get((probe, incarnation)), earlier, cut=cut),
                     **_named((probe, incarnation, seq)), **_at((topic, partition, offset)),
                     "earlier_seq": before_seq, "earlier_offset": before, "earlier_outcome": earlier,
                     "outcome": sends.get((probe, incarnation, seq), {}).get("outcome"),
                 }  # fmt: skip
 
 
-def _order(settings: Row | None, earlier: str) -> str:
+def _order(settings: Row | None, earlier: str, *, cut: bool) -> str:
     if settings is None or settings["idempotent"] is None:
         return "unproven"
     if not settings["idempotent"] and settings["max_in_flight"] != 1:
         return "allowed"
+    if cut:
+        return "allowed"
     return "violation" if earlier == "ok" else "information"
-
-
-def unclean(topic: str) -> bool:
-    """Whether an unclean election was allowed for a topic."""
-    return TOPICS[topic].get("unclean.leader.election.enable") == "true"
 
 
 def _whereabouts(send: Row | None, seen: set[Spot]) -> tuple[Place | None, int | None]:

@@ -21,6 +21,9 @@ def eos(story: Story) -> Iterator[Row]:
     for row in story.rows["outputs"]:
         group = process[member_of(row)]["group"]
         inputs[(group, *place_of(row)), row["offset"]].append((*member_of(row), row["seq"]))
+    for row in story.rows["reads"]:
+        if process.get(member_of(row), {}).get("kind") == "transform":
+            inputs.setdefault((owned(row), row["offset"]), [])
     ends = {owned(row): row["offset"] for row in story.rows["groups"]}
     made = {value for values in inputs.values() for value in values}
     pipes = {who[0] for who, row in process.items() if row["kind"] == "transform"}

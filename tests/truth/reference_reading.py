@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,7 @@ from analysis.history import Row
 from truth.logs import Value
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import LEVELS, RUN_ENDED, Story, member_of, place_of, value_of
+from truth.truncated import excused
 
 Owned = tuple[str, str, int]
 """Group, topic, partition."""
@@ -39,48 +40,98 @@ def steps(story: Story) -> Iterator[tuple[Row, Row]]:
 
 
 def poll_skip(story: Story) -> Iterator[Row]:
-    """B1: a step over an offset that is proven to hold a record which the reader may see."""
-    visible = proven(story)
+    """B1: a step over an offset that is proven to hold a record which the reader may see, and which was there then."""
+    shown = sightings(story)
     careful = {who: row["isolation"] != "read_uncommitted" for who, row in settings(story).items()}
     for before, row in steps(story):
         place, level = place_of(row), LEVELS[careful.get(member_of(row), True)]
-        between = [o for o in visible[level, *place] if before["offset"] < o < row["offset"]]
-        if between:
-            yield _step(before, row) | {"skipped": min(between)}
+        epochs = before["leader_epoch"], row["leader_epoch"]
+        over = passed_over(shown[level, *place], (before["offset"] + 1, row["offset"]), row["at"], epochs)
+        if over is not None and not _rewound(story, before, row):
+            yield _step(story, before, row) | {"skipped": over}
 
 
 def poll_order(story: Story) -> Iterator[Row]:
     """B2: a step that does not lead forward."""
-    return (_step(before, row) for before, row in steps(story) if row["offset"] <= before["offset"])
+    return (
+        _step(story, before, row)
+        for before, row in steps(story)
+        if row["offset"] <= before["offset"] and not _rewound(story, before, row)
+    )
+
+
+def _rewound(story: Story, before: Row, row: Row) -> bool:
+    """Whether the step leads out of a transaction that was not committed, as far as anybody knows: B11's."""
+    ends = {each["txn"]: each["outcome"] for each in story.rows["transactions"]}
+    return (
+        None not in (before["txn"], row["txn"])
+        and before["txn"] != row["txn"]
+        and (ends.get(before["txn"], "committed") != "committed")
+    )
+
+
+Sighting = tuple[int, int | None, int | None]
+"""Offset, leader epoch, and when the record was sent; None where nobody knows."""
+
+
+def passed_over(
+    shown: Iterable[Sighting], between: tuple[int, int], at: int, epochs: tuple[int | None, int | None]
+) -> int | None:
+    """The first offset from one on and below another whose record was there when they were passed; None for none."""
+    low, high = epochs
+    found = [
+        offset
+        for offset, epoch, sent in shown
+        if between[0] <= offset < between[1]
+        and not (epoch is not None and low is not None and epoch < low)
+        and not (epoch is not None and high is not None and epoch > high)
+        and not (sent is not None and sent > at)
+    ]
+    return min(found, default=None)
 
 
 def proven(story: Story, *, deleted: bool = False) -> dict[tuple[str, str, int], set[int]]:
     """By isolation and place the offsets that hold a record; from the log's start on, or those ``deleted``, too."""
+    seen = sightings(story, deleted=deleted)
     found: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+    found.update({key: {offset for offset, *_ in shown} for key, shown in seen.items()})
+    return found
+
+
+def sightings(story: Story, *, deleted: bool = False) -> dict[tuple[str, str, int], set[Sighting]]:
+    """The same, each with its leader epoch and when it was sent."""
+    found: dict[tuple[str, str, int], set[Sighting]] = defaultdict(set)
     process, cover, sends, known = settings(story), covers(story), attempts(story), in_log(story)
     for row in story.rows["audit"]:
-        found[row["isolation"], *place_of(row)].add(row["offset"])
+        found[row["isolation"], *place_of(row)].add(_sighting(row, sends))
     for row in story.rows["reads"]:
         level = process.get(member_of(row), {}).get("isolation") or "read_committed"
-        found[level, *place_of(row)].add(row["offset"])
+        found[level, *place_of(row)].add(_sighting(row, sends))
     for value in written(story):
         send = sends[value]
         audited = cover.get(place_of(send))
         firm = process.get(value[:2], {}).get("acks") == -1 and not (audited and audited.complete)
         spots = known.get(value)
         if firm and spots and acknowledged(send) and min(spots) <= spot_of(send) <= max(spots):
-            found["read_committed", *place_of(send)].add(send["offset"])
+            found["read_committed", *place_of(send)].add((send["offset"], None, send["invoked"]))
     for place in {(topic, partition) for _, topic, partition in found}:
         start = cover[place].start if place in cover and not deleted else 0
         found[LEVELS[0], *place] |= found[LEVELS[1], *place]
         for level in LEVELS:
-            found[level, *place] = {offset for offset in found[level, *place] if offset >= start}
+            found[level, *place] = {each for each in found[level, *place] if each[0] >= start}
     return found
 
 
-def _step(before: Row, row: Row) -> Row:
+def _sighting(row: Row, sends: dict[Value, Row]) -> Sighting:
+    send = sends.get(value_of(row) or ("", 0, 0))
+    return row["offset"], row["leader_epoch"], send["invoked"] if send else None
+
+
+def _step(story: Story, before: Row, row: Row) -> Row:
     names = ("probe", "incarnation", "group", "assignment", "topic", "partition", "offset", "poll", "n")
-    past: Row = {"severity": "violation", "before": before["offset"], "before_poll": before["poll"]}
+    allowed = excused(story, place_of(row), before["offset"], before["at"], row["at"])
+    severity = "allowed" if allowed else "violation"
+    past: Row = {"severity": severity, "before": before["offset"], "before_poll": before["poll"]}
     return past | {name: row[name] for name in names}
 
 
@@ -218,20 +269,22 @@ def commit_skip(story: Story) -> Iterator[Row]:
 
 def redelivery(story: Story) -> Iterator[Row]:
     """B4: more than one delivery of an offset to a group; too many where a member begins below what was committed."""
-    times: dict[tuple[str, Spot], list[Row]] = defaultdict(list)
+    times: dict[tuple[str, Spot, Value | None], list[Row]] = defaultdict(list)
     for row in story.rows["reads"]:
         if row["group"] is not None:
-            times[row["group"], spot_of(row)].append(row)
+            times[row["group"], spot_of(row), value_of(row)].append(row)
     held = holdings(story)
-    for (group, spot), rows in times.items():
+    for (group, spot, _), rows in times.items():
         if len(rows) > 1:
             terms = {(member_of(row), row["assignment"]) for row in rows}
             done = [offset for who, number in terms for offset in _before(story, (group, *spot[:2]), who, number)]
             committed = max(done, default=None)
             holding = held.get((group, *spot[:2]))
             excess = committed is not None and spot[2] < committed and not (holding and holding.sought)
+            again = min(row["at"] for row in rows), max(row["at"] for row in rows)
+            wrong = "allowed" if excess and excused(story, spot[:2], (committed or 0) - 1, *again) else "violation"
             yield {
-                "severity": "violation" if excess else "information", "group": group, "topic": spot[0],
+                "severity": wrong if excess else "information", "group": group, "topic": spot[0],
                 "partition": spot[1], "offset": spot[2], "deliveries": len(rows), "committed": committed,
             }  # fmt: skip
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from analysis.history import Row
 from truth.logs import Place, Value
-from truth.reference_log import unclean
 from truth.sightings import Cover, Spot, attempts, covers, in_log, settings, shown_to_careful, spot_of
 from truth.story import Story, member_of, place_of, value_of
+from truth.truncated import excused
 
 Client = tuple[str, int, int]
 """Producer, incarnation, epoch."""
@@ -65,8 +65,10 @@ def torn_transaction(story: Story) -> Iterator[Row]:
         there = sum(value in careful for value, _ in part)
         if there and gone and outcome != "aborted":
             value, row = min(gone)
+            times = [each["completed"] for _, each in part if each["completed"] is not None]
+            cut = excused(story, place_of(row), row["offset"], max(times, default=None))
             yield {
-                "severity": "allowed" if unclean(row["topic"]) else "violation", "txn": txn, **_named(value),
+                "severity": "allowed" if cut else "violation", "txn": txn, **_named(value),
                 **_at(spot_of(row)), "outcome": outcome, "visible": there, "missing": len(gone),
             }  # fmt: skip
 
@@ -162,7 +164,7 @@ def late_write(story: Story) -> Iterator[Row]:
             last = max(others, key=lambda name: (since[name], name))
             home = min((o, s["marker"]) for o, v, s in inside if sends[v]["txn"] == txn)[1]
             if (*place, offset) in visible.get(value, ()) and (last != txn or home != stretch["marker"]):
-                severity = "allowed" if unclean(place[0]) else "violation"
+                severity = "allowed" if excused(story, place, offset) else "violation"
                 yield {
                     "severity": "unproven" if place[0] == "compacted" else severity,
                     "kind": "late" if last == txn else "foreign", **_named(value), **_at((*place, offset)), "txn": txn,

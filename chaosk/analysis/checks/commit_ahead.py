@@ -12,7 +12,7 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.polled import polled
-from chaosk.analysis.frames.visible import visible
+from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import highest, members
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 
@@ -66,19 +66,16 @@ class CommitAhead(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of commits with a visible record between the member's position and the committed offset."""
-        ahead = events.near(with_isolation(events, beyond(events)))
-        here = [F.col(f"row.{name}") == F.col(f"seen.{name}") for name in ("isolation", *PLACE)]
-        here.append((F.col("seen.offset") >= F.col("row.position")) & (F.col("seen.offset") < F.col("row.offset")))
-        columns = (*MEMBER, *OWNED, "assignment", "offset", "position", "invoked", "completed")
-        spans = ahead.select(*PLACE, F.col("position").alias("low"), F.col("offset").alias("high"))
-        known = visible(events, spans).select("isolation", *PLACE, "offset").alias("seen")
+        ahead = with_isolation(events, beyond(events))
+        nobody_knows = F.lit(None).cast("int")
+        passing = {
+            "low": F.col("position"), "high": F.col("offset"), "passed": F.col("completed"), "low_epoch": nobody_knows,
+            "high_epoch": nobody_knows,
+        }  # fmt: skip
         unended = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
         cut_short = F.concat_ws(" ", *MEMBER).isin(unended)
         return (
-            ahead.alias("row")
-            .join(known, on=here, how="inner")
-            .groupBy(*(F.col(f"row.{name}") for name in columns))
-            .agg(F.min("seen.offset").alias("skipped"))
+            skipped(events, ahead.withColumns(passing), deleted=True)
             .withColumns(
                 meaning(
                     (cut_short, "unproven", "its process has no end marker: its last deliveries may not be written"),

@@ -12,6 +12,7 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.terms import TERM, by_hand, terms
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.before import Marks, earlier, highest, members, owned, passed_on
 from chaosk.analysis.glances.rows import EMPTY, Rows
 
@@ -34,7 +35,8 @@ class CommitRegression(Check):
 
     Members that assign themselves partitions answer to nobody, so only the first kind is asked of their groups. Where
     members sought and a process has no end marker, a commit that it did not write down may explain the offset found:
-    unproven.
+    unproven. Allowed where the log was seen to be cut back before the offset committed before: its records are gone,
+    and what a reader commits after that lies lower.
 
     Columns: kind, probe, incarnation, group, topic, partition, assignment, offset (found or committed; None: none was
     there), committed (the highest offset acknowledged before; of a zombie its own offset).
@@ -73,6 +75,7 @@ class CommitRegression(Check):
                         "unproven",
                         "members sought, and a process that was killed may have committed without writing it down",
                     ),
+                    *excused(events, F.col("committed") - 1, F.col("began"), later=F.col("ended")),
                     otherwise=("violation", None),
                 )
             )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, during, forgiven, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.ends import TERM, ended, ends
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.rows import EMPTY, Rows
 
 
@@ -20,7 +21,7 @@ class EndOffsetRegression(Check):
     with an error instead (KIP-207). The leader's log itself still holds the record; if it does not, that is
     ``truncation_after_ack``. Answers of leaders that were deposed without knowing it are not judged.
 
-    Allowed where an unclean election was, or the power of all its hosts was cut.
+    Allowed where the log was seen to be cut back at or before that offset, after it was shown.
 
     Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), high_watermark (the
     lowest end that was told after it), samples (how many answers were wrong).
@@ -50,7 +51,7 @@ class EndOffsetRegression(Check):
             )
             .withColumns(
                 meaning(
-                    *forgiven(events.case),
+                    *excused(events, F.col("offset"), F.col("shown"), later=F.col("told")),
                     otherwise=("violation", None),
                 )
             )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
+from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.sends import committed_reads
+from chaosk.analysis.frames.truncations import excused, truncations
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.glances.transacted import shown_committed
 
@@ -20,14 +24,15 @@ _INPUT = ("group", *PLACE, "offset")
 class Eos(Check):
     """An input that a group has committed past has no output at read_committed, another one has, or one has several.
 
-    C4, for applications that read, write and commit in transactions: inputs are those of the table ``outputs``, the
-    commit is the group's in the end. ``missing``: the transaction that committed the input's offset was not committed
-    as a whole. ``uncommitted`` is the reverse: the output is visible, and the group's offset is not past its input
-    (C3). ``repeated``: two transactions with the same input were committed.
+    C4, for applications that read, write and commit in transactions: inputs are all that they polled, whether anybody
+    wrote down an output of it or not, the commit is the group's in the end. ``missing``: no transaction that was
+    committed as a whole has an output of the input. ``uncommitted`` is the reverse: the output is visible, and the
+    group's offset is not past its input (C3). ``repeated``: two transactions with the same input were committed.
 
     Missing ones are left open (unproven) where the outputs' topic was not audited completely, where records were
     deleted from its start, or where it holds outputs of which a killed process had not written down whose they are;
-    they are allowed where an unclean election was. Inputs that were never tried are judged by ``commit_skip``.
+    they are allowed where a log of the outputs' topic was seen to be cut back. Where the inputs' log was cut back, the
+    same offset may have been two inputs: that is allowed, too. Inputs that were never polled are ``commit_skip``'s.
 
     Columns: kind, group, topic, partition, offset (of the input), outputs (how many are visible), attempts, committed
     (the group's offset in the end), into (the outputs' topic).
@@ -41,11 +46,20 @@ class Eos(Check):
 
     def glance(self, rows: Rows) -> bool:
         """Whether any input has several visible outputs, or none and a commit past it."""
-        if not rows.count("outputs"):
+        pipes = [rows.code("probe", name) for name in _into(rows.case.plan.probes)]
+        polled = np.isin(rows.column("reads", "probe"), pipes)
+        if not polled.any() and not rows.count("outputs"):
             return False
-        who = rows.processes("outputs")
-        there = np.isin((who << 32) | rows.column("outputs", "seq"), shown_committed(rows))
-        places, offsets = rows.places("outputs"), rows.column("outputs", "offset")
+        made = (rows.processes("outputs") << 32) | rows.column("outputs", "seq")
+        there = np.concatenate([np.isin(made, shown_committed(rows)), np.zeros(int(polled.sum()), dtype=np.bool_)])
+        who, places, offsets = (
+            np.concatenate([mine, read[polled]])
+            for mine, read in (
+                (rows.processes("outputs"), rows.processes("reads")),
+                (rows.places("outputs"), rows.places("reads")),
+                (rows.column("outputs", "offset"), rows.column("reads", "offset")),
+            )
+        )
         processes, groups = rows.processes("incarnations"), rows.column("incarnations", "group")
         order = np.argsort(processes)
         mine = groups[order][np.minimum(np.searchsorted(processes[order], who), processes.size - 1)]
@@ -65,8 +79,8 @@ class Eos(Check):
 
     def violations(self, events: Events) -> DataFrame | None:
         """Rows of inputs with no visible output or with several."""
-        into = _into(events)
-        if not events.case.rows["outputs"] or not into:
+        into = _into(events.case.plan.probes)
+        if not into:
             return None
         tried = _tried(events)
         repeated = F.col("outputs") > 1
@@ -78,23 +92,25 @@ class Eos(Check):
             .filter(repeated | missing | uncommitted)
             .crossJoin(F.broadcast(_strangers(events, tried, into)))
             .withColumn("kind", kind)
-            .withColumns(_meaning(events.case))
+            .withColumns(_meaning(events))
             .withColumns(during(F.col("began"), F.col("until")))
             .select(*MEANING, "kind", *_INPUT, "outputs", "attempts", "committed", "into")
         )
 
 
-def _into(events: Events) -> dict[str, str]:
+def _into(probes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """By probe that transforms, the topic it writes to."""
-    probes = events.case.plan.probes
     return {name: str(kinds["transform"]["to"]) for name, kinds in sorted(probes.items()) if "transform" in kinds}
 
 
 def _tried(events: Events) -> DataFrame:
-    """A row for each output that was made of an input, with the group that read it."""
+    """A row for each output that was made of an input, and one for each input polled, with the group that read it."""
+    into = _into(events.case.plan.probes)
     workers = events.table("incarnations").select("probe", "incarnation", "group")
-    made = events.table("outputs").filter(among(F.col("probe"), _into(events)))
-    joined = made.join(events.near(workers), on=["probe", "incarnation"], how="inner")
+    made = events.table("outputs").filter(among(F.col("probe"), into))
+    polled = events.table("reads").filter(among(F.col("probe"), into)).select(*MEMBER, *PLACE, "offset", "at")
+    both = made.unionByName(polled, allowMissingColumns=True)
+    joined = events.gathered(both).join(events.near(workers), on=list(MEMBER), how="inner")
     return joined.withColumnsRenamed(OF_PRODUCER)
 
 
@@ -107,7 +123,7 @@ def _counted(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFram
         tried.join(seen, on=list(VALUE), how="left")
         .groupBy(*_INPUT)
         .agg(
-            F.count_if(F.col("seen")).alias("outputs"), F.count("*").alias("attempts"), F.min("at").alias("began"),
+            F.count_if(F.col("seen")).alias("outputs"), F.count("seq").alias("attempts"), F.min("at").alias("began"),
             F.max("at").alias("until"), F.max(topic[F.col("producer")]).alias("into"),
         )
         .join(events.near(ends), on=["group", *PLACE], how="left")
@@ -120,16 +136,21 @@ def _strangers(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFr
     return mine.join(tried.select(*VALUE), on=list(VALUE), how="left_anti").agg((F.count("*") > 0).alias("strange"))
 
 
-def _meaning(case: Case) -> dict[str, Column]:
+def _meaning(events: Events) -> dict[str, Column]:
+    case = events.case
     whole = [t for t, shape in case.topics.items() if all((t, n) in case.complete for n in range(shape.partitions))]
     cut = {row["topic"] for row in case.ranges if row["log_start"] > 0} | set(case.former.topics)
-    unclean = filter(case.unclean, case.topics)
-    into = F.col("into")
+    gone = {each.topic for each in events.once(truncations) if each.seen}
+    unsure = {each.topic for each in events.once(truncations)}
+    into, there = F.col("into"), F.col("outputs") > 0
+    input_cut = [(there & holds, word, why) for holds, word, why in excused(events, F.col("offset"), F.col("began"))]
     return meaning(
-        (F.col("outputs") > 0, "violation", None),
+        *input_cut,
+        (there, "violation", None),
         (~among(into, whole), "unproven", "the outputs' topic was not audited completely"),
         (among(into, cut), "unproven", "records were deleted from the start of the outputs' topic"),
         (F.col("strange"), "unproven", "a killed process left outputs of which nobody knows the inputs"),
-        (among(into, unclean), "allowed", "an unclean election was allowed for the outputs' topic"),
+        (among(into, gone), "allowed", "a log of the outputs' topic was cut back"),
+        (among(into, unsure), "unproven", "a log of the outputs' topic may have been cut back"),
         otherwise=("violation", None),
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, during, forgiven, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.placements import crowded, placements
 from chaosk.analysis.frames.sends import with_settings
+from chaosk.analysis.frames.truncations import excused
 
 
 class InconsistentOffset(Check):
@@ -20,7 +21,8 @@ class InconsistentOffset(Check):
 
     Allowed where all but one of the records are known only from acknowledgements with ``acks`` other than all: the
     log was cut back and its offsets given again. Two records that were both *read* at one offset, or acknowledged with
-    ``acks=all``, are allowed only where an unclean election was, or the power of all its hosts was cut.
+    ``acks=all``, are allowed only where the log was seen to be cut back at or before it: by an unclean election, or by
+    the loss of power of all hosts that had it. An acknowledgement with ``acks=0`` names no offset.
 
     Columns: topic, partition, offset, one and other (the lowest and highest record there, as
     producer/incarnation/seq), read (how many sightings in the log), acknowledged (how many acknowledgements).
@@ -50,7 +52,7 @@ class InconsistentOffset(Check):
             at_offset.withColumns({"one": _named("low"), "other": _named("high")})
             .withColumns(
                 meaning(
-                    *forgiven(events.case),
+                    *excused(events, F.col("offset")),
                     (F.col("firm_low") != F.col("firm_high"), "violation", None),
                     otherwise=("allowed", "acks is not all: the log was cut back after the acknowledgement"),
                 )

@@ -10,6 +10,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, among, during, mean
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.markers import written_in_turn
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.asof import last_until
 from chaosk.analysis.glances.numbers import dense, differ
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
@@ -29,8 +30,8 @@ class LateWrite(Check):
     down. A partition whose files were not read whole is not judged, nor are records of others, nor those of which no
     client wrote down the send.
 
-    Allowed where an unclean election was allowed: a marker may be lost then. Unproven on compacted topics, where a
-    marker may have been removed.
+    Allowed where the log was seen to be cut back before the record: its marker may be lost then. Unproven on compacted
+    topics, where a marker may have been removed.
 
     Columns: kind, the value, topic, partition, offset, txn, producer_id, marker (offset of the one that ended the
     record's transaction; empty if all of that is foreign), owner (the transaction it stands in).
@@ -57,7 +58,6 @@ class LateWrite(Check):
         case = events.case
         if not case.rows["stretches"]:
             return None
-        unclean = [topic for topic in case.topics if case.unclean(topic)]
         compacted = [topic for topic in case.topics if case.compacted(topic)]
         columns = ("kind", *VALUE, *PLACE, "offset", "txn", "producer_id", "marker", "owner")
         foreign = F.col("owner") != F.col("txn")
@@ -69,7 +69,7 @@ class LateWrite(Check):
             .withColumns(
                 meaning(
                     (among(F.col("topic"), compacted), "unproven", "compaction removes markers"),
-                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    *excused(events, F.col("offset")),
                     otherwise=("violation", None),
                 )
             )

@@ -6,9 +6,10 @@ import numpy as np
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.rows import Rows
 
 
@@ -19,7 +20,7 @@ class LeaderEpochRegression(Check):
     readers and the tail audit together: where they saw two logs, as after one that was cut back, the older one's
     records stand beyond the newer ones' of a lower offset.
 
-    Allowed where an unclean election was.
+    Allowed where the log was seen to be cut back at or before that record.
 
     Columns: topic, partition, before (the offset of the neighbour before), before_epoch, offset, leader_epoch.
     """
@@ -47,7 +48,6 @@ class LeaderEpochRegression(Check):
         """Rows of offsets whose record is of an earlier leader than that of the offset seen before it."""
         seen = _seen(events)
         in_order = Window.partitionBy(*PLACE).orderBy("offset")
-        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
         return (
             seen.join(events.near(_overlapping(seen)), on=list(PLACE), how="left_semi")
             .groupBy(*PLACE, "offset")
@@ -55,12 +55,7 @@ class LeaderEpochRegression(Check):
             .withColumn("before", F.lag("offset").over(in_order))
             .withColumn("before_epoch", F.lag("highest").over(in_order))
             .filter(F.col("leader_epoch") < F.col("before_epoch"))
-            .withColumns(
-                meaning(
-                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
-                    otherwise=("violation", None),
-                )
-            )
+            .withColumns(meaning(*excused(events, F.col("offset")), otherwise=("violation", None)))
             .withColumns(during(None, None))
             .select(*MEANING, *PLACE, "before", "before_epoch", "offset", "leader_epoch")
         )

@@ -9,14 +9,18 @@ from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, without_seek
+from chaosk.analysis.frames.rewinds import left_to_rewinds
 from chaosk.analysis.frames.steps import steps
+from chaosk.analysis.frames.truncations import excused
 
 
 class PollOrder(Check):
     """Within one assignment, and without a seek, a consumer was given a record at or before the one it had last.
 
     B2 after the definitions that Jepsen's Kafka workload made known (``nonmonotonic-poll``, ``int-`` within one
-    poll). Going back across a rebalance is redelivery.
+    poll). Going back across a rebalance is redelivery, and from the last record of a transaction that was not
+    committed ``abort_rewind``'s matter. Allowed where the log was seen to be cut back at or before the record that it
+    had last: no log is there to go on in.
 
     Columns: probe, incarnation, group, assignment, topic, partition, before (the offset delivered last), offset (the
     one that came then), before_poll, poll, n (delivery order within the process).
@@ -25,7 +29,7 @@ class PollOrder(Check):
     rule = "B2"
     title = "consumers that go backwards"
     counted = ("delivery out of order", "deliveries out of order")
-    tables = ("reads", "seeks", "incarnations")
+    tables = ("reads", "seeks", "transactions", "incarnations")
     order = (*MEMBER, "n")
     screens = ("backward",)
 
@@ -33,8 +37,13 @@ class PollOrder(Check):
         """Rows of deliveries that do not lie after the one before."""
         back = events.frame(steps).filter(F.col("offset") <= F.col("before"))
         return (
-            without_seek(events, back)
-            .withColumns(meaning(otherwise=("violation", None)))
+            left_to_rewinds(events, without_seek(events, back))
+            .withColumns(
+                meaning(
+                    *excused(events, F.col("before"), F.col("before_at"), later=F.col("at")),
+                    otherwise=("violation", None),
+                )
+            )
             .withColumns(during("before_at", "at"))
             .select(*MEANING, *MEMBER, "group", "assignment", *PLACE, "before", "offset", "before_poll", "poll", "n")
         )

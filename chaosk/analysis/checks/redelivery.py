@@ -13,9 +13,11 @@ from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
+from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.suspects import suspected_reads
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.histograms import Histograms, Key, histograms
 from chaosk.analysis.windows import ALL
 from chaosk.verdict import Measure
@@ -27,6 +29,8 @@ class Redelivery(Check):
     B4. That is normal where a member takes over a partition and reads again what was not committed yet: information.
     It is *excess*, a violation, where a member begins below an offset whose commit was acknowledged before the member
     asked for the committed offset: then that commit was lost. Groups whose members seek are not judged for excess.
+    Another record that stands at the same offset after the log was cut back is delivered for the first time; what
+    follows of that cut is allowed where it was seen.
 
     Columns: group, topic, partition, offset, deliveries (how often), committed (the highest offset whose commit was
     acknowledged before the last of these deliveries' members asked; None if there is none), last_at.
@@ -43,7 +47,7 @@ class Redelivery(Check):
         """Rows of offsets with more than one delivery to a group."""
         rows = suspected_reads(events).filter(F.col("group").isNotNull())
         again = (
-            rows.groupBy(*OWNED, "offset")
+            rows.groupBy(*OWNED, "offset", *VALUE)
             .agg(
                 F.count("*").alias("deliveries"), F.min("at").alias("began"), F.max("at").alias("ended"),
                 F.array_sort(F.collect_set(F.struct(*MEMBER, "assignment"))).alias("terms"),
@@ -52,17 +56,22 @@ class Redelivery(Check):
         )  # fmt: skip
         known = (
             again.withColumn("term", F.explode("terms"))
-            .select(*OWNED, "offset", "deliveries", "began", "ended", "term.*")
+            .select(*OWNED, "offset", *VALUE, "deliveries", "began", "ended", "term.*")
             .join(events.near(terms(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
-            .groupBy(*OWNED, "offset", "deliveries", "began", "ended")
+            .groupBy(*OWNED, "offset", *VALUE, "deliveries", "began", "ended")
             .agg(F.max("committed").alias("committed"))
             .join(events.near(events.frame(holdings).select(*OWNED, "sought")), on=list(OWNED), how="left")
         )
         return known.withColumns(
             meaning(
                 (F.coalesce("sought", F.lit(False)), "information", "a member sought in this partition"),
-                (F.col("offset") < F.col("committed"), "violation", None),
-                otherwise=("information", "it was not committed yet when a member took over"),
+                (
+                    F.col("committed").isNull() | (F.col("offset") >= F.col("committed")),
+                    "information",
+                    "it was not committed yet when a member took over",
+                ),
+                *excused(events, F.col("committed") - 1, F.col("began"), later=F.col("ended")),
+                otherwise=("violation", None),
             )
         ).select(*MEANING, *OWNED, "offset", "deliveries", "committed")
 

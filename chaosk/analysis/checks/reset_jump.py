@@ -16,12 +16,14 @@ from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.terms import TERM, elsewhere, terms
-from chaosk.analysis.frames.visible import visible
+from chaosk.analysis.frames.truncations import excused
+from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import coded, first, last, members, owned
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 
 _TABLES = ("assignments", "fetched", "reads")
 _OFFSET_BITS = 42
+_UNKNOWN = -1
 
 
 class ResetJump(Check):
@@ -39,8 +41,8 @@ class ResetJump(Check):
     - ``unrestored``: the same, of an application that keeps its offsets in a topic of its own, although a commit there
       was acknowledged before: it took an empty poll, or no answer, for nothing stored.
 
-    Information, too, where the log's start passed the committed offset: then a reset is right. Allowed where an
-    unclean election was: the log may end before the committed offset. Open where compaction removes records.
+    Information, too, where the log's start passed the committed offset: then a reset is right. Allowed where the log
+    was seen to be cut back before the committed offset: it may end there. Open where compaction removes records.
 
     Columns: kind, probe, incarnation, group, topic, partition, assignment, committed, offset (of the first record
     given), skipped (the first record that was not).
@@ -78,7 +80,7 @@ class ResetJump(Check):
                     (F.col("kind") == "uncommitted", "information", "there was no committed offset"),
                     (passed, "information", "the log's start passed the committed offset"),
                     (_of(case.compacted, case.topics), "unproven", "compaction removes records of a key"),
-                    (_of(case.unclean, case.topics), "allowed", "an unclean election was allowed for the topic"),
+                    *excused(events, F.col("found") - 1, later=F.col("at")),
                     otherwise=("violation", None),
                 )
             )
@@ -91,13 +93,17 @@ class ResetJump(Check):
 def begins(events: Events) -> DataFrame:
     """One row per term that was given records and had an answer to what is committed, with its first record.
 
-    Columns: ``TERM``, group, given, found, offset and at (of the first record). Terms of members that sought before
-    it, or that are told to begin elsewhere, are left out.
+    Columns: ``TERM``, group, given, found, offset, at and epoch (of the first record). Terms of members that sought
+    before it, or that are told to begin elsewhere, are left out.
     """
     firsts = (
         events.table("reads")
         .groupBy(*TERM)
-        .agg(F.min_by("offset", "n").alias("offset"), F.min_by("at", "n").alias("at"))
+        .agg(
+            F.min_by("offset", "n").alias("offset"), F.min_by("at", "n").alias("at"),
+            F.min_by(F.coalesce("leader_epoch", F.lit(_UNKNOWN)), "n").alias("epoch"),
+        )
+        .withColumn("epoch", F.when(F.col("epoch") != _UNKNOWN, F.col("epoch")))
     )  # fmt: skip
     own_choice = among(F.col("probe"), elsewhere(events.case)) & (F.col("assignment") == 0)
     asked = terms(events).filter(F.col("asked").isNotNull() & F.col("group").isNotNull() & ~own_choice)
@@ -108,23 +114,19 @@ def begins(events: Events) -> DataFrame:
     return (
         rows.alias("row")
         .join(events.near(seeks).alias("seek"), on=same, how="left_anti")
-        .select(*TERM, "group", "given", "found", "offset", "at")
+        .select(*TERM, "group", "given", "found", "offset", "at", "epoch")
     )
 
 
 def _later(events: Events, rows: DataFrame) -> DataFrame:
     """The terms that began beyond a visible record from the committed offset on, with the first such (``skipped``)."""
-    beyond = events.near(with_isolation(events, rows.filter(F.col("offset") > F.col("found"))))
-    here = [F.col(f"row.{name}") == F.col(f"seen.{name}") for name in ("isolation", *PLACE)]
-    here.append((F.col("seen.offset") >= F.col("row.found")) & (F.col("seen.offset") < F.col("row.offset")))
-    spans = beyond.select(*PLACE, F.col("found").alias("low"), F.col("offset").alias("high"))
-    return (
-        beyond.alias("row")
-        .join(visible(events, spans).select("isolation", *PLACE, "offset").alias("seen"), on=here, how="inner")
-        .groupBy(*(F.col(f"row.{name}") for name in rows.columns))
-        .agg(F.min("seen.offset").alias("skipped"))
-        .withColumn("kind", F.lit("later"))
-    )
+    beyond = with_isolation(events, rows.filter(F.col("offset") > F.col("found")))
+    passing = {
+        "low": F.col("found"), "high": F.col("offset"), "passed": F.col("at"),
+        "low_epoch": F.lit(None).cast("int"), "high_epoch": F.col("epoch"),
+    }  # fmt: skip
+    over = skipped(events, beyond.withColumns(passing), deleted=True)
+    return over.select(*rows.columns, "skipped").withColumn("kind", F.lit("later"))
 
 
 def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:

@@ -13,9 +13,10 @@ from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.packed import offset_of
+from chaosk.analysis.frames.packed import offset_of, partition_of, topic_of
 from chaosk.analysis.frames.sends import sends, with_settings
 from chaosk.analysis.frames.suspects import settled
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.screens import turned
@@ -26,10 +27,12 @@ class SendOrder(Check):
     """A record stands in the log at or before one that the same process sent earlier to the same partition.
 
     A8 after the definitions that Jepsen's Kafka workload made known (``nonmonotonic-send``). Neighbours are records of
-    known place, by sequence number. The log's word counts first; the offset of an acknowledgement only where no audit
-    can contradict it, because a record that was lost has no place in any order.
+    known place, by sequence number: the offset that the acknowledgement named, else the lowest at which anyone was
+    given the record. A record that was lost has no place in any order: where an audit is complete and nobody saw it,
+    the acknowledgement's offset does not count. No assignment of a consumer matters.
 
-    Allowed without ``enable.idempotence`` and with several requests in flight: then a retry may overtake. Where the
+    Allowed without ``enable.idempotence`` and with several requests in flight: then a retry may overtake. Allowed, too,
+    where the log was seen to be cut back at or before the earlier record: its offset is given again. Where the
     earlier record was not acknowledged, a late arrival breaks no promise and is information.
 
     Columns: the value, topic, partition, offset, earlier_seq, earlier_offset (of its neighbour), outcome,
@@ -57,6 +60,7 @@ class SendOrder(Check):
                 meaning(
                     (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
                     (~F.col("idempotent") & (F.col("max_in_flight") != 1), "allowed", overtaking),
+                    *excused(events, F.col("earlier_offset"), later=F.col("completed")),
                     (F.col("earlier_outcome") != "ok", "information", "the earlier record was not acknowledged"),
                     otherwise=("violation", None),
                 )
@@ -93,9 +97,10 @@ def _turned(events: Events) -> DataFrame:
 
 def _placed(events: Events) -> DataFrame:
     """One row per value of known place, with its offset."""
-    columns = (*VALUE, *PLACE, "offset", "outcome", "invoked", "completed")
-    place = F.coalesce("first", F.when(_beyond_audit(events.case), F.col("acked")))
-    looked_at = events.frame(values).withColumn("offset", offset_of(place)).filter(F.col("offset").isNotNull())
+    case, columns = events.case, (*VALUE, *PLACE, "offset", "outcome", "invoked", "completed")
+    place = F.coalesce(F.when(F.col("first").isNotNull() | _beyond_audit(case), F.col("acked")), "first")
+    at = {"topic": topic_of(case, place), "partition": partition_of(place), "offset": offset_of(place)}
+    looked_at = events.frame(values).withColumns(at).filter(F.col("offset").isNotNull())
     if events.small:
         return looked_at.select(*columns)
     acked = sends(events).filter((F.col("outcome") == "ok") & F.col("offset").isNotNull())

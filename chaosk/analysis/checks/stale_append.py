@@ -6,12 +6,13 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, during, forgiven, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.proven import by_then
 from chaosk.analysis.frames.sends import sends, with_settings
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.asof import highest_before
 from chaosk.analysis.glances.rows import EMPTY, Rows
 
@@ -24,8 +25,8 @@ class StaleAppend(Check):
     Offsets at which two records were seen are left to ``inconsistent_offset``: there the same cut is proven already.
 
     Allowed where the record itself, or all that shows how far the log was, has only an acknowledgement with ``acks``
-    other than all: the leader alone had said so. Allowed, too, where an unclean election was, or
-    the power of all its hosts was cut.
+    other than all: the leader alone had said so. Allowed, too, where the log was seen to be cut back at or before that
+    offset, and before the acknowledgement.
 
     Columns: the value, topic, partition, offset (as acknowledged), reached (the highest offset that had been shown),
     acks.
@@ -58,7 +59,7 @@ class StaleAppend(Check):
             with_settings(events, told_once)
             .withColumns(
                 meaning(
-                    *forgiven(events.case),
+                    *excused(events, F.col("offset"), later=F.col("completed")),
                     ((F.col("acks") == -1) & firm, "violation", None),
                     otherwise=("allowed", "acks is not all: the leader alone had acknowledged it"),
                 )

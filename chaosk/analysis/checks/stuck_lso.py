@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
@@ -15,25 +12,24 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.glances.before import coded
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.verdict import Fault
-
-SLACK = 30_000_000_000
-"""Nanoseconds beyond a transaction's timeout that its coordinator has to abort it."""
-_USUAL = 60_000
-"""Milliseconds of ``transaction.timeout.ms`` where nothing is set."""
+from chaosk.transactiontimeout import SLACK, longest, timeouts
 
 
 class StuckLso(Check):
-    """The high watermark of a partition grows while its last stable offset stays, for longer than any transaction may.
+    """The high watermark of a partition stands above its last stable offset, for longer than any transaction may take.
 
     B10, from the watcher's samples of leaders. A transaction that is neither committed nor aborted holds the last
     stable offset where it began, and readers at read_committed get nothing beyond. Its coordinator aborts it after
-    ``transaction.timeout.ms`` (the longest of the scenario's transactional producers, 60 s where none is set); what
-    lasts 30 s longer hangs. Time before the last fault that overlaps it was over does not count: the coordinator may
-    have been away. Where readers or the audit saw records in the partition that are not of this run, a transaction of
-    somebody else's may be longer: unproven.
+    ``transaction.timeout.ms``; what lasts 30 s longer hangs, or its marker is lost (KAFKA-20716), which its client may
+    never be told. It counts from the first sample in which the transaction holds it, whatever faults there are, and
+    whether anybody writes to the partition meanwhile or not. The timeout is that of the probe that sent the record at
+    that offset; where nobody knows whose it is, the longest of the scenario's transactional producers, 60 s where none
+    is set. Answers of leaders that were deposed without knowing it are left out. Where readers or the audit saw records
+    in the partition that are not of this run, and the record at that offset is no probe's, a transaction of somebody
+    else's may be longer: unproven.
 
-    Columns: topic, partition, last_stable, high_watermark (the highest meanwhile), seconds (all of it), producer_id
+    Columns: topic, partition, last_stable, high_watermark (the highest meanwhile), seconds (all of it), held_by (the
+    transaction whose record stands there, as its probe named it), outcome (what its client was told of it), producer_id
     (whose transaction it was, where the leaders' own files were searched for transactions), marker (offset of what
     ended that in the end; empty if nothing is known to have).
     """
@@ -41,7 +37,7 @@ class StuckLso(Check):
     rule = "B10"
     title = "last stable offsets that are stuck"
     counted = ("stuck last stable offset", "stuck last stable offsets")
-    tables = ("offsets", "stretches", "reads", "audit")
+    tables = ("offsets", "partitions", "stretches", "sends", "transactions", "reads", "audit")
     order = (*PLACE, "last_stable")
 
     def glance(self, rows: Rows) -> bool:
@@ -55,45 +51,77 @@ class StuckLso(Check):
         began, ended = np.full(len(names), np.iinfo(np.int64).max), np.full(len(names), EMPTY)
         np.minimum.at(began, codes, at[held])
         np.maximum.at(ended, codes, at[held])
-        return bool((ended - began > _patience(rows.case)).any())
+        shortest = min([longest(rows.case.plan.probes), *timeouts(rows.case.plan.probes).values()])
+        return bool((ended - began > _patience(shortest)).any())
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of last stable offsets that stayed for too long."""
         case = events.case
         held = F.col("leader") & (F.col("last_stable") < F.col("high_watermark"))
         stays = (
-            events.table("offsets")
+            _of_leaders(events)
             .filter(held)
             .groupBy(*PLACE, "last_stable")
             .agg(
-                F.min("at").alias("began"), F.max("at").alias("ended"), F.min("high_watermark").alias("lowest"),
+                F.min("at").alias("began"), F.max("at").alias("ended"),
                 F.max("high_watermark").alias("high_watermark"),
             )
-            .filter(F.col("high_watermark") > F.col("lowest"))
         )  # fmt: skip
-        overs = ((fault.invoked, _over(case, fault)) for fault in case.faults)
-        later = (
-            F.when((F.col("ended") >= began) & (F.col("began") <= over), F.lit(over).cast("long"))
-            for began, over in overs
-        )
-        since = F.greatest("began", F.lit(None).cast("long"), *later)  # one beside the other: nested, each doubles them
+        others = "records of others were seen: a transaction of theirs may have a longer timeout"
         return (
-            stays.filter(F.col("ended") - since > _patience(case))
+            stays.join(events.near(_holders(events, stays)), on=[*PLACE, "last_stable"], how="left")
+            .filter(F.col("ended") - F.col("began") > _patience_of(case))
             .join(events.near(_foreign(events)), on=list(PLACE), how="left")
             .withColumns(
                 meaning(
-                    (
-                        F.col("foreign"),
-                        "unproven",
-                        "records of others were seen: a transaction of theirs may have a longer timeout",
-                    ),
-                    otherwise=("violation", None),
+                    (F.col("foreign") & F.col("held_by").isNull(), "unproven", others), otherwise=("violation", None)
                 )
             )
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
             .join(events.near(_begun(events)), on=[*PLACE, "last_stable"], how="left")
-            .select(*MEANING, *PLACE, "last_stable", "high_watermark", "seconds", "producer_id", "marker")
-        )
+            .select(
+                *MEANING, *PLACE, "last_stable", "high_watermark", "seconds", "held_by", "outcome", "producer_id",
+                "marker",
+            )
+        )  # fmt: skip
+
+
+def _of_leaders(events: Events) -> DataFrame:
+    """The samples of offsets, without those of a broker of which others had named a later leader by then."""
+    named = (
+        events.table("partitions")
+        .filter((F.col("leader") >= 0) & F.col("leader_epoch").isNotNull())
+        .select(*PLACE, "at", F.struct("leader_epoch", "leader").alias("named"))
+    )
+    answers = events.table("offsets").select(*PLACE, "at", "asked", "leader", "last_stable", "high_watermark")
+    until = Window.partitionBy(*PLACE).orderBy("at", F.col("named").isNull())
+    return (
+        events.gathered(answers.unionByName(named, allowMissingColumns=True))
+        .withColumn("newest", F.max("named").over(until))
+        .filter(F.col("named").isNull())
+        .filter(F.col("newest").isNull() | (F.col("newest.leader") == F.col("asked")))
+    )
+
+
+def _holders(events: Events, stays: DataFrame) -> DataFrame:
+    """By place and ``last_stable`` the probe whose record stands there, its transaction, and what it was told of that.
+
+    Of several (a log that was cut back gives its offsets again) the one that was sent last.
+    """
+    spots = stays.select(*PLACE, "last_stable", "ended")
+    sent = events.table("sends").filter(F.col("txn").isNotNull() & (F.col("offset") >= 0))
+    ends = events.table("transactions").select(F.col("txn").alias("held_by"), "outcome")
+    last = F.max_by(F.struct("probe", "txn"), F.struct("invoked", "seq"))
+    return (
+        sent.select(*PLACE, F.col("offset").alias("last_stable"), "probe", "txn", "invoked", "seq")
+        .join(events.near(spots), on=[*PLACE, "last_stable"], how="inner")
+        .filter(F.col("invoked") <= F.col("ended"))
+        .groupBy(*PLACE, "last_stable")
+        .agg(last.alias("last"))
+        .select(*PLACE, "last_stable", F.col("last.probe").alias("holder"), F.col("last.txn").alias("held_by"))
+        .join(events.near(ends), on="held_by", how="left")
+        .select(*PLACE, "last_stable", "holder", "held_by", "outcome")
+    )
 
 
 def _begun(events: Events) -> DataFrame:
@@ -107,27 +135,13 @@ def _foreign(events: Events) -> DataFrame:
     return others[0].unionByName(others[1]).distinct().withColumn("foreign", F.lit(True))
 
 
-def _over(case: Case, fault: Fault) -> int:
-    """When a fault was over; one that leaves nothing is over at once."""
-    if fault.healed is not None:
-        return fault.healed
-    return (fault.applied or fault.invoked) if fault.undone else case.record.ended
+def _patience_of(case: Case) -> Column:
+    """Nanoseconds that the transaction of the probe ``holder`` may take, and the slack."""
+    found = F.lit(_patience(longest(case.plan.probes)))
+    for probe, seconds in sorted(timeouts(case.plan.probes).items()):
+        found = F.when(F.col("holder") == probe, F.lit(_patience(seconds))).otherwise(found)
+    return found
 
 
-def _patience(case: Case) -> int:
-    """Nanoseconds that the longest transaction of the scenario's producers may take, and the slack."""
-    timeouts = [
-        int(settings.get("transaction.timeout.ms", _USUAL))
-        for probe in case.plan.probes.values()
-        for settings in _transactional(probe)
-    ]
-    return max(timeouts, default=_USUAL) * 1_000_000 + SLACK
-
-
-def _transactional(probe: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The settings of a probe's producer, if that writes in transactions."""
-    produce, transform = probe.get("produce") or {}, probe.get("transform")
-    if produce.get("transaction"):
-        yield produce.get("config") or {}
-    if transform is not None:
-        yield transform.get("producer_config") or {}
+def _patience(seconds: float) -> int:
+    return round((seconds + SLACK) * 1e9)

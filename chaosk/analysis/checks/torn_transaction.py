@@ -12,6 +12,7 @@ from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.epochs import sent_in_transactions
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import committed_reads
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.glances.transacted import shown_committed
 
@@ -23,7 +24,7 @@ class TornTransaction(Check):
     must be visible. A record counts as missing where its partition was audited completely and its offset lies between
     log start and the end of what the audit could read. Transactions that were aborted are judged by ``aborted_read``.
 
-    Allowed where an unclean election was allowed. Compacted topics are not judged.
+    Allowed where the log was seen to be cut back at or before the first one missing. Compacted topics are not judged.
 
     Columns: txn, producer, producer_incarnation, outcome (None where its process was killed), visible and missing (how
     many records), seq, topic, partition and offset (of the first one missing).
@@ -60,7 +61,6 @@ class TornTransaction(Check):
         gone = ~there & (F.col("outcome") == "ok") & F.coalesce(kept, F.lit(False))
         gone = gone & ~among(F.col("topic"), compacted)
         lacking = F.when(gone, F.struct("seq", *PLACE, "offset"))
-        unclean = "an unclean election was allowed"
         return (
             sent_in_transactions(events)
             .join(seen, on=list(VALUE), how="left")
@@ -76,7 +76,7 @@ class TornTransaction(Check):
             .select("*", "lacking.*")
             .withColumns(
                 meaning(
-                    (among(F.col("topic"), filter(case.unclean, case.topics)), "allowed", unclean),
+                    *excused(events, F.col("offset"), F.col("completed")),
                     otherwise=("violation", None),
                 )
             )

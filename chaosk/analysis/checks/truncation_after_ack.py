@@ -6,12 +6,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.checks._contract import MEANING, Check, during, forgiven, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.ends import TERM, ended, ends, shown_in_the_end
 from chaosk.analysis.frames.proven import by_then
 from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.rows import EMPTY, Rows
 
 
@@ -24,7 +25,7 @@ class TruncationAfterAck(Check):
     was shown less than five seconds before anyone named a later leader does not count against it. Where the tail audit
     found the log to end is one answer more, of no broker by name.
 
-    Allowed where an unclean election was, or the power of all its hosts was cut.
+    Allowed where the log was seen to be cut back at or before that offset, after it was shown.
 
     Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), log_end (the lowest end
     of the leader's log after that), samples (how many answers showed it; none: the audit).
@@ -57,7 +58,7 @@ class TruncationAfterAck(Check):
             )
             .withColumns(
                 meaning(
-                    *forgiven(events.case),
+                    *excused(events, F.col("offset"), F.col("shown"), later=F.col("told")),
                     otherwise=("violation", None),
                 )
             )

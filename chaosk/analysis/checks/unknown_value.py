@@ -6,10 +6,11 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.sends import sends, with_settings
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.rows import Rows
 
 _WHO = ("producer", "producer_incarnation")
@@ -24,7 +25,7 @@ class UnknownValue(Check):
     or at which one was acknowledged with ``acks=all``; and ``foreign`` otherwise: somebody else wrote to the topic, or
     an earlier run did, which is information.
 
-    Where an unclean election was, ``corrupt`` is allowed: another log may have taken the place.
+    Where the log was seen to be cut back at or before it, ``corrupt`` is allowed: another log took the place.
 
     Columns: kind, topic, partition, offset, the value (empty if it is not readable), sightings (how often it was
     seen).
@@ -60,7 +61,6 @@ class UnknownValue(Check):
             .groupBy(*PLACE, "offset", *VALUE, "intact")
             .agg(F.count("*").alias("sightings"), F.min("at").alias("began"), F.max("at").alias("ended"))
         )
-        unclean = [topic for topic in events.case.topics if events.case.unclean(topic)]
         kind = F.when(F.col("intact"), "unknown").when(F.col("ours"), "corrupt").otherwise("foreign")
         return (
             strange.join(_ours(events, seen, strange), on=[*PLACE, "offset"], how="left")
@@ -69,7 +69,7 @@ class UnknownValue(Check):
                 meaning(
                     (F.col("kind") == "unknown", "violation", None),
                     (F.col("kind") == "foreign", "information", "somebody else wrote it, or an earlier run did"),
-                    (among(F.col("topic"), unclean), "allowed", "an unclean election was allowed for the topic"),
+                    *excused(events, F.col("offset")),
                     otherwise=("violation", None),
                 )
             )

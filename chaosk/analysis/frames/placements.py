@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events, planned_once
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of, packed, partition_of, topic_of
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.suspects import doubtful, suspected_audit, suspected_reads, suspected_sends
@@ -20,7 +20,8 @@ def placements(events: Events) -> DataFrame:
     """All sightings ("O"): by readers, by the tail audit, and by acknowledgements, which name an offset.
 
     One row per sighting: the value, the place, and ``seen``, whether it was seen in the log (else acknowledged).
-    Uncertain sends that name an offset count where the log shows their value. Records whose payload is not of this
+    Uncertain sends that name an offset count where the log shows their value, or another one of their transaction: then
+    the send happened, and every offset that its acknowledgement named counts. Records whose payload is not of this
     run (leftovers of an earlier one, foreign writers) have no value and are left out.
     """
     return _placed(events, sends(events), events.table("reads"), events.table("audit"))
@@ -34,11 +35,23 @@ def _placed(events: Events, sent: DataFrame, given: DataFrame, found: DataFrame)
     acknowledged = attempts.filter(F.col("outcome") == "ok").select(*_SEEN, F.lit(False).alias("seen"))
     seen = read.unionByName(audited).unionByName(acknowledged)
     if events.case.uncertain_with_offset:
-        known = events.frame(values).filter(F.col("first").isNotNull()).select(*VALUE)
+        known = _happened(events)
         uncertain = attempts.filter(F.col("outcome") == "info")
         proven = uncertain.join(known, on=list(VALUE), how="left_semi").select(*_SEEN, F.lit(False).alias("seen"))
         seen = seen.unionByName(proven)
     return events.gathered(seen).select(*_SEEN, "seen")
+
+
+def _happened(events: Events) -> DataFrame:
+    """The values that are proven to have been sent: seen by anyone, or sent in a transaction of which one was."""
+    seen = events.frame(values).filter(F.col("first").isNotNull()).select(*VALUE)
+    if not events.case.transactional:
+        return seen
+    sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).filter(F.col("txn").isNotNull()).select(*VALUE, "txn")
+    shown = events.table("reads").filter("intact").select(*VALUE)
+    shown = shown.unionByName(events.table("audit").filter("intact").select(*VALUE)).distinct()
+    proven = sent.join(shown, on=list(VALUE), how="left_semi").select("txn").distinct()
+    return seen.unionByName(sent.join(proven, on="txn", how="left_semi").select(*VALUE)).distinct()
 
 
 def crowded(events: Events) -> DataFrame:

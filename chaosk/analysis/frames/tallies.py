@@ -67,7 +67,7 @@ def _reached(events: Events, table: str, within: Column) -> DataFrame:
     rows = [(*process, *events.case.reach(process)) for process in sorted(events.case.tallies)]
     schema = "probe string, incarnation int, up_to long, reads long, polls long"
     reach = events.near(events.spark.createDataFrame(rows, schema))
-    return events.table(table).join(reach, on=list(MEMBER), how="inner").filter(within)
+    return events.as_written(table).join(reach, on=list(MEMBER), how="inner").filter(within)
 
 
 def _halves(name: str) -> tuple[Column, Column]:

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import reads, with_isolation
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
@@ -33,7 +33,7 @@ def visible(events: Events, spans: DataFrame) -> DataFrame:
     if not events.small and spans.isEmpty():
         return events.spark.createDataFrame([], _SCHEMA)
     in_order = Window.partitionBy("isolation", *PLACE).orderBy("offset")
-    offsets = _wider(_within(events, _shown(events), spans)).distinct()
+    offsets = _wider(_within(events, _shown(events), spans).select("isolation", *PLACE, "offset")).distinct()
     shown = offsets.withColumn("following", F.lead("offset").over(in_order))
     if not events.once(_cut):
         return shown
@@ -47,10 +47,47 @@ def visible(events: Events, spans: DataFrame) -> DataFrame:
     )
 
 
+def skipped(events: Events, rows: DataFrame, *, deleted: bool = False) -> DataFrame:
+    """The rows that passed over a record they ought not to have, with ``skipped``, the offset of the first such one.
+
+    Each row names isolation, place, ``low`` (the first offset that it may not pass over) and ``high`` (the one that it
+    came to), ``passed`` (when), and ``low_epoch`` and ``high_epoch``, the leader epochs of the records on both sides;
+    None where nobody knows. An offset may have been several records over time: one that was sent after it was passed,
+    or that another leader wrote than those between the two epochs, was not there to be passed over. Records below the
+    log start may have been deleted before; they count if ``deleted``. Rows must be few: they are compared one by one.
+    """
+    spans = rows.select(*PLACE, "low", "high")
+    there = _dated(events, _within(events, _wider(_shown(events)), spans))
+    there = there.select(
+        *(F.col(name).alias(f"there_{name}") for name in ("isolation", *PLACE, "offset", "leader_epoch", "invoked"))
+    )
+    here = [F.col(name) == F.col(f"there_{name}") for name in ("isolation", *PLACE)]
+    here += [F.col("there_offset") >= F.col("low"), F.col("there_offset") < F.col("high")]
+    here.append(~F.coalesce(F.col("there_leader_epoch") < F.col("low_epoch"), F.lit(False)))
+    here.append(~F.coalesce(F.col("there_leader_epoch") > F.col("high_epoch"), F.lit(False)))
+    here.append(~F.coalesce(F.col("there_invoked") > F.col("passed"), F.lit(False)))
+    known = there.join(events.near(rows), on=here, how="inner")
+    if not deleted:
+        starts = events.frame(retained).select(*PLACE, F.col("log_start"))
+        kept = F.col("there_offset") >= F.coalesce("log_start", F.lit(0))
+        known = known.join(events.near(starts), on=list(PLACE), how="left").filter(kept)
+    return known.groupBy(*rows.columns).agg(F.min("there_offset").alias("skipped"))
+
+
+def _dated(events: Events, shown: DataFrame) -> DataFrame:
+    """What was shown, with ``invoked``: when it was sent; None where nobody knows."""
+    sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).select(*VALUE, "invoked")
+    if events.small:
+        return shown.join(sent.hint("shuffle_hash"), on=list(VALUE), how="left")
+    few = F.broadcast(shown.select(*VALUE).distinct())
+    return shown.join(F.broadcast(sent.join(few, on=list(VALUE), how="left_semi")), on=list(VALUE), how="left")
+
+
 def _shown(events: Events) -> DataFrame:
-    seen = with_isolation(events, reads(events)).select("isolation", *PLACE, "offset")
-    audited = events.table("audit").select("isolation", *PLACE, "offset")
-    return seen.unionByName(audited).unionByName(_acknowledged(events))
+    columns = ("isolation", *PLACE, "offset", "leader_epoch", *VALUE)
+    seen = with_isolation(events, reads(events)).select(*columns)
+    audited = events.table("audit").select(*columns)
+    return seen.unionByName(audited).unionByName(_acknowledged(events), allowMissingColumns=True)
 
 
 def _wider(shown: DataFrame) -> DataFrame:
@@ -97,6 +134,6 @@ def _acknowledged(events: Events) -> DataFrame:
     return (
         with_settings(events, seen)
         .filter(F.col("acks") == -1)
-        .select(F.lit("read_committed").alias("isolation"), *PLACE, offset_of(F.col("acked")).alias("offset"))
+        .select(F.lit("read_committed").alias("isolation"), *PLACE, offset_of(F.col("acked")).alias("offset"), *VALUE)
         .join(events.near(audited), on=list(PLACE), how="left_anti")
     )

@@ -41,11 +41,23 @@ class Rows:
         return self.case.rows[table]
 
     def column(self, table: str, column: str) -> Numbers:
-        """A column of numbers, truth values (0 and 1) or text (see :meth:`code`); ``EMPTY`` where it is empty."""
+        """A column of numbers, truth values (0 and 1) or text (see :meth:`code`); ``EMPTY`` where it is empty.
+
+        The offset of a send is what a broker said it is: empty with ``acks=0``, see :meth:`as_written`.
+        """
         with self._lock:
             if (table, column) not in self._columns:
-                self._columns[table, column] = self._numbers(column, self._table(table)[column])
+                found = self.as_written(table, column)
+                if (table, column) == ("sends", "offset") and self.case.deaf:
+                    deaf = [(self.code("probe", probe) << _BITS) | number for probe, number in self.case.deaf]
+                    found = np.where(np.isin(self.processes("sends"), deaf), EMPTY, found)
+                self._columns[table, column] = found
             return self._columns[table, column]
+
+    def as_written(self, table: str, column: str) -> Numbers:
+        """A column as the rows have it, for counting them."""
+        with self._lock:
+            return self._numbers(column, self._table(table)[column])
 
     def lengths(self, table: str, column: str) -> Numbers:
         """How many numbers each list of a column holds; ``EMPTY`` where there is no list."""

@@ -36,8 +36,9 @@ class _Recount:
 
     def sends(self) -> dict[Process, int]:
         """Count sends; by process the longest time between acknowledgements."""
-        names = ("outcome", "seq", "offset", "scheduled", "completed")
-        outcome, seq, offset, scheduled, done = self._rows.columns("sends", *names)
+        names = ("outcome", "seq", "scheduled", "completed")
+        outcome, seq, scheduled, done = self._rows.columns("sends", *names)
+        offset = self._rows.as_written("sends", "offset")
         process, known = self._of("sends")
         never = done == EMPTY
         what = np.full(len(outcome), EMPTY)

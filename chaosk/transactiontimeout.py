@@ -1,0 +1,51 @@
+"""How long a transaction may stay open: what a run has to wait for to see that one hangs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chaosk.units import spell_duration
+
+USUAL = 60.0
+"""Seconds of ``transaction.timeout.ms`` where nothing is set."""
+SLACK = 30.0
+"""Seconds beyond it that a coordinator has to abort the transaction."""
+_SETTING = "transaction.timeout.ms"
+
+
+def timeouts(probes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """By probe that writes in transactions its ``transaction.timeout.ms`` in seconds; probes as in ``plan.json``."""
+    found = {}
+    for name, kinds in probes.items():
+        produce, transform = kinds.get("produce") or {}, kinds.get("transform")
+        if produce.get("transaction"):
+            found[name] = _seconds(produce.get("config") or {})
+        elif transform is not None:
+            found[name] = _seconds(transform.get("producer_config") or {})
+    return found
+
+
+def longest(probes: Mapping[str, Mapping[str, Any]]) -> float:
+    """The longest of them; the usual one where no probe writes in transactions."""
+    return max(timeouts(probes).values(), default=USUAL)
+
+
+def short(settle: float, probes: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """What to tell of a ``settle`` in which nobody sees that a transaction hangs; None if it is long enough."""
+    found = timeouts(probes)
+    if not found:
+        return None
+    probe = max(found, key=lambda name: found[name])
+    needed = found[probe] + SLACK
+    if settle >= needed:
+        return None
+    return (
+        f"settle: {spell_duration(settle)} is too short to tell that a transaction of {probe} hangs: that takes "
+        f"{spell_duration(needed)}, its {_SETTING} and {spell_duration(SLACK)}; a run in which a last stable offset "
+        "stands still settles for so long by itself"
+    )
+
+
+def _seconds(settings: Mapping[str, Any]) -> float:
+    return float(settings.get(_SETTING, USUAL * 1_000)) / 1_000

@@ -1,0 +1,76 @@
+"""Which logs of a story were cut back, and who saw it, in plain Python: what excuses a loss by that."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analysis.history import Row
+from truth.logs import Place
+from truth.sightings import covers
+from truth.story import TOPICS, Story, place_of
+
+SURE = 5_000_000_000
+"""Nanoseconds that a leader may be at work before the first sample that names it, and after the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One log that was cut back."""
+
+    place: Place
+    at: int
+    """The first offset that is gone."""
+    since: int
+    until: int
+
+
+def unclean(topic: str) -> bool:
+    """Whether an unclean election was allowed for a topic."""
+    return TOPICS[topic].get("unclean.leader.election.enable") == "true"
+
+
+def excused(story: Story, place: Place, offset: int | None, at: int | None = None, later: int | None = None) -> bool:
+    """Whether an offset was cut from a log after ``at``, and before ``later``."""
+    return unclean(place[0]) and any(
+        cut.place == place
+        and (offset is None or offset >= cut.at)
+        and (at is None or at <= cut.until)
+        and (later is None or later >= cut.since - SURE)
+        for cut in cuts(story)
+    )
+
+
+def cuts(story: Story) -> Iterator[Cut]:
+    """A leader that is alone in its ISR, and was not in the one that was named before."""
+    samples: dict[Place, list[Row]] = defaultdict(list)
+    for row in sorted(story.rows["partitions"], key=lambda each: int(each["at"])):
+        if unclean(row["topic"]) and row["leader_epoch"] is not None:
+            samples[place_of(row)].append(row)
+    for place, rows in samples.items():
+        for epoch in sorted({row["leader_epoch"] for row in rows}):
+            led = [row for row in rows if row["leader_epoch"] == epoch and row["leader"] >= 0]
+            past = [row for row in rows if row["leader_epoch"] < epoch and row["isr"]]
+            if led and past and led[0]["isr"] == [led[0]["leader"]] and led[0]["leader"] not in _last_isr(past):
+                until = max(led[0]["at"], *(row["at"] for row in rows if row["leader_epoch"] < epoch)) + SURE
+                yield Cut(place, _kept(story, place, epoch) + 1, led[0]["at"], until)
+
+
+def _last_isr(rows: list[Row]) -> set[int]:
+    """The ISR that a broker turned to last, in the latest epoch."""
+    latest = max(row["leader_epoch"] for row in rows)
+    told: dict[int, list[int]] = {}
+    found: list[int] = []
+    for row in rows:
+        if row["leader_epoch"] == latest and told.get(row["asked"]) != row["isr"]:
+            told[row["asked"]] = found = row["isr"]
+    return set(found)
+
+
+def _kept(story: Story, place: Place, epoch: int) -> int:
+    """The last offset of earlier epochs that is left; -1 if nobody knows, or none is."""
+    cover = covers(story).get(place)
+    mine = [row for row in story.rows["audit"] if place_of(row) == place and row["leader_epoch"] is not None]
+    earlier = [row["offset"] for row in mine if row["leader_epoch"] < epoch]
+    return max(earlier, default=-1) if cover and cover.complete else -1

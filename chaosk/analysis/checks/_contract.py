@@ -17,22 +17,17 @@ ended       long     until when
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import ClassVar
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case
-from chaosk.analysis.darkness import dark
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import Rows
 from chaosk.verdict import Measure
 
-UNCLEAN = "an unclean election was allowed for the topic"
-DARK = "all hosts that had it lost their power, and every other replica was kept away: it was on no disk yet"
-"""Why a loss is allowed, see :func:`forgiven`."""
 MEANING = ("severity", "reason", "began", "ended")
 """Columns that every check's rows have."""
 
@@ -102,15 +97,6 @@ def during(began: str | Column | None, ended: str | Column | None) -> dict[str, 
         name: unknown if time is None else F.col(time) if isinstance(time, str) else time
         for name, time in times.items()
     }
-
-
-def forgiven(case: Case) -> Iterator[tuple[Column, str, str]]:
-    """For ``meaning``: rows of places (topic, partition) whose acknowledged records may rightly be gone, and why."""
-    topic, partition = F.col("topic"), F.col("partition")
-    yield among(topic, filter(case.unclean, case.topics)), "allowed", UNCLEAN
-    for name in case.topics:
-        if found := dark(case, name):
-            yield (topic == name) & partition.isin(sorted(found)), "allowed", DARK
 
 
 INFORMATION = ("information", None)

@@ -36,9 +36,10 @@ class Lost(Check):
     came after it exceeded ``retention.bytes``, or compaction left a later record of its key. It is excused, too, where
     the topic was deleted and made again.
 
-    Allowed: ``acks`` other than all, for what no reader had, and everything where an unclean election was allowed, or
-    where the power of all hosts was cut that had it, while every other replica was kept away. A record that a reader
-    was given lay below the high watermark, which ``acks=1`` does not put at risk.
+    Allowed: what was cut off a log that was seen to be cut back, by an unclean election, or by the loss of power of all
+    hosts that had it while every other replica was kept away. Allowed is, too, what no reader had, with ``acks: 0``, or
+    with ``acks`` other than all where another leader was elected after it was sent. A record that a reader was given
+    lay below the high watermark, which ``acks=1`` does not put at risk.
 
     Open (unproven): the audit of its partition is not complete, or its read_committed pass ended before the record;
     the log's start passed it and nobody reported the topic's settings; its offset is unknown and records were deleted.

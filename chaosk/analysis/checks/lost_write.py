@@ -6,14 +6,16 @@ import numpy as np
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, among, during, forgiven, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.absent import ACKS, with_leaders
 from chaosk.analysis.frames.debts import debts
 from chaosk.analysis.frames.deliveries import without_seek
 from chaosk.analysis.frames.retained import LEVELS, retained, starts
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.steps import steps
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import EMPTY, Rows
 
@@ -28,7 +30,7 @@ class LostWrite(Check):
     another reader, or an audit that broke off, did see is not lost: then the consumer jumped over it, which is
     ``poll_skip``. Offsets below the log start and compacted topics are not judged.
 
-    Allowed with ``acks`` other than all, where an unclean election was, and where the power of all its hosts was.
+    Allowed are losses as ``lost`` allows them.
 
     Columns: the value, topic, partition, offset (as acknowledged), before and next (what the reader that passed it was
     given), acks.
@@ -69,11 +71,12 @@ class LostWrite(Check):
             .select(*VALUE, *PLACE, "offset", "invoked", "completed")
         )
         return (
-            with_settings(events, _passed(events, owed))
+            with_leaders(events, with_settings(events, _passed(events, owed)))
             .withColumns(
                 meaning(
-                    *forgiven(events.case),
-                    (F.col("acks") != -1, "allowed", "acks is not all: the leader alone had it"),
+                    *excused(events, F.col("offset"), F.col("completed")),
+                    (F.col("acks") == 0, "allowed", "acks is 0: no broker had acknowledged it"),
+                    ((F.col("acks") != -1) & F.col("deposed"), "allowed", ACKS),
                     otherwise=("violation", None),
                 )
             )

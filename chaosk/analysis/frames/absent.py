@@ -8,12 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.checks._contract import among, forgiven, meaning
+from chaosk.analysis.checks._contract import among, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
+from chaosk.analysis.frames.truncations import SURE, excused
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.settingsseen import SCHEMA, compacted, keepings, reported
 
@@ -21,6 +22,7 @@ EXCUSED = "excused"
 """Severity of a record that is rightly not there: no finding, and a line of the ledger."""
 UNAUDITED = "the tail audit of its partition is not complete"
 UNREPORTED = "the log's start moved past it, and no broker reported the settings that may delete it"
+ACKS = "acks is not all: the leader alone had it, and another one was elected"
 _REMADE = "its topic was deleted and made again"
 _AGE = "it was older than the topic's retention.ms"
 _SIZE = "the topic had outgrown its retention.bytes"
@@ -35,7 +37,6 @@ def absent(events: Events) -> DataFrame:
     ``hidden`` (at read_uncommitted alone), ``deleted`` (below the log's start), ``truncated_after_read`` or ``lost``.
     An uncommitted record that nobody may see yet is none, nor one of an aborted transaction.
     """
-    case = events.case
     gone = ~F.col("stored") & ~F.col("visible") & (F.col("written") | F.col("read"))
     half = (F.col("stored") != F.col("visible")) & (F.col("written") | F.col("plain"))
     missing = events.frame(values).filter(gone | half)
@@ -47,7 +48,7 @@ def absent(events: Events) -> DataFrame:
         .withColumn("offset", offset_of(offset))
         .join(events.near(events.frame(retained)), on=list(PLACE), how="left"),
     )
-    return rows.withColumns(_answers(case)).withColumn("kind", _kind()).select(
+    return with_leaders(events, rows).withColumns(_answers(events)).withColumn("kind", _kind()).select(
         *VALUE, *PLACE, "offset", "kind", "severity", "reason", "written", "read", "acks", "scheduled", "invoked",
         "completed", "read_at",
     )  # fmt: skip
@@ -62,7 +63,8 @@ def _kind() -> Column:
     )
 
 
-def _answers(case: Case) -> dict[str, Column]:
+def _answers(events: Events) -> dict[str, Column]:
+    case = events.case
     below = F.col("offset") < F.col("log_start")
     known = among(F.col("topic"), reported(case))
     compact = among(F.col("topic"), [topic for topic in case.topics if compacted(case, topic)])
@@ -79,10 +81,27 @@ def _answers(case: Case) -> dict[str, Column]:
         (F.col("deletable") == _SIZE, EXCUSED, _SIZE),
         (below & ~known, "unproven", UNREPORTED),
         (F.col("offset").isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and records were deleted"),
-        *forgiven(case),
-        (~F.col("read") & (F.col("acks") != -1), "allowed", "acks is not all: the leader alone had it"),
+        *excused(events, F.col("offset"), F.coalesce("completed", "read_at")),
+        (~F.col("read") & (F.col("acks") == 0), "allowed", "acks is 0: no broker had acknowledged it"),
+        (~F.col("read") & (F.col("acks") != -1) & F.col("deposed"), "allowed", ACKS),
         otherwise=("violation", None),
     )
+
+
+def with_leaders(events: Events, rows: DataFrame) -> DataFrame:
+    """The rows with ``deposed``: whether a new leader epoch was named after the record was sent, or shortly before."""
+    named = (
+        events.table("partitions")
+        .filter(F.col("leader_epoch").isNotNull() & (F.col("leader") >= 0))
+        .groupBy(*PLACE, "leader_epoch")
+        .agg(F.min("at").alias("named"))
+        .groupBy(*PLACE)
+        .agg(F.min("leader_epoch").alias("_first"), F.max(F.struct("leader_epoch", "named")).alias("_newest"))
+        .filter(F.col("_newest.leader_epoch") > F.col("_first"))
+        .select(*PLACE, F.col("_newest.named").alias("changed"))
+    )
+    later = F.coalesce(F.col("changed") >= F.col("invoked") - F.lit(SURE), F.lit(False))
+    return rows.join(events.near(named), on=list(PLACE), how="left").withColumn("deposed", later).drop("changed")
 
 
 def _with_deletion(events: Events, rows: DataFrame) -> DataFrame:

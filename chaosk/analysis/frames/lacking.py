@@ -5,13 +5,14 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.absent import EXCUSED, absent
 from chaosk.analysis.frames.debts import OWED, debts
 from chaosk.analysis.frames.holdings import holdings, in_blind
+from chaosk.analysis.frames.polled import polled
+from chaosk.analysis.frames.truncations import excused, truncations
 from chaosk.analysis.frames.values import given_to, values
 
 BEFORE = "it lies before the position at which the reader began"
@@ -43,7 +44,7 @@ def lacking(events: Events) -> DataFrame:
     return (
         _marked(events, unread)
         .join(gone, on=list(VALUE), how="left")
-        .withColumns(_answers(events.case))
+        .withColumns(_answers(events))
         .withColumns(
             {
                 "severity": F.coalesce("log_severity", "severity"),
@@ -63,7 +64,26 @@ def _marked(events: Events, rows: DataFrame) -> DataFrame:
     ahead = F.coalesce(
         F.col("automatic") & (F.col("offset") < F.col("committed")) & F.col("start").isNotNull(), F.lit(False)
     )
-    return in_blind(events, named).withColumn("ahead", ahead).drop("group", "committed", "automatic")
+    marked = in_blind(events, named).withColumn("ahead", ahead).drop("group", "committed", "automatic")
+    return _with_cuts(events, marked)
+
+
+def _with_cuts(events: Events, rows: DataFrame) -> DataFrame:
+    """The rows with ``overwritten``: whether the reader had passed the offset before the record was sent."""
+    if not events.once(truncations):
+        return rows.withColumn("overwritten", F.lit(False))
+    given = events.frame(polled).select(*OWED, "high", F.col("at").alias("given_at"))
+    here = [F.col(f"row.{name}") == F.col(f"given.{name}") for name in OWED]
+    before = (F.col("given.high") >= F.col("row.offset")) & (F.col("given.given_at") <= F.col("row.invoked"))
+    key = ("reader", *VALUE)
+    passed = (
+        rows.alias("row")
+        .join(events.near(given).alias("given"), on=[*here, before], how="left_semi")
+        .select(*key, F.lit(True).alias("overwritten"))
+    )
+    return rows.join(passed, on=list(key), how="left").withColumn(
+        "overwritten", F.coalesce("overwritten", F.lit(False))
+    )
 
 
 def _passed() -> Column:
@@ -74,7 +94,9 @@ def _sought() -> Column:
     return F.coalesce(F.col("offset") < F.col("beyond"), F.lit(False))
 
 
-def _answers(case: Case) -> dict[str, Column]:
+def _answers(events: Events) -> dict[str, Column]:
+    case = events.case
+    cut = [(F.col("overwritten") & holds, word, why) for holds, word, why in excused(events, F.col("offset"))]
     began, unknown = F.col("start"), F.col("start").isNull()
     certain = F.coalesce(F.col("offset") >= F.col("lowest"), F.lit(False))
     sent_before = F.col("latest") & (F.col("completed") <= F.col("since"))
@@ -90,6 +112,7 @@ def _answers(case: Case) -> dict[str, Column]:
         (F.col("reached").isNull(), "unproven", "the reader was given nothing of this partition"),
         (~_passed(), "unproven", "the reader had not come so far when the run ended"),
         (unknown & ~certain, "unproven", "where the reader began is not known"),
+        *cut,
         (F.col("blind"), "unproven", "a process that was killed may have had it: its log is cut short"),
         (_sought(), "unproven", "a member sought in this partition"),
         otherwise=("violation", None),

@@ -1,7 +1,8 @@
 """From findings, guards and measures to the verdict: pure, worst wins, nothing averaged.
 
-violation > inconclusive > degraded > pass. A scenario may predict what will be found; it passes only if exactly that
-was found, and never on evidence that does not carry.
+violation > inconclusive > degraded > pass. A scenario may predict what will be found: what it names, where it names it,
+is taken out, and the worst of the rest stands. No prediction takes out a guard, so nothing passes on evidence that does
+not carry.
 """
 
 from __future__ import annotations
@@ -12,35 +13,12 @@ from dataclasses import dataclass
 from chaosk.bounds import Bound
 from chaosk.expect import Expect
 from chaosk.metrics import METRICS
+from chaosk.prediction import PREDICTED_BY, Prediction, Windows, predictions
 from chaosk.verdict import Finding, Guard, Measure, Objective, Outcome, Severity
 
-_LOSS = (
-    "lost", "lost_write", "inconsistent_offset", "truncation_after_ack", "end_offset_regression", "stale_append",
-    "leader_epoch_regression",
-)  # fmt: skip
-PREDICTED_BY = {
-    "lost_records": _LOSS,
-    "lost_share": _LOSS,
-    "duplicate_records": ("duplicate_in_log",),
-    "duplicate_share": ("duplicate_in_log",),
-    "reordered_records": ("send_order",),
-    "redelivered_records": ("redelivery", "commit_regression", "reset_jump"),
-    "redelivered_share": ("redelivery", "commit_regression", "reset_jump"),
-    "unseen_records": ("unseen", "poll_skip", "commit_skip"),
-    "skipped_records": ("commit_skip", "unseen", "poll_skip"),
-    "swallowed_records": ("swallowed",),
-    "failed_records": (),
-    "uncertain_records": (),
-}  # fmt: skip
-"""Metrics that measure what went wrong, and the checks whose findings a bound from below on them predicts.
-
-A log that was cut back ends too early and gives its offsets again, who is not given a record was skipped, and who is
-given records again although they were committed began at an offset that had gone back: those findings have the same
-root as the predicted one.
-"""
-
-
 _SURPRISE = "expected_outcome"
+_WHY = "the faults did not do what they were meant to, or their timing was off"
+_NOWHEN: Windows = {}
 SKIPPED = "step_skipped"
 """Name of the guard for a step that somebody skipped: no scenario predicts that, so none passes on it."""
 
@@ -54,17 +32,61 @@ class Ruling:
     objectives: tuple[Objective, ...]
     guards: tuple[Guard, ...]
     """Those given, and those that objectives and predictions add."""
+    findings: tuple[Finding, ...] = ()
+    """Those given, each with whether it is predicted."""
 
 
-def rule(expect: Expect, findings: Sequence[Finding], guards: Sequence[Guard], measures: Sequence[Measure]) -> Ruling:
-    """Judge a run against what was expected of it."""
+def rule(
+    expect: Expect,
+    findings: Sequence[Finding],
+    guards: Sequence[Guard],
+    measures: Sequence[Measure],
+    windows: Windows = _NOWHEN,
+) -> Ruling:
+    """Judge a run against what was expected of it; ``windows`` says when those were that predictions name."""
     objectives = tuple(judge_bounds(expect, measures))
     known = (*guards, *(_unmeasured(o) for o in objectives if o.met is None))
     known += tuple(_void(o) for o in objectives if o.void and o.met is False)
     found = worst(_outcomes(findings, known, objectives))
-    surprises = tuple(_surprises(expect, found, objectives))
-    verdict = _verdict(expect, found, findings, [*known, *surprises], objectives)
-    return Ruling(found, verdict, objectives, (*known, *surprises))
+    holding = [each for each in predictions(expect) if not _exceeded(each, measures)]
+    told = tuple(_told(finding, expect, holding, windows) for finding in findings)
+    surprises = tuple(_surprises(expect, found, findings, objectives, windows))
+    left = [finding for finding in told if not finding.predicted]
+    missed = () if _names_the_miss(expect, objectives) else objectives
+    verdict = worst(_outcomes(left, (*known, *surprises), missed))
+    return Ruling(found, verdict, objectives, (*known, *surprises), told)
+
+
+def _told(finding: Finding, expect: Expect, holding: Sequence[Prediction], windows: Windows) -> Finding:
+    """The finding with whether it is predicted; a violation only where a violation is."""
+    foreseen = expect.verdict is Outcome.VIOLATION or finding.severity is not Severity.VIOLATION
+    return finding.model_copy(update={"predicted": foreseen and is_predicted(holding, finding, windows)})
+
+
+def is_predicted(predicted: Sequence[Prediction], finding: Finding, windows: Windows = _NOWHEN) -> bool:
+    """Whether all that a finding shows is of what is predicted.
+
+    The analysis tells what is predicted and what is not as findings of their own, so the rows that are shown speak for
+    all. Where a finding shows no row, only a prediction that names neither subject nor window is about it.
+    """
+    about = [each for each in predicted if each.is_about(finding.check, finding.rule)]
+    if not finding.evidence:
+        return any(each.anywhere for each in about)
+    return all(any(each.covers(row, windows) for each in about) for row in finding.evidence)
+
+
+def _exceeded(prediction: Prediction, measures: Sequence[Measure]) -> bool:
+    """Whether more was found than is predicted at most: then none of it is as predicted."""
+    bound = prediction.bound
+    if prediction.metric is None or bound is None or bound.max is None:
+        return False
+    value, _ = overall(prediction.metric, prediction.subject, bound.during, measures, bound.of)
+    return value is not None and value > bound.max
+
+
+def _names_the_miss(expect: Expect, objectives: Sequence[Objective]) -> bool:
+    """Whether a predicted degradation names which objective is to be missed: where it is the only one."""
+    return expect.verdict is Outcome.DEGRADED and len(objectives) == 1
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
@@ -90,58 +112,40 @@ def _too_few(objective: Objective) -> bool:
     return objective.prediction and low is not None and value is not None and value < low
 
 
-def _surprises(expect: Expect, found: Outcome, objectives: Sequence[Objective]) -> Iterable[Guard]:
-    """Guards for predictions that did not come true."""
+def _surprises(
+    expect: Expect, found: Outcome, findings: Sequence[Finding], objectives: Sequence[Objective], windows: Windows
+) -> Iterable[Guard]:
+    """Guards for predictions that did not come true, and for those that no run can make true."""
     for objective in objectives:
         if objective.met is False and _too_few(objective) and not objective.void:
             yield Guard(
                 guard=_SURPRISE,
                 what=f"the scenario predicts {_bounds(objective)} {_name(objective)}, and {objective.measured:g} were "
-                "found: the faults did not do what they were meant to, or their timing was off",
+                f"found: {_WHY}",
             )
-    if expect.verdict is not None and _rank(found) > _rank(expect.verdict):
+    broken = [finding for finding in findings if finding.severity is Severity.VIOLATION]
+    for each in predictions(expect):
+        if each.rule is not None and not any(_shows(each, finding, windows) for finding in broken):
+            whose = f" of {_together(sorted(each.subjects))}" if each.subjects else ""
+            yield Guard(guard=_SURPRISE, what=f"the scenario predicts that {each.rule}{whose} is broken: it was not")
+    if expect.verdict is Outcome.INCONCLUSIVE:
+        what = "the scenario asks for missing evidence, which no run can pass by; say what is to be found instead"
+        yield Guard(guard=_SURPRISE, what=what)
+    elif expect.verdict is not None and _rank(found) > _rank(expect.verdict):
         yield Guard(
             guard=_SURPRISE,
-            what=f"the scenario predicts the verdict {expect.verdict}, and the rules found {found}: "
-            "the faults did not do what they were meant to, or their timing was off",
+            what=f"the scenario predicts the verdict {expect.verdict}, and the rules found {found}: {_WHY}",
         )
+
+
+def _shows(prediction: Prediction, finding: Finding, windows: Windows) -> bool:
+    if not prediction.is_about(finding.check, finding.rule):
+        return False
+    return prediction.anywhere or any(prediction.covers(row, windows) for row in finding.evidence)
 
 
 def _rank(outcome: Outcome) -> int:
     return list(Outcome).index(outcome)
-
-
-def _verdict(
-    expect: Expect,
-    found: Outcome,
-    findings: Sequence[Finding],
-    guards: Sequence[Guard],
-    objectives: Sequence[Objective],
-) -> Outcome:
-    """What stands: what was found, or pass where that and nothing else was predicted.
-
-    A predicted violation accounts for itself alone: guards and missed objectives still count.
-    """
-    surprised = any(guard.guard in (_SURPRISE, SKIPPED) for guard in guards)
-    if expect.verdict is Outcome.VIOLATION and found is Outcome.VIOLATION:
-        unpredicted = [finding for finding in findings if not predicted(expect, finding)]
-        return worst(_outcomes(unpredicted, guards, objectives))
-    if expect.verdict is found:
-        return Outcome.INCONCLUSIVE if surprised else Outcome.PASS
-    return worst([found, Outcome.INCONCLUSIVE]) if surprised else found
-
-
-def predicted(expect: Expect, finding: Finding) -> bool:
-    """Whether a scenario that predicts a violation predicts this finding.
-
-    Bounds from below on counts of anomalies name what is predicted; without any, every violation is.
-    """
-    named = [metric for metric in expect.bounds if metric in PREDICTED_BY and _wants_some(expect, metric)]
-    return not named or any(finding.check in PREDICTED_BY[metric] for metric in named)
-
-
-def _wants_some(expect: Expect, metric: str) -> bool:
-    return any((bound.min or 0) > 0 for bounds in expect.bounds[metric].values() for bound in bounds)
 
 
 def judge_bounds(expect: Expect, measures: Sequence[Measure]) -> Iterable[Objective]:

@@ -64,6 +64,8 @@ class Finding(Model):
     """Names of the timeline entries whose windows the evidence overlaps, earliest first."""
     suspects: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Known defects of the client that look the same."""
+    predicted: bool | None = None
+    """Whether the scenario predicts it, rule or figure, subject and window; None where nobody asked."""
 
 
 class Guard(Model):

@@ -5,20 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosk.expect import Expect
 from chaosk.judge import Ruling, overall, rule, worst
 from chaosk.metrics import METRICS
+from chaosk.prediction import Windows
 from chaosk.verdict import Finding, Guard, Measure, Outcome, Severity
 
 GUARD = Guard(guard="audit_missing", what="not read")
 
 
-def found(check: str = "lost", severity: Severity = Severity.VIOLATION, count: int = 1) -> Finding:
-    """A finding."""
-    return Finding(check=check, rule="A4", title="", severity=severity, count=count, evidence=())
+def found(
+    check: str = "lost", severity: Severity = Severity.VIOLATION, count: int = 1, rule: str = "A4", **where: Any
+) -> Finding:
+    """A finding, with one row of evidence where it is said where."""
+    rows = (where,) if where else ()
+    return Finding(check=check, rule=rule, title="", severity=severity, count=count, evidence=rows)
 
 
 def measure(
@@ -29,13 +33,16 @@ def measure(
     return Measure(metric=metric, subject=subject, window=window, value=value, unit=unit, censored=censored)
 
 
-def ruled(expect: dict[str, Any] | None = None, *told: Finding | Guard | Measure) -> Ruling:
+def ruled(
+    expect: dict[str, Any] | None = None, *told: Finding | Guard | Measure, windows: Windows | None = None
+) -> Ruling:
     """The ruling on what was told."""
     return rule(
         Expect.model_validate(expect or {}),
         [each for each in told if isinstance(each, Finding)],
         [each for each in told if isinstance(each, Guard)],
         [each for each in told if isinstance(each, Measure)],
+        windows or {},
     )
 
 
@@ -221,15 +228,125 @@ def test_a_bound_of_none_is_an_objective_and_no_prediction() -> None:
     assert (ruling.verdict, ruling.objectives[0].prediction) == (Outcome.DEGRADED, False)
 
 
-def test_a_predicted_violation_that_was_found_passes() -> None:
-    """``verdict: violation`` alone covers every kind of violation."""
-    ruling = ruled({"verdict": "violation"}, found())
+@pytest.mark.parametrize("named", [{"rules": ["A4"]}, {"rules": {"A4": "all"}}, {"rules": {"A4": ["loose"]}}])
+def test_a_violation_of_a_predicted_rule_passes(named: dict[str, Any]) -> None:
+    """Of the rule that is named, where it is named."""
+    ruling = ruled({"verdict": "violation", **named}, found(topic="loose"))
     assert (ruling.found, ruling.verdict) == (Outcome.VIOLATION, Outcome.PASS)
+    assert [finding.predicted for finding in ruling.findings] == [True]
 
 
 def test_fail_is_another_word_for_violation() -> None:
     """As users may write it."""
-    assert ruled({"verdict": "fail"}, found()).verdict is Outcome.PASS
+    assert ruled({"verdict": "fail", "rules": ["A4"]}, found()).verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize("word", ["violation", "fail"])
+def test_a_violation_that_is_not_named_is_not_excused(word: str) -> None:
+    """Plans of former runs say `verdict: violation` and no more: they are judged, and never pass by it."""
+    ruling = ruled({"verdict": word}, found())
+    assert (ruling.verdict, ruling.findings[0].predicted) == (Outcome.VIOLATION, False)
+
+
+def test_rules_without_a_predicted_violation_excuse_nothing() -> None:
+    """A rule that is named says which violation is predicted, not that one is."""
+    assert ruled({"rules": ["A4"]}, found()).verdict is Outcome.VIOLATION
+
+
+def test_a_rule_that_was_not_broken_as_predicted_is_inconclusive() -> None:
+    """Each rule is to be broken, where it is named: the run did not show what it was made to show."""
+    expect = {"verdict": "violation", "rules": {"A4": ["loose"], "B3": "all"}}
+    ruling = ruled(expect, found(topic="loose"))
+    assert (ruling.verdict, [guard.guard for guard in ruling.guards]) == (Outcome.INCONCLUSIVE, ["expected_outcome"])
+    assert "that B3 is broken" in ruling.guards[0].what
+    elsewhere = ruled(expect, found(topic="strict"), found("commit_skip", rule="B3", group="readers"))
+    assert elsewhere.verdict is Outcome.VIOLATION
+    assert "that A4 of loose is broken" in elsewhere.guards[0].what
+
+
+def test_a_violation_of_another_rule_than_predicted_stands() -> None:
+    """The one is named, the other is not."""
+    told = found(topic="loose"), found("poll_order", rule="B2", topic="loose")
+    assert ruled({"verdict": "violation", "rules": ["A4"]}, *told).verdict is Outcome.VIOLATION
+    assert ruled({"verdict": "violation", "rules": ["A4", "B2"]}, *told).verdict is Outcome.PASS
+
+
+LOOSE = {"verdict": "violation", "lost_records": {"loose": {"min": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("topic", "verdict"), [("loose", Outcome.PASS), ("strict", Outcome.VIOLATION), (None, Outcome.VIOLATION)]
+)
+def test_a_loss_is_predicted_in_the_topic_that_is_named(topic: str | None, verdict: Outcome) -> None:
+    """And nowhere else; of a row that names no topic nobody knows that it is of this one."""
+    where: dict[str, Any] = {"topic": topic, "partition": 0}
+    assert ruled(LOOSE, found(**where), measure("lost_records", 1.0, "loose")).verdict is verdict
+
+
+def test_a_loss_in_two_topics_is_not_excused_by_the_prediction_of_one() -> None:
+    """Whether as two findings or as two rows of one; and both are predicted by a bound on each, or on both."""
+    rows: tuple[dict[str, Any], ...] = ({"topic": "loose"}, {"topic": "strict"})
+    told = (measure("lost_records", 1.0, "loose"), measure("lost_records", 1.0, "strict"))
+    one = found(count=2).model_copy(update={"evidence": rows})
+    for losses in ([one], [found(**row) for row in rows]):
+        assert ruled(LOOSE, *losses, *told).verdict is Outcome.VIOLATION
+        for bound in ({"loose": {"min": 1}, "strict": {"min": 1}}, {"of": ["loose", "strict"], "min": 2}, {"min": 2}):
+            assert ruled({"verdict": "violation", "lost_records": bound}, *losses, *told).verdict is Outcome.PASS
+
+
+def test_a_duplicate_across_two_topics_is_of_both() -> None:
+    """It is predicted where both are."""
+    twice = found("duplicate_in_log", rule="A2", topic="loose", other_topic="strict")
+    for named in ({"duplicate_records": {"loose": {"min": 1}}}, {"rules": {"A2": ["loose"]}}):
+        assert ruled({"verdict": "violation", **named}, twice, measure("duplicate_records", 1.0, "loose")).verdict is (
+            Outcome.VIOLATION
+        )
+    both = {"verdict": "violation", "rules": {"A2": ["loose", "strict"]}}
+    assert ruled(both, twice).verdict is Outcome.PASS
+
+
+def test_what_a_group_never_got_is_predicted_of_that_group() -> None:
+    """Another group's is not."""
+    expect = {"verdict": "violation", "unseen_records": {"readers": {"min": 1}}}
+    told = measure("unseen_records", 1.0, "readers")
+    for group, verdict in (("readers", Outcome.PASS), ("others", Outcome.VIOLATION)):
+        assert ruled(expect, found("unseen", rule="A5", group=group, topic="orders"), told).verdict is verdict
+
+
+def test_a_topic_that_was_made_again_is_the_same_one() -> None:
+    """Evidence calls the one before it `loose (deleted)`."""
+    assert ruled(LOOSE, found(topic="loose (deleted)"), measure("lost_records", 1.0, "loose")).verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("began", "ended", "verdict"),
+    [
+        (10, 12, Outcome.PASS), (5, 10, Outcome.PASS), (19, None, Outcome.PASS), (20, 30, Outcome.VIOLATION),
+        (1, 9, Outcome.VIOLATION), (None, None, Outcome.VIOLATION),
+    ],
+)  # fmt: skip
+def test_a_loss_is_predicted_in_the_window_that_is_named(began: int, ended: int, verdict: Outcome) -> None:
+    """One that may have come about in it; of one without a time nobody knows."""
+    expect = {"verdict": "violation", "lost_records": {"min": 1, "during": "kill"}}
+    told = found(topic="loose", began=began, ended=ended), measure("lost_records", 1.0, "loose", "kill")
+    assert ruled(expect, *told, windows={"kill": (10, 20)}).verdict is verdict
+
+
+def test_more_than_is_predicted_at_most_is_a_violation() -> None:
+    """12 at most were predicted: the thirteenth is not, and which of them that is nobody can say."""
+    expect = {"verdict": "violation", "lost_records": {"loose": {"min": 1, "max": 12}}}
+    for count, verdict in ((12, Outcome.PASS), (13, Outcome.VIOLATION)):
+        assert ruled(expect, found(count=count, topic="loose"), measure("lost_records", count, "loose")).verdict is (
+            verdict
+        )
+
+
+def test_an_allowed_loss_is_predicted_where_it_is_named() -> None:
+    """It needs no predicted violation, and what is not named is told as not predicted."""
+    told = [found(severity=Severity.ALLOWED, topic=topic) for topic in ("loose", "other")]
+    ruling = ruled({"lost_records": {"loose": {"min": 1}}}, *told, measure("lost_records", 1.0, "loose"))
+    assert ruling.verdict is Outcome.PASS
+    assert [finding.predicted for finding in ruling.findings] == [True, False]
 
 
 def test_a_violation_of_another_kind_than_predicted_stands() -> None:
@@ -251,12 +368,12 @@ def test_records_given_again_come_of_offsets_that_went_back() -> None:
 
 def test_a_predicted_violation_on_thin_evidence_is_inconclusive() -> None:
     """The prediction accounts for the violation, not for the guard that was not met."""
-    assert ruled({"verdict": "violation"}, found(), GUARD).verdict is Outcome.INCONCLUSIVE
+    assert ruled({"verdict": "violation", "rules": ["A4"]}, found(), GUARD).verdict is Outcome.INCONCLUSIVE
 
 
 def test_a_predicted_violation_does_not_excuse_a_missed_objective() -> None:
     """Nor for an objective that was missed."""
-    expect = {"verdict": "violation", "unavailability": "20s"}
+    expect = {"verdict": "violation", "rules": ["A4"], "unavailability": "20s"}
     assert ruled(expect, found(), SLOW).verdict is Outcome.DEGRADED
 
 
@@ -268,9 +385,24 @@ def test_a_predicted_trouble_that_did_not_come_is_inconclusive(word: str) -> Non
     assert ruling.guards[0].guard == "expected_outcome"
 
 
+@pytest.mark.parametrize("guard", ["not_healed", "nothing_happened", "run_interrupted", "audit_missing"])
+@pytest.mark.parametrize("word", [None, *Outcome])
+def test_missing_evidence_is_never_predicted_away(guard: str, word: str | None) -> None:
+    """Whatever a scenario asks for, `inconclusive` above all: plans of former runs do."""
+    ruling = ruled({"verdict": word} if word else {}, Guard(guard=guard, what="it is so"))
+    assert ruling.verdict is Outcome.INCONCLUSIVE
+
+
 def test_a_predicted_degradation_passes() -> None:
     """What is degraded as predicted."""
     assert ruled({"verdict": "degraded", "unavailability": "20s"}, SLOW).verdict is Outcome.PASS
+
+
+def test_a_predicted_degradation_excuses_nothing_where_it_does_not_say_which() -> None:
+    """Of two bounds either could be meant to be missed."""
+    expect = {"verdict": "degraded", "unavailability": "20s", "lost_records": 0}
+    for lost in (0.0, 1.0):
+        assert ruled(expect, SLOW, measure("lost_records", lost)).verdict is Outcome.DEGRADED
 
 
 def test_worse_than_predicted_stands() -> None:
@@ -279,30 +411,93 @@ def test_worse_than_predicted_stands() -> None:
     assert ruled({"verdict": "pass", "unavailability": "20s"}, SLOW).verdict is Outcome.DEGRADED
 
 
-SEVERITIES = st.sampled_from(list(Severity))
+# --- whatever is expected ---------------------------------------------------------------------------------------------
 
-
-@given(
-    severities=st.lists(SEVERITIES),
-    guarded=st.booleans(),
-    predicted=st.sampled_from([None, *Outcome]),
-    outage=st.floats(0, 100),
+TOPICS, CHECKS = ("loose", "strict"), {"lost": "A4", "lost_write": "A3", "poll_order": "B2"}
+_LOST = st.fixed_dictionaries({"min": st.integers(0, 3)}, optional={"max": st.integers(3, 5)}) | st.integers(0, 4)
+EXPECTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "verdict": st.sampled_from(list(Outcome)),
+        "rules": st.lists(st.sampled_from(["A4", "A3", "B2"]), min_size=1, unique=True)
+        | st.dictionaries(
+            st.sampled_from(["A4", "B2"]),
+            st.lists(st.sampled_from(TOPICS), min_size=1, unique=True) | st.just("all"),
+            min_size=1,
+        ),
+        "lost_records": _LOST | st.dictionaries(st.sampled_from(TOPICS), _LOST, min_size=1),
+        "unavailability": st.sampled_from(["20s", {"min": "20s"}, {"max": "20s", "or": "inconclusive"}]),
+    },
 )
-def test_no_evidence_no_pass(
-    severities: list[Severity],
-    *,
-    guarded: bool,
-    predicted: Outcome | None,
-    outage: float,
+FINDINGS = st.lists(
+    st.builds(
+        lambda check, severity, topic: found(check, severity, rule=CHECKS[check], topic=topic),
+        st.sampled_from(sorted(CHECKS)),
+        st.sampled_from(list(Severity)),
+        st.sampled_from([*TOPICS, None]),
+    ),
+    max_size=4,
+)
+GUARDS = st.lists(
+    st.sampled_from(["not_healed", "nothing_happened", "run_interrupted", "step_skipped", "log_truncated"]).map(
+        lambda name: Guard(guard=name, what="so it was")
+    ),
+    max_size=2,
+)
+MEASURES = st.fixed_dictionaries(
+    {},
+    optional={
+        "unavailability": st.builds(
+            lambda value, censored: measure("unavailability", value, "writer", censored=censored),
+            st.none() | st.floats(0, 100),
+            st.booleans(),
+        ),
+        "loose": st.integers(0, 6).map(lambda count: measure("lost_records", float(count), "loose")),
+        "strict": st.integers(0, 6).map(lambda count: measure("lost_records", float(count), "strict")),
+    },
+).map(lambda told: list(told.values()))
+
+
+def named(expect: dict[str, Any], finding: Finding) -> bool:
+    """Whether an expectation names a violation: said again, as plainly as it can be."""
+    topic = finding.evidence[0]["topic"]
+    rules = expect.get("rules", [])
+    if finding.rule in rules and (
+        isinstance(rules, list) or rules[finding.rule] == "all" or topic in rules[finding.rule]
+    ):
+        return True
+    bound = expect.get("lost_records", 0)
+    if isinstance(bound, dict) and set(bound) <= set(TOPICS):
+        bound = bound.get(topic, 0)
+    least = bound["min"] if isinstance(bound, dict) else bound
+    return least > 0 and finding.check in ("lost", "lost_write")
+
+
+@settings(max_examples=1500)
+@given(EXPECTS, FINDINGS, GUARDS, MEASURES)
+def test_no_pass_on_missing_evidence_nor_on_what_nobody_named(
+    expect: dict[str, Any], findings: list[Finding], guards: list[Guard], measures: list[Measure]
 ) -> None:
-    """A pass rests neither on missing evidence nor on a violation, unless that itself was predicted."""
-    expect = {"unavailability": "20s"} | ({"verdict": predicted.value} if predicted else {})
-    told = [found(severity=severity) for severity in severities]
-    ruling = ruled(expect, *told, *([GUARD] if guarded else []), measure("unavailability", outage))
+    """All combinations of guards, findings, objectives and expectations: what keeps a run from passing keeps it so.
+
+    A guard, whichever; a violation that is not named by rule or count where it was found; an objective that is not
+    known to be met, unless it is the only one and the scenario predicts that it is missed.
+    """
+    ruling = ruled(expect, *findings, *guards, *measures)
+    broken = [each for each in findings if each.severity is Severity.VIOLATION]
+    unnamed = [each for each in broken if expect.get("verdict") != "violation" or not named(expect, each)]
+    if guards:
+        assert ruling.verdict in (Outcome.INCONCLUSIVE, Outcome.VIOLATION)
+        assert ruling.found in (Outcome.INCONCLUSIVE, Outcome.VIOLATION)
+    if unnamed:
+        assert ruling.verdict is Outcome.VIOLATION
+    if broken:
+        assert ruling.found is Outcome.VIOLATION
     if ruling.verdict is Outcome.PASS:
-        assert not guarded or predicted is Outcome.INCONCLUSIVE
-        assert Severity.VIOLATION not in severities or predicted is Outcome.VIOLATION
-        assert outage <= 20 or predicted in (Outcome.DEGRADED, Outcome.INCONCLUSIVE)
+        assert not ruling.guards
+        missed = [each for each in ruling.objectives if each.met is not True]
+        assert not missed or (expect["verdict"] == "degraded" and len(ruling.objectives) == 1)
+        assert expect.get("verdict") in (None, ruling.found)
 
 
 @given(st.permutations(list(Outcome)))

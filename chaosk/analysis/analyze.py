@@ -57,7 +57,8 @@ def conclude(
     )
     measures = sorted((m for answer in answers for m in answer.measures), key=lambda m: (m.metric, m.subject, m.window))
     guards = [*met, *(guard for answer in answers for guard in answer.guards)]
-    ruling = rule(case.plan.expect, findings, [*guards, *audited(ledger, findings, guards)], measures)
+    windows = {span.name: (span.began, span.ended) for span in case.windows}
+    ruling = rule(case.plan.expect, findings, [*guards, *audited(ledger, findings, guards)], measures, windows)
     last = max([case.record.ended, *(span.ended for span in case.phases if span.name == "audit")])
     return Verdict(
         scenario=case.plan.name,
@@ -72,7 +73,7 @@ def conclude(
         duration=round((last - case.record.began) / 1e9, 3),
         ledger=ledger,
         guards=ruling.guards,
-        findings=tuple(findings),
+        findings=ruling.findings,
         objectives=ruling.objectives,
         measures=tuple(measures),
         faults=case.acted,

@@ -17,6 +17,7 @@ from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import SEVERITIES, Found
 from chaosk.errors import AnalysisError
+from chaosk.prediction import Prediction, predictions
 from chaosk.verdict import Row
 
 SHOWN = 20
@@ -29,7 +30,7 @@ _LINE = "to_json(struct(*), map('ignoreNullFields', 'false')) AS value"
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What became of the rows of one check and severity."""
+    """What became of the rows of one check and severity that the same predictions of the scenario are about."""
 
     severity: str
     count: int
@@ -41,15 +42,22 @@ class Summary:
     """The faults whose windows the rows overlap, earliest first."""
 
 
+_PREDICTABLE = ("violation", "allowed")
+_Kind = tuple[str, tuple[bool, ...]]
+"""A severity, and by prediction whether it is about the row."""
+
+
 @dataclass(slots=True)
 class _Tally:
     """Summaries as they come together, line by line."""
 
     events: Events
-    counts: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-    reasons: dict[str, set[str]] = field(default_factory=dict)
-    faults: dict[str, set[str]] = field(default_factory=dict)
+    predicted: tuple[Prediction, ...] = ()
+    """What the scenario predicts of this check."""
+    counts: dict[_Kind, int] = field(default_factory=dict)
+    rows: dict[_Kind, list[Row]] = field(default_factory=dict)
+    reasons: dict[_Kind, set[str]] = field(default_factory=dict)
+    faults: dict[_Kind, set[str]] = field(default_factory=dict)
 
     def told(self, line: str) -> str:
         """The line for people: a place in a topic that was made again since is named as such."""
@@ -65,33 +73,40 @@ class _Tally:
     def add(self, line: str) -> None:
         row: dict[str, Any] = json.loads(line)
         severity, reason = str(row.pop("severity")), row.pop("reason")
-        self.counts[severity] = self.counts.get(severity, 0) + 1
-        shown = self.rows.setdefault(severity, [])
+        kind = (severity, self._about(row) if severity in _PREDICTABLE else ())
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        shown = self.rows.setdefault(kind, [])
         if len(shown) < SHOWN:
             shown.append(_cells(row))
         if reason:
-            self.reasons.setdefault(severity, set()).add(str(reason))
+            self.reasons.setdefault(kind, set()).add(str(reason))
         overlapped = self.events.case.overlapped(row["began"], row["ended"])
-        self.faults.setdefault(severity, set()).update(overlapped)
+        self.faults.setdefault(kind, set()).update(overlapped)
+
+    def _about(self, row: dict[str, Any]) -> tuple[bool, ...]:
+        if not self.predicted:
+            return ()
+        windows = {span.name: (span.began, span.ended) for span in self.events.case.windows}
+        return tuple(each.covers(row, windows) for each in self.predicted)
 
     def summaries(self) -> tuple[Summary, ...]:
         order = [fault.name for fault in self.events.case.faults]
         return tuple(
             Summary(
-                severity=severity,
-                count=self.counts[severity],
-                rows=tuple(self.rows[severity]),
-                reasons=tuple(sorted(self.reasons.get(severity, ()))),
-                faults=tuple(sorted(self.faults[severity], key=order.index)),
+                severity=kind[0],
+                count=self.counts[kind],
+                rows=tuple(self.rows[kind]),
+                reasons=tuple(sorted(self.reasons.get(kind, ()))),
+                faults=tuple(sorted(self.faults[kind], key=order.index)),
             )
-            for severity in SEVERITIES
-            if severity in self.counts
+            for kind in sorted(self.counts, key=lambda kind: (SEVERITIES.index(kind[0]), kind[1]))
         )
 
 
 def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tuple[Summary, ...], Found]:
     """Write every row to ``evidence/<name>.jsonl``, the worst first, then by the check's order; sum them up."""
-    tally = _Tally(events)
+    told = predictions(events.case.plan.expect)
+    tally = _Tally(events, tuple(each for each in told if each.is_about(name, check.rule)))
     lines = rows.orderBy(F.expr(_RANK), *check.order).select(F.expr(_LINE))
     first = [str(row["value"]) for row in lines.limit(AT_ONCE + 1).collect()]
     many = len(first) > AT_ONCE

@@ -87,7 +87,7 @@ def _stop_conditions() -> Any:  # noqa: ANN401 - an annotation and a default
 
 
 def _expect_shape() -> type[Model]:
-    own = {name: _field(Expect.model_fields[name]) for name in ("verdict", "errors")}
+    own = {name: _field(Expect.model_fields[name]) for name in ("verdict", "rules", "errors")}
     bounds = {name: (_bounds(metric), Field(default=None, description=metric.says)) for name, metric in METRICS.items()}
     return _model("Expect", summary(Expect), {**own, **bounds}, like=(Expect,))
 

@@ -61,6 +61,8 @@ def _finding(finding: Finding, verdict: Verdict) -> str:
 
 def is_predicted(finding: Finding, verdict: Verdict) -> bool:
     """Whether the scenario said that this would be found: by a count of it, or by the outcome."""
+    if finding.predicted is not None:
+        return finding.predicted
     metric = _COUNTED.get(finding.check)
     counted = any(o.prediction and o.met and o.metric == metric for o in verdict.objectives)
     by_outcome = finding.severity is Severity.VIOLATION and verdict.expected is Outcome.VIOLATION

@@ -1,0 +1,133 @@
+"""What a scenario predicts to be found wrong, by count or by rule, and where: nothing else is excused by it.
+
+``lost_records: {loose: {min: 1}}`` names a figure and a topic, ``rules: {B3: [readers]}`` a rule and a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from chaosk.bounds import Bound
+from chaosk.expect import Expect
+from chaosk.metrics import METRICS
+
+RULES = (
+    "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A10", "A11", "A13", "A14", "A15", "A16",
+    "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B10", "B11",
+    "C1", "C2", "C3", "C4", "C5", "C6",
+)  # fmt: skip
+"""The rules that can be broken, by the ids that findings carry; the others measure, or are told under one of these."""
+
+_LOSS = (
+    "lost", "lost_write", "inconsistent_offset", "truncation_after_ack", "end_offset_regression", "stale_append",
+    "leader_epoch_regression",
+)  # fmt: skip
+PREDICTED_BY = {
+    "lost_records": _LOSS,
+    "lost_share": _LOSS,
+    "duplicate_records": ("duplicate_in_log",),
+    "duplicate_share": ("duplicate_in_log",),
+    "reordered_records": ("send_order",),
+    "redelivered_records": ("redelivery", "commit_regression", "reset_jump"),
+    "redelivered_share": ("redelivery", "commit_regression", "reset_jump"),
+    "unseen_records": ("unseen", "poll_skip", "commit_skip"),
+    "skipped_records": ("commit_skip", "unseen", "poll_skip"),
+    "swallowed_records": ("swallowed",),
+    "failed_records": (),
+    "uncertain_records": (),
+}  # fmt: skip
+"""Metrics that measure what went wrong, and the checks whose findings a bound from below on them predicts.
+
+A log that was cut back ends too early and gives its offsets again, who is not given a record was skipped, and who is
+given records again although they were committed began at an offset that had gone back: those findings have the same
+root as the predicted one.
+"""
+NAMING = tuple(metric for metric, checks in PREDICTED_BY.items() if checks)
+"""Metrics that name a violation, where they are bounded from below."""
+
+Windows = Mapping[str, tuple[int, int]]
+"""By name, from when until when, monotonic nanoseconds."""
+RowLike = Mapping[str, object]
+_COLUMNS = {
+    "topic": ("topic", "other_topic"),
+    "group": ("group",),
+    "probe": ("probe", "producer", "other"),
+    "reader": ("reader",),
+}
+"""By kind of subject the columns of evidence that name one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One thing that is predicted: findings of some checks, or of a rule, of some subjects, in a window."""
+
+    metric: str | None = None
+    """The figure that names it, and its bound; None where a rule does."""
+    subject: str = ""
+    bound: Bound | None = None
+    rule: str | None = None
+    subjects: frozenset[str] = frozenset()
+    """Whose; empty for anybody's."""
+
+    @property
+    def window(self) -> str:
+        """When; ``run`` for whenever."""
+        return "run" if self.bound is None else self.bound.during
+
+    def is_about(self, check: str, rule: str) -> bool:
+        """Whether findings of a check that judges a rule are what it is about."""
+        return rule == self.rule if self.metric is None else check in PREDICTED_BY[self.metric]
+
+    def covers(self, row: RowLike, windows: Windows) -> bool:
+        """Whether a row of evidence is of its subjects and in its window; what the row does not tell is not covered."""
+        return self._is_whose(row) and self._is_when(row, windows)
+
+    @property
+    def anywhere(self) -> bool:
+        """Whether it names neither subjects nor a window."""
+        return not self.subjects and self.window == "run"
+
+    def _is_whose(self, row: RowLike) -> bool:
+        if not self.subjects:
+            return True
+        if self.metric is not None:
+            named = _named(row, METRICS[self.metric].subject)
+            return bool(named) and named <= self.subjects
+        # of a rule any kind of subject may be named: each kind of which one is named has no others
+        every = [named for kind in _COLUMNS if (named := _named(row, kind))]
+        return any(named & self.subjects for named in every) and all(
+            named <= self.subjects or not named & self.subjects for named in every
+        )
+
+    def _is_when(self, row: RowLike, windows: Windows) -> bool:
+        if self.window == "run":
+            return True
+        times = [time for time in (row.get("began"), row.get("ended")) if isinstance(time, int)]
+        span = windows.get(self.window)
+        return span is not None and bool(times) and min(times) < span[1] and max(times) >= span[0]
+
+
+def predictions(expect: Expect) -> tuple[Prediction, ...]:
+    """Everything that is predicted to be found wrong: by bounds from below on counts of it, and by rules."""
+    return (*_by_figures(expect), *_by_rules(expect))
+
+
+def _by_figures(expect: Expect) -> Iterator[Prediction]:
+    for metric, subjects in sorted(expect.bounds.items()):
+        for subject, bounds in sorted(subjects.items()) if metric in NAMING else ():
+            for bound in bounds:
+                if (bound.min or 0) > 0:
+                    whose = frozenset(bound.of or ((subject,) if subject else ()))
+                    yield Prediction(metric=metric, subject=subject, bound=bound, subjects=whose)
+
+
+def _by_rules(expect: Expect) -> Iterator[Prediction]:
+    for rule, subjects in sorted(expect.rules.items()):
+        yield Prediction(rule=rule, subjects=frozenset(subjects))
+
+
+def _named(row: RowLike, kind: str) -> frozenset[str]:
+    """The subjects of a kind that a row names; a topic that was deleted and made again is the same one."""
+    values = (row.get(column) for column in _COLUMNS[kind])
+    return frozenset(value.partition(" (")[0] for value in values if isinstance(value, str) and value)

@@ -125,7 +125,7 @@ def _surprises(
             )
     broken = [finding for finding in findings if finding.severity is Severity.VIOLATION]
     for each in predictions(expect):
-        if each.rule is not None and not any(_shows(each, finding, windows) for finding in broken):
+        if each.rule is not None and each.must and not any(_shows(each, finding, windows) for finding in broken):
             whose = f" of {_together(sorted(each.subjects))}" if each.subjects else ""
             yield Guard(guard=_SURPRISE, what=f"the scenario predicts that {each.rule}{whose} is broken: it was not")
     if expect.verdict is Outcome.INCONCLUSIVE:

@@ -207,3 +207,48 @@ _ALL = (
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
 """By name."""
+
+_SENDS = (
+    "availability", "latency_p50", "latency_p99", "latency_max", "acknowledgements", "acknowledged_records",
+    "failed_records", "uncertain_records",
+)  # fmt: skip
+_READS = ("end_to_end_p99", "end_to_end_max", "realtime_lag_p99", "realtime_lag_max")
+_WATCHED = ("client_errors", "unexpected_errors", "missing_errors")
+_LIVES = ("start_time", "close_time")
+_CONNECTIONS = tuple(name for name in METRICS if name.startswith("connections_"))
+BY_KIND = {
+    "produce": ("unavailability", "unavailable_total", "rate", "throughput", *_SENDS, *_LIVES, *_WATCHED),
+    "consume": ("unavailability", "unavailable_total", "rate", "throughput", "deliveries", *_READS, *_LIVES, *_WATCHED),
+    "transform": ("throughput", "deliveries", *_LIVES, *_WATCHED),
+    "health_check": (*(name for name in METRICS if name.startswith("connect_")), *_WATCHED),
+    "call": (
+        "call_time_p50", "call_time_max", "call_unavailability", "calls_answered", "calls_failed", "answers",
+        *_LIVES, *_WATCHED,
+    ),
+}  # fmt: skip
+"""By kind of probe the figures that it has; those of its connections where they are watched (``CONNECTIONS``)."""
+CONNECTIONS = frozenset(_CONNECTIONS)
+OF_SUBSCRIBERS = frozenset(
+    (
+        "rebalance_time", "assignment_time", "join_time", "rebalances", "new_generations", "unnecessary_rebalances",
+        "moved_partitions",
+    )
+)  # fmt: skip
+"""Figures of groups whose members are given partitions by the group; whoever assigns its own has none."""
+OF_COMMITTERS = frozenset(("skipped_records", "swallowed_records"))
+"""Figures of groups that commit: who never does passes nothing over."""
+OF_WRITTEN = frozenset(
+    ("lost_records", "lost_share", "lost_span", "duplicate_records", "duplicate_share", "reordered_records")
+)
+"""Figures of topics that a probe writes to."""
+ALIKE = (
+    ("latency_p99", "end_to_end_p99", "realtime_lag_p99", "connect_latency_p99", "call_time_max"),
+    ("latency_max", "end_to_end_max", "realtime_lag_max", "connect_latency_max", "call_time_max"),
+    ("latency_p50", "connect_latency_p50", "call_time_p50", "end_to_end_p99"),
+    ("unavailability", "unavailable_total", "connect_unavailability", "call_unavailability", "start_time"),
+    ("availability", "connect_availability", "unavailability", "call_unavailability"),
+    ("acknowledgements", "acknowledged_records", "deliveries", "answers", "calls_answered", "connect_availability"),
+    ("throughput", "rate", "calls_answered", "connect_availability"),
+    ("failed_records", "uncertain_records", "calls_failed", "client_errors"),
+)
+"""Figures that say much the same of different kinds of probes: what one kind has not, another of its row may be."""

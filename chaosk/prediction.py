@@ -69,6 +69,8 @@ class Prediction:
     rule: str | None = None
     subjects: frozenset[str] = frozenset()
     """Whose; empty for anybody's."""
+    must: bool = True
+    """Whether the run shows nothing without it; a figure's own bound says so."""
 
     @property
     def window(self) -> str:
@@ -123,8 +125,8 @@ def _by_figures(expect: Expect) -> Iterator[Prediction]:
 
 
 def _by_rules(expect: Expect) -> Iterator[Prediction]:
-    for rule, subjects in sorted(expect.rules.items()):
-        yield Prediction(rule=rule, subjects=frozenset(subjects))
+    for rule, whose, must in () if expect.rules is None else expect.rules.every:
+        yield Prediction(rule=rule, subjects=whose, must=must)
 
 
 def _named(row: RowLike, kind: str) -> frozenset[str]:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from chaosk.bounds import BOUND_KEYS, Bound
+from chaosk.bounds import BOUND_KEYS
 from chaosk.conditions._contract import Condition
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
+from chaosk.document.expectations import expectations
 from chaosk.document.nodes import Path, spell
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
-from chaosk.expectederrors import KNOWN
 from chaosk.expression import ExpressionError, inside, parse_condition, parse_target
-from chaosk.metrics import METRICS, WINDOWS
+from chaosk.metrics import WINDOWS
 from chaosk.model import Model
 from chaosk.nearest import instead
 from chaosk.registry import name_of
 from chaosk.scenario import After, Entry
 from chaosk.steps._contract import Step
 from chaosk.steps.create_partitions import CreatePartitions
+from chaosk.steps.set_topic_config import SetTopicConfig
 from chaosk.steps.start_probe import StartProbe
+from chaosk.steps.wait import Wait
 from chaosk.targets._contract import Target
+from chaosk.topicsettings import RELEASES, SETTINGS, refusal
 
 _OF_PROBES = frozenset({"group", "transactional_id"})
 """Fields of steps and targets whose values are names that probes give."""
@@ -52,7 +55,7 @@ def _every(draft: Draft) -> Iterator[Found]:
             yield from _entry(draft, place, entry)
     for place, rule in draft.rules.items():
         yield from _referring(draft, ("stop_conditions", place, name_of(type(rule))), rule, frozenset(draft.topics))
-    yield from _expect(draft)
+    yield from expectations(draft)
     yield from unsafe(draft)
 
 
@@ -84,20 +87,64 @@ def _names(draft: Draft) -> Iterator[Found]:
 
 
 def _topics(draft: Draft) -> Iterator[Found]:
-    most = draft.cluster.brokers.max if draft.cluster is not None else None
+    yield from _colliding(draft)
     for name, topic in draft.topics.items():
         if topic is None:
             continue
-        if most is not None and topic.replication_factor > most:
-            what = f"replication_factor {topic.replication_factor} on at most {most} brokers (cluster.brokers)"
-            yield draft.at(("topics", name, "replication_factor"), f"{what}; write replication_factor: {most}")
+        yield from _replicas(draft, name, topic.replication_factor)
+        path: Path = ("topics", name, "config")
+        yield from _settings(draft, path, topic.config)
         in_sync = topic.config.get("min.insync.replicas")
         if isinstance(in_sync, int) and in_sync > topic.replication_factor:
             what = (
                 f"more than the replication_factor {topic.replication_factor}: nothing could be written with acks=all"
             )
-            path: Path = ("topics", name, "config", "min.insync.replicas")
-            yield draft.at(path, f"{what}; write at most {topic.replication_factor}")
+            yield draft.at((*path, "min.insync.replicas"), f"{what}; write at most {topic.replication_factor}")
+
+
+def _colliding(draft: Draft) -> Iterator[Found]:
+    """Topics that a broker does not make: names of no topic, and those that are one in the names of its metrics."""
+    taken = {name.replace(".", "_"): name for name in sorted(INTERNAL_TOPICS)}
+    for name in draft.topics:
+        first = taken.setdefault(name.replace(".", "_"), name)
+        if name in (".", ".."):
+            yield draft.at_key(("topics", name), f"{name!r} is the name of no topic; choose another name")
+        elif first != name:
+            what = (
+                f"a broker refuses it beside {first!r}: in Kafka's metrics both have one name, as . and _ are the same"
+            )
+            yield draft.at_key(("topics", name), f"{what} there; choose another name")
+
+
+def _replicas(draft: Draft, topic: str, factor: int) -> Iterator[Found]:
+    """A topic with more replicas than there are brokers, or need be by what is asked of the cluster."""
+    if draft.cluster is None:
+        return
+    asked, path = draft.cluster.brokers, ("topics", topic, "replication_factor")
+    if asked.max is not None and factor > asked.max:
+        what = f"replication_factor {factor} on at most {asked.max} brokers (cluster.brokers)"
+        yield draft.at(path, f"{what}; write replication_factor: {asked.max}")
+    elif factor > asked.min:
+        what = f"replication_factor {factor}, and no more than {asked.min} brokers are asked for (cluster.brokers)"
+        yield draft.at(path, f"{what}; write at most {asked.min}, or cluster: {{brokers: {{min: {factor}}}}}")
+
+
+def _settings(draft: Draft, path: Path, config: Mapping[str, object]) -> Iterator[Found]:
+    """Settings of a topic that no broker that the scenario may run on takes."""
+    releases = _releases(draft)
+    for setting, value in config.items():
+        if (why := refusal(setting, value, releases)) is not None:
+            place = (*path, setting)
+            unknown = setting not in {name for release in releases for name in SETTINGS[release]}
+            yield draft.at_key(place, why) if unknown else draft.at(place, why)
+
+
+def _releases(draft: Draft) -> frozenset[int]:
+    """Which releases of Kafka the scenario may run on, by what it asks of the cluster."""
+    shape = draft.cluster
+    if shape is not None and shape.versions:
+        return frozenset(int(version.partition(".")[0]) for version in shape.versions) & RELEASES or RELEASES
+    return frozenset({3}) if shape is not None and shape.mode == "zookeeper" else RELEASES
 
 
 def _entry(draft: Draft, place: int, entry: Entry) -> Iterator[Found]:
@@ -106,11 +153,27 @@ def _entry(draft: Draft, place: int, entry: Entry) -> Iterator[Found]:
     yield from _triggers(draft, path, place, entry)
     if entry.lasts is not None and not entry.step.lasting:
         yield draft.at_key((*path, "for"), f"{entry.kind} leaves nothing that could be undone; remove `for`")
+    yield from _lengths(draft, path, entry)
+    if isinstance(entry.step, SetTopicConfig):
+        yield from _settings(draft, (*step, "config"), entry.step.config)
     yield from _referring(draft, step, entry.step, frozenset(draft.topics) | INTERNAL_TOPICS)
     for text in dict.fromkeys(entry.step.targets()):
         yield from _expression(draft, draft.holds(step, text), text, parse_target)
     if entry.when is not None:
         yield from _expression(draft, (*path, "when"), entry.when, parse_condition)
+
+
+def _lengths(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
+    """Times of nothing: a fault that is undone at once, a condition that nobody waits for, a wait that waits not."""
+    if entry.lasts == 0:
+        yield draft.at(
+            (*path, "for"), "0s: undone before anybody could feel it; write how long it lasts, like for: 10s"
+        )
+    if entry.timeout == 0:
+        yield draft.at((*path, "timeout"), "0s: nobody waits for `when` then; write how long it may take, like 60s")
+    if isinstance(entry.step, Wait) and entry.step.duration == 0 and entry.when is None:
+        what = "0s: waits for nothing; write how long, like duration: 10s, or `when:` a condition"
+        yield draft.at((*path, entry.kind, "duration"), what)
 
 
 def _triggers(draft: Draft, path: Path, place: int, entry: Entry) -> Iterator[Found]:
@@ -198,33 +261,3 @@ def _most_partitions(draft: Draft, topic: str) -> int | None:
     steps = (entry.step for entry in draft.entries if entry is not None)
     added = (step.count for step in steps if isinstance(step, CreatePartitions) and step.topic == topic)
     return None if shape is None else max([shape.partitions, *added])
-
-
-def _expect(draft: Draft) -> Iterator[Found]:
-    subjects = {
-        "probe": draft.probes, "topic": draft.topics, "fault": draft.names, "group": draft.groups
-    }  # fmt: skip
-    for name, bounds in draft.expect.bounds.items():
-        noun = METRICS[name].subject
-        for subject, several in bounds.items():
-            path: Path = ("expect", name, *((subject,) if subject else ()))
-            for each in (subject, *(each for bound in several for each in bound.of)):
-                if each and each not in subjects[noun] and not (noun == "fault" and draft.named(each)):
-                    advice = instead(each, draft.written_names if noun == "fault" else subjects[noun])
-                    what = f"there is no {noun} {each!r} to measure the {name} of; {advice}"
-                    yield draft.at_key(path, what) if each == subject else draft.at(draft.holds(path, each), what)
-            yield from _windows(draft, path, several)
-    for probe, expected in draft.expect.errors.items():
-        path = ("expect", "errors", probe)
-        if probe not in draft.probes:
-            advice = instead(probe, draft.probes)
-            yield draft.at_key(path, f"there is no probe {probe!r} to meet errors; {advice}")
-        for name in sorted(expected.known - KNOWN):
-            yield draft.at(draft.holds(path, name), f"librdkafka has no error {name!r}; {instead(name, KNOWN)}")
-
-
-def _windows(draft: Draft, path: Path, bounds: Iterable[Bound]) -> Iterator[Found]:
-    for bound in bounds:
-        if bound.during not in WINDOWS and not draft.named(bound.during):
-            advice = instead(bound.during, (*WINDOWS, *draft.written_names))
-            yield draft.at(draft.holds(path, bound.during), f"there is no window {bound.during!r}; {advice}")

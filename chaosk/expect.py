@@ -20,7 +20,7 @@ from chaosk.nearest import instead
 from chaosk.verdict import Outcome
 
 _WORDS = {"fail": Outcome.VIOLATION, **{outcome.value: outcome for outcome in Outcome}}
-PREDICTABLE = tuple(sorted(word for word, outcome in _WORDS.items() if outcome is not Outcome.INCONCLUSIVE))
+PREDICTABLE = sorted(word for word, outcome in _WORDS.items() if outcome is not Outcome.INCONCLUSIVE)
 """The words that a scenario may predict a verdict by: that evidence will be missing is nothing to be tested."""
 
 

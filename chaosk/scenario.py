@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from chaosk import registry
+from chaosk.after import After
 from chaosk.allow import Allow
 from chaosk.bounds import Bound
 from chaosk.expect import Expect
@@ -95,24 +96,6 @@ class ClusterShape(Model):
     """Versions of Kafka that a lab has installed, the first of them in use; a cluster of your own is asked by steps."""
     config: dict[str, Scalar] = Field(default_factory=dict)
     """Settings that every broker must have, like ``auto.leader.rebalance.enable: true``; a lab is put up with them."""
-
-
-class After(Model):
-    """The trigger ``after``: another entry got somewhere, plus a delay."""
-
-    entry: Name
-    is_: Annotated[Literal["applied", "healed", "done"], Field(alias="is")] = "done"
-    """``applied`` (its effect is verified), ``healed`` (its undo is), ``done`` (whichever ends it)."""
-    delay: Duration = 0.0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short(cls, value: object) -> object:
-        return {"entry": value} if isinstance(value, str) else value
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [{"type": "string", "minLength": 1}, super().__get_pydantic_json_schema__(core, handler)]}
 
 
 class Entry(Model):

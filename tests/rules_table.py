@@ -26,7 +26,7 @@ RULES = {
     "B6": "commit regression", "B7": "offset reset jump", "B8": "double ownership", "B9": "stuck consumer",
     "B10": "stuck last stable offset", "B11": "abort rewind",
     "C1": "zombie write", "C2": "late write", "C3": "torn transaction", "C4": "exactly-once pipeline",
-    "C5": "fenced late",
+    "C5": "fenced late", "C6": "success of who must fail",
     "D1": "produce unavailability", "D2": "consume unavailability", "D3": "outcomes and availability",
     "D4": "latency and lag", "D5": "recovery", "D6": "election", "D7": "rebalances", "D8": "extent of a loss",
     "D9": "connections", "D10": "replication", "D11": "uncommitted records", "D12": "client errors",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import Case, Span
+from chaosk.analysis.failing import failing
 from chaosk.analysis.histograms import Histograms, total
 from chaosk.verdict import Guard
 
@@ -47,12 +48,22 @@ def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
     for probe, kind in sorted(kinds.items()):
         success, attempt = _MISSING[kind]
         for window in _lasting(case):
-            if not _ran_through(case, probe, window) or _frozen(case, probe, window):
+            if (
+                _is_to_fail(case, probe, window)
+                or not _ran_through(case, probe, window)
+                or _frozen(case, probe, window)
+            ):
                 continue
             during = window.name not in ("baseline", "after_heal")
             missing = attempt if during else success
             if not total(progress, _TELLING[kind, during], probe, window.name):
                 yield Guard(guard="no_progress", what=f"{probe}: not one {missing} in the window {window.name}")
+
+
+def _is_to_fail(case: Case, probe: str, window: Span) -> bool:
+    """Whether the probe is meant to fail in the window, or in a part of it: what it tries is for C6 to judge."""
+    span = failing(case).get(probe)
+    return span is not None and span.began < window.ended and window.began < span.ended
 
 
 def _lasting(case: Case) -> Iterator[Span]:

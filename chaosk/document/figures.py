@@ -32,7 +32,14 @@ def _is_known(draft: Draft, metric: Metric) -> bool:
     """Whether all that may have the figure could be read."""
     if metric.subject == "fault":
         return not draft.unsure and None not in draft.entries
+    if metric.name in OF_WRITTEN and not all(topic in draft.topics for topic in _written(draft)):
+        return False
     return None not in draft.probes.values()
+
+
+def _written(draft: Draft) -> set[str]:
+    """The topics that probes write to."""
+    return {topic for probe in draft.probes.values() if probe is not None for topic in _writes(probe)}
 
 
 def _having(draft: Draft, metric: Metric) -> Iterator[str]:
@@ -40,7 +47,7 @@ def _having(draft: Draft, metric: Metric) -> Iterator[str]:
     if metric.subject == "probe":
         yield from (name for name, probe in probes.items() if metric.name in figures(probe))
     elif metric.subject == "topic":
-        written = {topic for probe in probes.values() for topic in _writes(probe)}
+        written = _written(draft)
         yield from (name for name in draft.topics if name in written or metric.name not in OF_WRITTEN)
     elif metric.subject == "group":
         yield from (group for probe in probes.values() for group in _groups(probe) if _counts(probe, metric.name))

@@ -9,6 +9,7 @@ from chaosk.bounds import BOUND_KEYS
 from chaosk.conditions._contract import Condition
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.expectations import expectations
+from chaosk.document.failing import must_fail
 from chaosk.document.nodes import Path, spell
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
@@ -47,6 +48,7 @@ def _every(draft: Draft) -> Iterator[Found]:
         if probe is not None:
             path: Path = ("probes", name, *_single_key(draft, name))
             yield from _referring(draft, path, probe, frozenset(draft.topics))
+            yield from must_fail(draft, path, name, probe)
             if probe.started_by == "step" and not _started(draft, name):
                 what = f"nothing starts it; write `start_probe: {{probe: {name}}}` in the timeline, or remove this"
                 yield draft.at((*path, "started_by"), what)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from chaosk.cluster.live import ProbeState
 from chaosk.model import Model
+from chaosk.mustfail import MustFail
 
 Address = tuple[str, int]
 """Host and port."""
@@ -63,6 +64,9 @@ class Probe(Model, ABC):
 
     started_by: Literal["run", "step"] = "run"
     """``run``: before the baseline. ``step``: not before a ``start_probe``, and then at once, whatever there is."""
+
+    must_fail: MustFail | None = None
+    """When nothing it tries may succeed: ``always``, ``fenced``, or from an entry on, like ``{after: twice}``."""
 
     @abstractmethod
     def topics(self) -> tuple[str, ...]:

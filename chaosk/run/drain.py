@@ -17,11 +17,13 @@ def behind(probes: Mapping[str, Probe], states: Iterable[ProbeState], ends: Mapp
     """Groups (or probes without one) that still have something to read, or may have.
 
     ``ends``: by topic the sum of the ends of its partitions, where they are known. A group of which no probe runs is
-    not waited for.
+    not waited for, nor are probes that must fail to the end.
     """
     by_name = {state.probe: state for state in states}
     groups: dict[str, list[str]] = {}
     for name, probe in probes.items():
+        if probe.must_fail is not None and probe.must_fail.until is None:
+            continue
         if probe.topics() and not probe.writes and name in by_name and by_name[name].running:
             groups.setdefault(next(iter(probe.groups()), name), []).append(name)
     return tuple(

@@ -32,7 +32,7 @@ Place = tuple[str, int]
 def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading.Event) -> None:
     """Start every probe that no step is to start, and wait until all but standbys make progress.
 
-    Raises StepError if one does not, or dies.
+    Those that must always fail are not waited for. Raises StepError if one does not, or dies.
     """
     for name, probe in probes.items():
         if probe.started_by == "run":
@@ -40,15 +40,22 @@ def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading
 
     def ready() -> bool:
         look()
-        return bool(crew.dead()) or all(state.ok > 0 or state.standby for state in crew.states())
+        return bool(crew.dead()) or not _idle(crew, probes)
 
     done = wait_for(ready, WARM_WITHIN, stop)
     if dead := crew.dead():
         words = "; ".join(end.last_words for end in crew.ends() if end.probe in dead)
         raise StepError(f"{', '.join(dead)}: died before the timeline began: {words}")
     if not done:
-        idle = ", ".join(state.probe for state in crew.states() if state.ok == 0 and not state.standby)
+        idle = ", ".join(_idle(crew, probes))
         raise StepError(f"{idle}: made no progress within {WARM_WITHIN:g} s, before any fault")
+
+
+def _idle(crew: Crew, probes: Mapping[str, Probe]) -> tuple[str, ...]:
+    """The probes that have made no progress, and are to make some."""
+    hopeless = {name for name, probe in probes.items() if probe.must_fail is not None and probe.must_fail.always}
+    states = (state for state in crew.states() if state.probe not in hopeless)
+    return tuple(state.probe for state in states if state.ok == 0 and not state.standby)
 
 
 def drain(

@@ -49,7 +49,7 @@ def test_set_changes_a_variable(tmp_path: Path) -> None:
 
 def test_fail_is_a_word_for_violation(tmp_path: Path) -> None:
     """The outcome can be predicted in the word that people use."""
-    document = spoil(SCENARIO, "  recovery: 30s", "  verdict: fail")
+    document = spoil(SCENARIO, "  recovery: 30s", "  verdict: fail\n  rules: [A4]")
     assert load_scenario(written(tmp_path, document)).expect.verdict is Outcome.VIOLATION
 
 

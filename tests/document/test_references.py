@@ -220,3 +220,115 @@ def test_complaints_find_the_nearest_place() -> None:
     assert made.holds(("timeline", 2), "nowhere") == ("timeline", 2)
     assert isinstance(descend(root, ("settle",)), Scalar)
     assert not made.written(("timeline", 1, "for"))
+
+
+REFUSED = {
+    "a fault of no time": ("    for: 5s", "    for: 0s", "timeline[2].for", "write how long it lasts"),
+    "a condition that nobody waits for": ("timeout: 60s", "timeout: 0s", "timeline[1].timeout", "write how long"),
+    "a wait of no time": (
+        "wait: {duration: 1s}", "wait: {duration: 0s}", "timeline[3].entries[1].wait.duration", "waits for nothing",
+    ),
+    "a setting that Kafka does not know": (
+        "{min.insync.replicas: 2}", "{min.insync.replica: 2}", "topics.orders.config.min.insync.replica",
+        "did you mean 'min.insync.replicas'?",
+    ),
+    "a value that a broker refuses": (
+        "{min.insync.replicas: 2}", "{retention.ms: -2}", "topics.orders.config.retention.ms", "number from -1 up",
+    ),
+    "one that a step sets": (
+        "elect_leader: {topic: orders, election: preferred}",
+        "set_topic_config: {topic: orders, config: {segment.ms: 0}}",
+        "timeline[1].set_topic_config.config.segment.ms", "whole number from 1 up",
+    ),
+    "names that are one in Kafka's metrics": (
+        "topics:\n", "topics:\n  a.b: {}\n  a_b: {}\n", "topics.a_b", "in Kafka's metrics both have one name",
+    ),
+    "a name like Kafka's own there": (
+        "topics:\n", "topics:\n  ._consumer_offsets: {}\n", "topics.._consumer_offsets", "beside '__consumer_offsets'",
+    ),
+    "a name of no topic": ("topics:\n", "topics:\n  ..: {}\n", "topics...", "the name of no topic"),
+    "more replicas than brokers": (
+        "replication_factor: 3", "replication_factor: 4", "topics.orders.replication_factor",
+        "write replication_factor: 3",
+    ),
+    "more than are asked for": (
+        "cluster:\n  brokers: 3\n", "cluster:\n  brokers: {min: 2}\n", "topics.orders.replication_factor",
+        "write at most 2, or cluster: {brokers: {min: 3}}",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "path", "says"), REFUSED.values(), ids=REFUSED)
+def test_what_kafka_or_time_refuses_is_one_problem(tmp_path: Path, old: str, new: str, path: str, says: str) -> None:
+    """At its place, with what to write instead."""
+    with pytest.raises(DocumentError) as caught:
+        load_scenario(written(tmp_path, spoil(SCENARIO, old, new)))
+    assert [problem.path for problem in caught.value.problems] == [path]
+    assert says in caught.value.problems[0].what
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("wait: {duration: 1s}", "when: isr_full(orders)\n        wait: {duration: 0s}"),
+        ("topics:\n", "topics:\n  a.b: {}\n  a.c: {}\n"),
+        ("{min.insync.replicas: 2}", "{segment.bytes: 20000}"),
+        ("cluster:\n  brokers: 3\n", "cluster:\n  brokers: {min: 3}\n"),
+    ],
+)
+def test_their_near_misses_are_right(tmp_path: Path, old: str, new: str) -> None:
+    """A wait of no time behind a condition, names of their own, what one release takes."""
+    document = spoil(SCENARIO, old, new)
+    if "when: isr_full(orders)\n        wait" in new:
+        document = spoil(document, "- after: {entry: again, is: healed}\n        when", "- when")
+    assert load_scenario(written(tmp_path, document)).timeline
+
+
+def test_a_setting_is_held_against_the_release_that_is_asked_for(tmp_path: Path) -> None:
+    """4.2 does not take segments as short as 3.9 does."""
+    small = spoil(SCENARIO, "{min.insync.replicas: 2}", "{segment.bytes: 20000}")
+    for shape, right in (("mode: zookeeper", True), ("versions: [3.9.2]", True), ("versions: [4.2.0]", False)):
+        path = written(tmp_path, spoil(small, "  brokers: 3\n", f"  brokers: 3\n  {shape}\n"))
+        if right:
+            assert load_scenario(path).topics
+        else:
+            with pytest.raises(DocumentError, match="from 1048576"):
+                load_scenario(path)
+
+
+FAILING = {
+    "an entry that there is not": ("{after: kil}", "must_fail.after", "did you mean 'kill'?"),
+    "an end that there is not": ("{after: kill, until: cutt}", "must_fail.until", "did you mean 'cut'?"),
+    "an end above its begin": ("{after: cut, until: kill}", "must_fail.until", "name a later entry"),
+    "fenced by nobody": ("fenced", "must_fail", "has no transactional.id, so nobody can fence it"),
+    "another word": ("never", "must_fail", "write always, fenced or {after: ENTRY}"),
+    "nothing": ("{}", "must_fail", "does not say when"),
+}
+
+
+@pytest.mark.parametrize(("how", "path", "says"), FAILING.values(), ids=FAILING)
+def test_a_probe_that_cannot_fail_as_it_must(tmp_path: Path, how: str, path: str, says: str) -> None:
+    """Each is one problem."""
+    with pytest.raises(DocumentError) as caught:
+        load_scenario(written(tmp_path, spoil(SCENARIO, "rate: 500/s,", f"rate: 500/s, must_fail: {how},")))
+    (problem,) = caught.value.problems
+    assert path in problem.path
+    assert says in problem.what
+
+
+@pytest.mark.parametrize(
+    "how", ["always", "{after: kill}", "{after: {entry: kill, is: applied, delay: 5s}, until: cut}"]
+)
+def test_a_probe_that_must_fail(tmp_path: Path, how: str) -> None:
+    """Its spellings survive the plan."""
+    scenario = load_scenario(written(tmp_path, spoil(SCENARIO, "rate: 500/s,", f"rate: 500/s, must_fail: {how},")))
+    assert scenario.probes["writer"].must_fail is not None
+    assert type(scenario).model_validate_json(scenario.model_dump_json(by_alias=True)) == scenario
+
+
+def test_a_probe_is_fenced_by_one_with_its_transactional_id(tmp_path: Path) -> None:
+    """Two that share one."""
+    own = "transaction: {id: billing}"
+    document = spoil(SCENARIO, "rate: 500/s,", f"rate: 500/s, must_fail: fenced, {own},")
+    other = f"  reader:\n    produce: {{topic: orders, rate: 5/s, {own}}}\n  third:\n"
+    assert load_scenario(written(tmp_path, spoil(document, "  reader:\n", other))).probes["writer"].must_fail

@@ -24,7 +24,7 @@ probes: {writer: {produce: {topic: orders}}, chase: {produce: {topic: orders}}}
 """
 CHASE = """\
 timeline:
-  - {name: chase, at: 1s, wait: {duration: 1s}}
+  - {name: chase, at: 1s, restart_broker: {target: broker 1}}
   - repeat: 3
     entries:
       - name: kill

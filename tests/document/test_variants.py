@@ -186,11 +186,9 @@ def test_the_scenario_of_the_pair_differs_in_its_variables_alone() -> None:
 
 def test_many_variants_of_a_large_file_are_refused_soon(tmp_path: Path) -> None:
     """Each of them is checked as a whole, so their number and the file's size have a limit together."""
-    lots = "".join(f"    k{number}: {number}\n" for number in range(2000))
+    lots = "".join(f"  - k{number}\n" for number in range(2000))
     document = with_block(f"matrix: {{count: [{', '.join(map(str, range(1, MOST + 1)))}]}}")
-    document = document.replace(
-        "    config: {min.insync.replicas: 2}\n", f"    config:\n{lots.replace('    k', '      k')}"
-    )
+    document = document.replace("settle: 20s\n", f"settle: 20s\ntags:\n{lots}")
     began = time.process_time()
     (only,) = told(tmp_path, document)
     assert "50 variants of" in only

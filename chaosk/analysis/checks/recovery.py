@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
+from chaosk.analysis.failing import meant
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.frames.health import prompt_deliveries, prompt_sends, under_replicated
@@ -74,7 +75,8 @@ def _cells(events: Events) -> Cells:
 def _bounds(events: Events, kind: str) -> dict[str, int]:
     """By stream (producer or reader) how late, in nanoseconds, a record may be: by its baseline's 99th percentile."""
     what = "ok" if kind == "produce" else "received"
-    streams = {(w.probe, w.probe if kind == "produce" else w.reader) for w in events.case.workers if w.kind == kind}
+    able = [w for w in events.case.workers if w.kind == kind and w.probe not in meant(events.case)]
+    streams = {(w.probe, w.probe if kind == "produce" else w.reader) for w in able}
     bounds: dict[str, int] = {}
     for probe, stream in sorted(streams):
         usual = events.once(histograms).quantile(Key(what, probe, "baseline"), 0.99)

@@ -1,0 +1,67 @@
+"""A client that is meant to fail: from when on, until when, and that its success is what is wrong then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import GetJsonSchemaHandler, model_serializer, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError
+
+from chaosk.after import After
+from chaosk.fields import Name
+from chaosk.model import Model
+
+ALWAYS, FENCED = "always", "fenced"
+
+
+class MustFail(Model):
+    """When nothing that a probe tries may succeed.
+
+    ``always``; ``fenced``: from when it is told that another client has taken over its ``transactional.id``, which has
+    to happen; or from when an entry got somewhere, ``{after: twice}`` or ``{after: {entry: twice, delay: 10s}}``, as in
+    the timeline, and ``until`` another entry begins.
+    """
+
+    fenced: bool = False
+    """Whether it counts from when the probe is fenced."""
+    after: After | None = None
+    """From when on: when that entry is done, or whatever it says. What is tried before is not asked for."""
+    until: Name | None = None
+    """The entry that ends it by beginning; without it the run does."""
+
+    @property
+    def always(self) -> bool:
+        """Whether nothing of the probe's may ever succeed, so that nobody waits for it to get on."""
+        return not self.fenced and self.after is None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_document(cls, value: object) -> object:
+        if isinstance(value, str):
+            if value not in (ALWAYS, FENCED):
+                says = f"{value!r} does not say when; write {ALWAYS}, {FENCED} or {{after: ENTRY}}"
+                raise PydanticCustomError("chaosk", "{says}", {"says": says})
+            return {"fenced": value == FENCED}
+        if isinstance(value, Mapping) and not value:
+            says = f"does not say when; write {ALWAYS}, {FENCED} or {{after: ENTRY}}"
+            raise PydanticCustomError("chaosk", "{says}", {"says": says})
+        return value
+
+    @model_serializer(when_used="json")
+    def _to_document(self) -> str | dict[str, Any]:
+        if self.fenced:
+            return FENCED
+        plain: dict[str, Any] = {}
+        if self.after is not None:
+            plain["after"] = self.after.model_dump(mode="json", by_alias=True)
+        if self.until is not None:
+            plain["until"] = self.until
+        return plain or ALWAYS
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        own = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core, handler))
+        properties = {name: each for name, each in own.get("properties", {}).items() if name != "fenced"}
+        described = {"type": "object", "properties": properties, "additionalProperties": False, "minProperties": 1}
+        return {"anyOf": [{"enum": [ALWAYS, FENCED]}, described], "description": own.get("description", "")}

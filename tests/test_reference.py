@@ -25,6 +25,12 @@ probes:
   writer: {produce: {topic: orders}}
   reader: {consume: {topic: orders, group: readers}}
 """
+EVERY_KIND = """\
+  asker: {call: {operation: metadata}}
+  knocker: {health_check: {rate: 1/s}}
+  watched: {consume: {topic: orders, group: others, connections: true, failing: {every: 9, handling: swallow}}}
+"""
+"""Probes that have the figures which a writer and a reader have not."""
 
 
 @pytest.mark.parametrize("kind", reference.KINDS)
@@ -67,8 +73,9 @@ def test_the_example_of_a_probe_can_be_copied(tmp_path: Path, name: str) -> None
 
 @pytest.mark.parametrize("name", METRICS)
 def test_the_example_of_a_metric_can_be_copied(tmp_path: Path, name: str) -> None:
-    """It is an `expect` block that loads."""
-    document = f"{HEAD}timeline:\n  - wait: {{duration: 1s}}\n{reference.page('metrics', name).example}"
+    """It is an `expect` block that loads, where somebody has the figure."""
+    timeline = 'timeline:\n  - restart_broker: {target: "leader(orders, 0)"}\n'
+    document = f"{HEAD}{EVERY_KIND}{timeline}{reference.page('metrics', name).example}"
     assert name in load_scenario(written(tmp_path, document)).expect.bounds
 
 
@@ -117,7 +124,7 @@ def test_examples_in_the_guide_are_right(tmp_path: Path) -> None:
         assert set(load_scenario(written(tmp_path, yaml.safe_dump(document))).expect.bounds) <= METRICS.keys()
     for old, new in (
         ("variables:\n  down: 30s\n", variants), ("${down}", "30s"),
-        ("lost_records: 0", "uncertain_records: {min: '${given_up}'}"),
+        ("lost_records: 0", "uncertain_records: {min: '${given_up}', max: 9000}"),
         ("min.insync.replicas: 2", "min.insync.replicas: '${min_isr}'"),
         ("acks: all, enable.idempotence: true", "acks: '${acks}', retries: '${retries}', enable.idempotence: false"),
     ):  # fmt: skip

@@ -17,8 +17,11 @@ NOUNS = ("probe", "topic", "fault", "group")
 
 
 def misfit(draft: Draft, metric: Metric, subject: str) -> str | None:
-    """Why a subject (without one, anybody) never has a figure, and what to bound instead; None if it may have it."""
-    if not _is_known(draft, metric):
+    """Why a subject (without one, anybody) never has a figure, and what to bound instead; None if it may have it.
+
+    That no entry at all is a fault is left to the run: of a space any of them may be drawn.
+    """
+    if not _is_known(draft, metric) or (metric.subject == "fault" and not subject):
         return None
     having = sorted(set(_having(draft, metric)))
     if subject in having or (not subject and having):
@@ -116,13 +119,12 @@ def _nobody(metric: Metric) -> str:
     """Why nobody at all has the figure."""
     if metric.name in CONNECTIONS:
         return f"nobody has {metric.name}: no probe's connections are watched"
+    if metric.name in OF_SUBSCRIBERS:
+        return f"nobody has {metric.name}: no probe is given partitions by a group"
     if metric.subject == "group":
-        lacking = {True: "given partitions by a group"}.get(metric.name in OF_SUBSCRIBERS, "")
-        if lacking:
-            return f"nobody has {metric.name}: no probe is {lacking}"
-        return f"nobody has {metric.name}: no group of a probe is one that it could be of"
-    reason = {"probe": "no probe is of a kind that has it", "topic": "no probe writes", "fault": "no entry is a fault"}
-    return f"nobody has {metric.name}: {reason[metric.subject]}"
+        return f"nobody has {metric.name}: no probe reads for a group that can"
+    reason = "no probe writes" if metric.subject == "topic" else "no probe is of a kind that has it"
+    return f"nobody has {metric.name}: {reason}"
 
 
 def _of(having: list[str], subject: str) -> str:

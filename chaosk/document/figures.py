@@ -101,11 +101,11 @@ def _why(draft: Draft, metric: Metric, subject: str) -> str:
         probe = draft.probes[subject]
         if metric.name in CONNECTIONS:
             return f"the connections of {subject} are not watched (connections: true)"
-        return f"{subject} never has a {metric.name}: it is a {name_of(type(probe))}"
+        return f"{subject} never has {metric.name}: it is a {name_of(type(probe))}"
     if metric.subject == "topic":
         return f"{subject} never has {metric.name}: nobody writes to it"
     if metric.subject == "fault":
-        return f"{subject} never has a {metric.name}: it does nothing to anybody"
+        return f"{subject} never has {metric.name}: it does nothing to anybody"
     return f"{subject} never has {metric.name}: {_lacking(metric)}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.judge import PREDICTED_BY
+from chaosk.prediction import PREDICTED_BY
 from chaosk.verdict import Outcome, Severity, Verdict
 
 _ROOTS = {check: metric for metric, checks in reversed(PREDICTED_BY.items()) for check in checks}
@@ -12,7 +12,7 @@ _ROOTS = {check: metric for metric, checks in reversed(PREDICTED_BY.items()) for
 
 
 def breaches(verdict: Verdict) -> tuple[str, ...]:
-    """The kinds of all violations and missed objectives of a run, gravest first; none if it did not fail.
+    """The kinds of all violations that nobody predicted and missed objectives, gravest first; none if it did not fail.
 
     A kind is the figure that counts it (``lost_records``), else the name of a check, so that findings of one root are
     of one kind, and a loss is a loss whether rules or an objective forbid it.
@@ -30,7 +30,8 @@ def gravest(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _violations(verdict: Verdict) -> Iterator[str]:
-    return (_ROOTS.get(one.check, one.check) for one in verdict.findings if one.severity is Severity.VIOLATION)
+    broken = (one for one in verdict.findings if one.severity is Severity.VIOLATION and not one.predicted)
+    return (_ROOTS.get(one.check, one.check) for one in broken)
 
 
 def _missed(verdict: Verdict) -> Iterator[str]:

@@ -68,7 +68,7 @@ def test_a_bound_that_a_run_can_miss_is_right(tmp_path: Path, expect: str) -> No
 NOBODYS = {
     "a consumer's of a producer": (
         "end_to_end_p99: {writer: 1s}", "expect.end_to_end_p99.writer",
-        "writer never has a end_to_end_p99: it is a produce; write reader in place of writer, or bound its latency_p99",
+        "writer never has end_to_end_p99: it is a produce; write reader in place of writer, or bound its latency_p99",
     ),
     "a producer's of a consumer": ("latency_max: {reader: 1s}", "expect.latency_max.reader", "its end_to_end_max"),
     "one among several": (

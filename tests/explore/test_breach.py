@@ -43,3 +43,11 @@ def test_what_does_not_fail_shows_nothing() -> None:
     slow = objective("unavailability", "writer", 40.0, maximum=20.0)
     what = verdict(verdict=Outcome.INCONCLUSIVE, found=Outcome.INCONCLUSIVE, objectives=(slow,))
     assert breaches(what) == ()
+
+
+def test_what_was_predicted_is_no_breach() -> None:
+    """A space about a wrong setting is searched for what else goes wrong."""
+    what = violated("lost", "late_write")
+    first, second = what.findings
+    told = (first.model_copy(update={"predicted": True}), second.model_copy(update={"predicted": False}))
+    assert breaches(what.model_copy(update={"findings": told})) == ("late_write",)

@@ -3,15 +3,17 @@
 Rows wait in memory and become one record batch, handed to the operating system in a single ``write``. From then on
 they outlive the process: what SIGKILL can cost is what was written since the last flush, so the owner flushes
 whenever :meth:`LiveLog.due` says so. They do not outlive the machine (there is no fsync before ``close``): chaosk's
-own machine is not one that it breaks. A stream that was closed ends with Arrow's end-of-stream mark.
+own machine is not one that it breaks. A stream that was closed ends with Arrow's end-of-stream mark, and a log that
+was closed has a stream more: ``stream_ends``, how many rows of each table it wrote. See docs/decisions/self-check.md.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Lock
-from time import monotonic
+from time import monotonic, monotonic_ns
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -25,14 +27,18 @@ FLUSH_AFTER = 0.08
 """Seconds after which a row that waits in memory makes the log due; with a look every 20 ms it waits 0.1 s at most."""
 
 SUFFIX = ".arrows"
+_ENDS = "stream_ends"
 _OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)  # a batch of few rows costs ten times as much in a pool
 
 
 class LiveLog:
     """Writes the events of one process into ``folder``, one ``<table>.arrows`` a table; usable from any thread."""
 
-    def __init__(self, folder: Path) -> None:
-        """Makes ``folder``; raises EventLogError if it cannot be, or if it already holds events."""
+    def __init__(self, folder: Path, run: str | None = None) -> None:
+        """Makes ``folder``; raises EventLogError if it cannot be, or if it already holds events.
+
+        ``run``: the id of the run that it is for; without one it leaves no ``stream_ends``.
+        """
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -42,6 +48,8 @@ class LiveLog:
             msg = f"{folder}: holds events already; each process of a run writes into a folder of its own"
             raise EventLogError(msg)
         self._folder = folder
+        self._run = run
+        self._written: Counter[str] = Counter()
         self._lock = Lock()
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
         self._batches: list[tuple[str, pa.RecordBatch]] = []
@@ -82,7 +90,7 @@ class LiveLog:
                 raise self._failed
             try:
                 for table, batch in self._waiting():
-                    self._stream(table).append(batch)
+                    self._append(table, batch)
             except EventLogError as error:
                 self._failed = error
                 raise
@@ -102,20 +110,39 @@ class LiveLog:
         self._batches, self._since = [], None
         return [(table, pa.concat_batches(waiting[table])) for table in SCHEMAS if table in waiting]  # type: ignore[attr-defined] # stubs lack it
 
-    def close(self) -> None:
-        """Flush, mark the end of every stream and sync to disk; a log that failed is left without the marks."""
+    def close(self, *, whole: bool = True) -> None:
+        """Flush, mark the end of every stream and sync to disk; a log that failed is left without the marks.
+
+        Unless it is ``whole``, because its owner broke off, nothing says how many rows there should be.
+        """
         try:
             self.flush()
+            if whole:
+                self._tell_rows()
         finally:
             with self._lock:
                 while self._streams:
                     self._streams.popitem()[1].close(whole=self._failed is None)
 
+    def _tell_rows(self) -> None:
+        """Write how many rows of each table there are, once."""
+        with self._lock:
+            run, self._run = self._run, None
+            if run is None:
+                return
+            counts = {**self._written, _ENDS: len(self._written) + 1}
+            rows = [(self._folder.name, table, count, run, monotonic_ns()) for table, count in sorted(counts.items())]
+            self._append(_ENDS, record_batch(_ENDS, rows))
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+        self.close(whole=error is None)
+
+    def _append(self, table: str, batch: pa.RecordBatch) -> None:
+        self._stream(table).append(batch)
+        self._written[table] += batch.num_rows
 
     def _stream(self, table: str) -> ArrowStream:
         if table not in self._streams:

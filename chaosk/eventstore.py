@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -42,15 +43,28 @@ def streams(rundir: RunDir) -> tuple[StreamState, ...]:
     return tuple(_state(path) for name in SCHEMAS for path in _paths(rundir, name))
 
 
-def close(rundir: RunDir) -> tuple[str, ...]:
-    """Write ``events/<table>.parquet`` for every table, the empty ones too, and say which streams were torn.
+class Closed(NamedTuple):
+    """What became of the live streams of a run."""
+
+    torn: tuple[str, ...]
+    """Streams whose end was torn off, and where."""
+    rows: dict[str, dict[str, int]]
+    """By writer and table how many rows there were."""
+
+
+def close(rundir: RunDir) -> Closed:
+    """Write ``events/<table>.parquet`` for every table, the empty ones too; say what was torn, and what was there.
 
     What a torn stream holds up to the tear is kept. Idempotent; the live streams stay as they are. Raises
     EventLogError if the disk is full or a stream is not readable at all.
     """
     rundir.events.mkdir(exist_ok=True)
-    torn = together(partial(_convert, rundir), SCHEMAS)  # Arrow does the work, and lets other threads go on meanwhile
-    return tuple(stream for streams in torn for stream in streams)
+    found = together(partial(_convert, rundir), SCHEMAS)  # Arrow does the work, and lets other threads go on meanwhile
+    rows: dict[str, dict[str, int]] = {}
+    for table, (_, counts) in zip(SCHEMAS, found, strict=True):
+        for writer, count in counts.items():
+            rows.setdefault(writer, {})[table] = count
+    return Closed(tuple(stream for torn, _ in found for stream in torn), rows)
 
 
 def length(rundir: RunDir) -> int:
@@ -69,7 +83,7 @@ def scan(rundir: RunDir, table: str) -> Iterator[pa.RecordBatch]:
     """
     archived = _archive(rundir, table)
     if not archived.exists():
-        yield from _live(rundir, table, [])
+        yield from _live(rundir, table, [], Counter())
         return
     try:
         with pq.ParquetFile(archived) as file:
@@ -103,29 +117,33 @@ def _state(path: Path) -> StreamState:
     return StreamState(path.parent.name, path.name.removesuffix(SUFFIX), rows, reader.closed, reader.torn)
 
 
-def _live(rundir: RunDir, table: str, torn: list[str]) -> Iterator[pa.RecordBatch]:
+def _live(rundir: RunDir, table: str, torn: list[str], counts: Counter[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a table, writer by writer; it notes which streams were torn, and how many rows each writer has."""
     for path in _paths(rundir, table):
         reader = LiveReader(path)
+        counts[path.parent.name] += 0
         try:
-            yield from reader
+            for batch in reader:
+                counts[path.parent.name] += batch.num_rows
+                yield batch
         except OSError as error:
             raise EventLogError(f"{path}: cannot read it: {_first_line(error)}") from error
         if reader.torn:
             torn.append(reader.torn)
 
 
-def _convert(rundir: RunDir, table: str) -> list[str]:
-    target, torn = _archive(rundir, table), list[str]()
+def _convert(rundir: RunDir, table: str) -> tuple[list[str], Counter[str]]:
+    target, torn, counts = _archive(rundir, table), list[str](), Counter[str]()
     unfinished = target.with_suffix(".unfinished")
     try:
         with private.fresh(unfinished) as raw, pq.ParquetWriter(raw, SCHEMAS[table], **_encoding(table)) as file:
-            for group in _groups(_live(rundir, table, torn)):
+            for group in _groups(_live(rundir, table, torn, counts)):
                 file.write_table(pa.Table.from_batches(group, schema=SCHEMAS[table]).combine_chunks())
         unfinished.replace(target)
     except (pa.ArrowException, OSError) as error:
         unfinished.unlink(missing_ok=True)
         raise EventLogError(f"{target}: cannot write it: {_first_line(error)}; the live events are intact") from error
-    return torn
+    return torn, counts
 
 
 def _encoding(table: str) -> dict[str, Any]:

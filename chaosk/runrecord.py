@@ -73,5 +73,7 @@ class RunRecord(Model):
     probes: Annotated[tuple[ProbeEnd, ...], Field(strict=False)] = ()
     torn: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Event streams whose end was torn off."""
+    streams: dict[str, dict[str, int]] | None = None
+    """By writer that was started how many rows of each event table were carried over; None where nobody noted it."""
     durations: dict[str, float] = Field(default_factory=dict)
     """Seconds by phase: lab, preflight, warm_up, baseline, timeline, settle, drain, whole, audit, markers, close."""

@@ -38,6 +38,20 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """What event tables lack, or have too much of, against what their writers say that they wrote."""
+
+    tables: tuple[str, ...]
+    """Those that it may concern."""
+    what: str
+    """In words."""
+    short: bool = True
+    """Whether rows are missing, or are another run's: then what is not there may have happened all the same."""
+    told: bool = True
+    """Whether no other guard tells of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Worker:
     """One process of a probe."""
 
@@ -111,6 +125,13 @@ class Case:
     """By broker id the host that it runs on."""
     replicas: dict[tuple[str, int], frozenset[int]]
     """By topic and partition every broker that was ever seen to have a replica; of runs that it matters for only."""
+    discrepancies: tuple[Discrepancy, ...] = ()
+    """What the event tables are known to lack."""
+
+    def short(self, *tables: str) -> tuple[str, ...]:
+        """Those of some event tables that are known to lack rows, sorted: that a row is not there proves nothing."""
+        lacking = {table for one in self.discrepancies if one.short for table in one.tables}
+        return tuple(sorted(lacking.intersection(tables)))
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:

@@ -15,6 +15,8 @@ from pyspark.errors import (
     PySparkTypeError,
     PySparkValueError,
 )
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from chaosk import registry
 from chaosk.analysis.checks._contract import Check
@@ -104,7 +106,22 @@ def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...],
         write_none(events, name)
         return (), Found()
     rows = check.violations(events)
-    return ((), Found()) if rows is None else keep(events, check, name, rows)
+    return ((), Found()) if rows is None else keep(events, check, name, _proven(events, check, rows))
+
+
+def _proven(events: Events, check: Check, rows: DataFrame) -> DataFrame:
+    """The rows, unproven those that a row which the log is known to lack may have made."""
+    lacking = events.case.short(*check.by_absence_of)
+    if not lacking:
+        return rows
+    told = F.col("severity").isin(Severity.VIOLATION.value, Severity.ALLOWED.value)
+    why = F.lit(f"rows of the event table {' and of '.join(lacking)} are missing, so what is not there proves nothing")
+    return rows.withColumns(
+        {
+            "severity": F.when(told, "unproven").otherwise(F.col("severity")),
+            "reason": F.when(told, why).otherwise(F.col("reason")),
+        }
+    )
 
 
 def _state(found: bool, guards: tuple[Guard, ...], why: str | None) -> str:  # noqa: FBT001 - called once, right above

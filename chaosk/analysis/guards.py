@@ -124,6 +124,13 @@ def torn(case: Case) -> Iterator[Guard]:
             yield Guard(guard="events_torn", what=f"the event stream {stream} is cut short: its last rows are missing")
 
 
+def streams(case: Case) -> Iterator[Guard]:
+    """A writer left no word of how much it wrote, or what is there is less, more, or another run's."""
+    for one in case.discrepancies:
+        if one.told:
+            yield Guard(guard="stream_incomplete", what=one.what)
+
+
 def clocks(case: Case) -> Iterator[Guard]:
     """The wall clock jumped, or the machine that runs chaosk stood still."""
     for (before, wall_before), (after, wall_after) in zip(case.clocks, case.clocks[1:], strict=False):
@@ -151,6 +158,6 @@ def unwatched(case: Case) -> Iterator[Guard]:
 
 
 _ABOUT_RUN: tuple[Callable[[Case], Iterator[Guard]], ...] = (
-    aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, clocks, silent,
+    aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, streams, clocks, silent,
     unwatched,
 )  # fmt: skip

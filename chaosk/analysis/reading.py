@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -16,6 +17,7 @@ from chaosk.analysis.case import Case, Process, Setting, Span, Worker
 from chaosk.analysis.darkness import FORGETTING
 from chaosk.analysis.former import former
 from chaosk.analysis.planned import Lenient, Planned
+from chaosk.analysis.streams import Present, discrepancies
 from chaosk.analysis.tally import last_tallies
 from chaosk.arrow import SCHEMAS
 from chaosk.decision import Decision
@@ -26,7 +28,7 @@ from chaosk.verdict import Fault
 
 SILENCE = 5_000_000_000
 """Nanoseconds without any event after which the machine that runs chaosk is held to have stood still."""
-_LATER = ("decisions", "remakings", "topic_settings")
+_LATER = ("decisions", "remakings", "topic_settings", "heartbeats", "stream_ends")
 """Tables that a run may lack, because it was recorded before there was anything to put there."""
 _PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"))
 """Tables that are written all the time, and when: what shows that somebody was at work."""
@@ -41,6 +43,13 @@ def read_case(rundir: RunDir) -> Case:
     phases = sorted((row["began"], row["phase"], row["ended"]) for row in tables["phases"])
     record = _record(rundir, [row[0] for row in phases] or [row[0] for row in clocks])
     document = _document(rundir)
+    ends = {
+        (row["probe"], row["incarnation"]): {name: row[name] for name in ("at", "scheduled", "rows")}
+        for row in tables["ends"]
+    }
+    kinds = {(worker.probe, worker.incarnation): worker.kind for worker in workers}
+    counted = _counted(rundir) if kinds.keys() & ends.keys() else {}
+    marks = _optional(rundir, "stream_ends")
     return Case(
         rundir=rundir,
         events=rundir.events,
@@ -56,10 +65,7 @@ def read_case(rundir: RunDir) -> Case:
         phases=tuple(Span(name, began, ended or record.ended) for began, name, ended in phases),
         unfinished=tuple(name for _, name, ended in phases if ended is None),
         workers=tuple(sorted(workers, key=lambda w: (w.probe, w.incarnation))),
-        ends={
-            (row["probe"], row["incarnation"]): {name: row[name] for name in ("at", "scheduled", "rows")}
-            for row in tables["ends"]
-        },
+        ends=ends,
         tallies=last_tallies(_arrow(rundir, "tallies")),
         ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
         clocks=tuple(clocks),
@@ -70,6 +76,7 @@ def read_case(rundir: RunDir) -> Case:
         foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
         fenced=_fenced(rundir),
         silences=tuple(_silences(rundir, [row[0] for row in clocks], [worker.started for worker in workers])),
+        discrepancies=discrepancies(Present(record, document.run_id, rows, marks, kinds, ends, counted)),
         uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
     )
 
@@ -98,6 +105,7 @@ class _Inventory(Lenient):
 class _Document(Lenient):
     """``plan.json``, as far as judging needs it."""
 
+    run_id: str = ""
     scenario: Planned
     inventory: _Inventory = _Inventory()
 
@@ -146,6 +154,22 @@ def _rows(rundir: RunDir, name: str) -> int:
             "chaosk recorded this run; judge it with that version, which plan.json names under versions"
         )
     return int(metadata.num_rows)
+
+
+def _counted(rundir: RunDir) -> Counter[Process]:
+    """By process its rows of the tables that end markers count."""
+    found: Counter[Process] = Counter()
+    names = ["probe", "incarnation"]
+    for table in ("sends", "reads", "health_checks", "calls"):
+        path = rundir.events / f"{table}.parquet"
+        try:
+            rows = pq.read_table(path, columns=names, read_dictionary=names[:1])
+        except (OSError, pa.ArrowException) as error:
+            raise unreadable(rundir, table, error) from error
+        each = rows.group_by(names).aggregate([([], "count_all")])
+        for row in each.to_pylist():
+            found[row["probe"], row["incarnation"]] += row["count_all"]
+    return found
 
 
 def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:

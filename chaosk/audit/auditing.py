@@ -28,7 +28,7 @@ def audit(spec: AuditSpec) -> AuditResult:
     """
     began = time.monotonic()
     settings = client_settings(spec.inventory)
-    with LiveLog(Path(spec.folder)) as log, Brokers(spec.inventory, settings) as brokers:
+    with LiveLog(Path(spec.folder), spec.run_id) as log, Brokers(spec.inventory, settings) as brokers:
         todo = ranges(brokers, spec.topics)
         readers = [Reader(settings, isolation, Decoder(spec.run_id), log) for isolation in ISOLATIONS]
         incomplete = together(lambda reader: reader.read(todo, spec.patience), readers)

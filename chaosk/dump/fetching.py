@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from chaosk.audit.ranges import Range, ranges
 from chaosk.cluster.brokers import Brokers
@@ -31,14 +30,14 @@ class _Wanted:
 
 
 def fetch(
-    brokers: Brokers, transport: Transport, inventory: Inventory, topics: Mapping[str, int], folder: Path
+    brokers: Brokers, transport: Transport, inventory: Inventory, topics: Mapping[str, int], log: LiveLog
 ) -> tuple[str, ...]:
-    """Fetch the transactions of topics (their numbers of partitions by name) into an event log in ``folder``.
+    """Fetch the transactions of topics (their numbers of partitions by name) into an event log, which it closes.
 
     A line for each partition of which something is missing, which ``dumps`` says as well: what a host or the cluster
     does not tell is no error. Raises EventLogError if the events cannot be written.
     """
-    with LiveLog(folder) as events:
+    with log as events:
         try:
             wanted = _wanted(brokers, topics)
         except ClusterError as error:

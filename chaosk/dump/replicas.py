@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from chaosk.audit.missing import Stretch
 from chaosk.cluster.brokers import Brokers
@@ -19,15 +18,13 @@ from chaosk.transport._contract import Transport
 
 
 def compare(
-    brokers: Brokers, transport: Transport, inventory: Inventory, stretches: Sequence[Stretch], folder: Path
+    brokers: Brokers, transport: Transport, inventory: Inventory, stretches: Sequence[Stretch], log: LiveLog
 ) -> tuple[str, ...]:
-    """Write down whether the replicas hold the same at some offsets (the table ``copies``), in a log in ``folder``.
+    """Write down whether the replicas hold the same at some offsets (the table ``copies``), in a log, which it closes.
 
     A line for each partition of which that is not known, with the reason, and for each stretch that differs: what a
     host or the cluster does not tell is no error. Raises EventLogError if the events cannot be written.
     """
-    if not stretches:
-        return ()
     having = _replicas(brokers, stretches)
     asked = sorted({broker for some in having.values() for broker in some})
 
@@ -40,7 +37,7 @@ def compare(
 
     answers = dict(zip(asked, together(said, asked), strict=True))
     lines = []
-    with LiveLog(folder) as events:
+    with log as events:
         for one in stretches:
             for found in copies(one.first, one.last, {each: _log(answers[each], one) for each in having[one]}):
                 events.write("copies", (one.topic, one.partition, *found))

@@ -15,16 +15,18 @@ row when it starts and ``ends`` a row when it ended by itself: without that end 
     cluster      partitions, offsets, brokers, zookeepers, quorum; the tail audit
     happenings   faults, phases, clocks, topics made again, decisions
     hosts        transactions in the brokers' own files, and whether replicas agree
+    streams      heartbeats of the processes that write, and how many rows each of them wrote
 """
 
 from __future__ import annotations
 
-from chaosk.events import clients, cluster, happenings, hosts
+from chaosk.events import clients, cluster, happenings, hosts, streams
 from chaosk.events.table import Column, Kind, Table
 
 __all__ = ["TABLES", "Column", "Kind", "Table"]
 
 TABLES: dict[str, Table] = {
-    table.name: table for table in (*clients.TABLES, *cluster.TABLES, *happenings.TABLES, *hosts.TABLES)
+    table.name: table
+    for table in (*clients.TABLES, *cluster.TABLES, *happenings.TABLES, *hosts.TABLES, *streams.TABLES)
 }
 """By name."""

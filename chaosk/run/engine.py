@@ -26,6 +26,7 @@ import structlog
 
 from chaosk import report
 from chaosk.errors import ChaoskError, EventLogError, HealError
+from chaosk.events.streams import RUN
 from chaosk.eventstore import close as close_events
 from chaosk.hoststate import differences
 from chaosk.plan import Plan
@@ -68,7 +69,7 @@ class Engine:
         self._rundir = rundir
         self._display = display
         self._stop = stop
-        self._recorder = Recorder(rundir.live / "run")
+        self._recorder = Recorder(rundir.live / RUN, plan.run_id)
         self._leases = field.leases()
         self._faults = Faults(field.hands, Journal(rundir.undo), self._leases, self._recorder.fault)
         field.excuse(self._faults.down)
@@ -193,8 +194,9 @@ class Engine:
     def _close(self, error: str | None, torn: tuple[str, ...]) -> RunRecord:
         try:
             with self._timed_close():
-                torn += close_events(self._rundir)
-            record = self._record(error, torn)
+                closed = close_events(self._rundir)
+            streams = {writer: closed.rows.get(writer, {}) for writer in (RUN, *self._field.writers)}
+            record = self._record(error, torn + closed.torn, streams)
             self._rundir.run.write_text(record.model_dump_json(indent=2, by_alias=True) + "\n", "utf-8")
         except (EventLogError, OSError) as problem:
             if self._analyst is not None:
@@ -218,7 +220,7 @@ class Engine:
         yield
         self._recorder.durations["close"] = round((now() - began) / 1e9, 3)
 
-    def _record(self, error: str | None, torn: tuple[str, ...]) -> RunRecord:
+    def _record(self, error: str | None, torn: tuple[str, ...], streams: dict[str, dict[str, int]]) -> RunRecord:
         return RunRecord(
             run_id=self._plan.run_id,
             began=self._began,
@@ -232,6 +234,7 @@ class Engine:
             entries=self._timeline.ends(),
             probes=self._field.crew.ends(),
             torn=torn,
+            streams=streams,
             durations=self._recorder.durations,
         )
 

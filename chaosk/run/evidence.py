@@ -19,6 +19,8 @@ from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.dump.fetching import fetch
 from chaosk.dump.replicas import compare
 from chaosk.errors import ChaoskError, ClusterError, EventLogError
+from chaosk.eventlog import LiveLog
+from chaosk.events.streams import AUDIT, COPIES, HOSTS
 from chaosk.plan import Plan
 from chaosk.run.clocked import Clocked
 from chaosk.run.observing import observe
@@ -39,6 +41,8 @@ class Evidence:
         self._brokers = brokers
         self._live = live
         self._transport = transport
+        self.writers: list[str] = []
+        """Those of event streams that it has started."""
 
     def host_states(self) -> dict[str, str]:
         """What each host is like now, as far as faults could change it; a host that does not answer is left out."""
@@ -58,13 +62,14 @@ class Evidence:
     def audit(self, rundir: RunDir) -> AuditResult:
         """Read every topic from start to end, and what each group committed; raises ClusterError, EventLogError."""
         scenario = self._plan.scenario
+        self.writers.append(AUDIT)
         return audit(
             AuditSpec(
                 inventory=self._plan.inventory,
                 run_id=self._plan.run_id,
                 topics=tuple(scenario.topics),
                 groups=scenario.groups,
-                folder=str(rundir.live / "audit"),
+                folder=str(rundir.live / AUDIT),
             )
         )
 
@@ -75,7 +80,7 @@ class Evidence:
     def markers(self, rundir: RunDir) -> tuple[str, ...]:
         """Fetch the transactions in the logs of those topics; a line for each partition of which some are missing."""
         shapes = {topic: self._partitions(topic) for topic in self.transacted()}
-        return fetch(self._brokers, self._transport, self._plan.inventory, shapes, rundir.live / "hosts")
+        return fetch(self._brokers, self._transport, self._plan.inventory, shapes, self._log(rundir, HOSTS))
 
     def _partitions(self, topic: str) -> int:
         """How many a topic has now, or was to have where nobody tells."""
@@ -94,7 +99,13 @@ class Evidence:
         found = missing(rundir, kept)
         if scenario.expect.compares_replicas:
             found = joined((*found, *whole(rundir, kept)))
-        return compare(self._brokers, self._transport, self._plan.inventory, found, rundir.live / "copies")
+        if not found:
+            return ()
+        return compare(self._brokers, self._transport, self._plan.inventory, found, self._log(rundir, COPIES))
+
+    def _log(self, rundir: RunDir, writer: str) -> LiveLog:
+        self.writers.append(writer)
+        return LiveLog(rundir.live / writer, self._plan.run_id)
 
     def ends(self) -> dict[str, int]:
         """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""

@@ -31,6 +31,7 @@ from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import switches
 from chaosk.errors import ChaoskError, StepError
+from chaosk.events.streams import WATCHER, writer_of
 from chaosk.healing import find
 from chaosk.ownmachine import kept, places
 from chaosk.plan import Plan
@@ -56,7 +57,7 @@ from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
 from chaosk.watcher.state import WatcherState
-from chaosk.worker.process import ProbeProcess, source
+from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import spec_of
 
 log = structlog.get_logger()
@@ -78,6 +79,7 @@ class Field:
         self._as_probes = Brokers(inventory, probe_settings(inventory), find=self._naming.find)
         self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), self._leave)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
+        self._writers: list[str] = []
         self._host_watch: HostWatch | None = None
         self._rundir: RunDir | None = None
         self._remakings = Remakings()
@@ -157,10 +159,12 @@ class Field:
         self._rundir = rundir
         if self._own_names():
             self._naming.open(rundir.live / "names")
+        self._writers.append(WATCHER)
         spec = WatcherSpec(
+            run_id=self._plan.run_id,
             inventory=self._plan.inventory,
             topics=tuple(self._plan.scenario.topics),
-            folder=str(rundir.live / "watcher"),
+            folder=str(rundir.live / WATCHER),
             others=any(one.watches_all for one in self.stop_conditions),
         )
         self._watcher = WatcherProcess(spec, rundir.root / "watcher.json", self._naming.followed)
@@ -204,6 +208,11 @@ class Field:
         """A consumer group as the cluster tells of it now; it is not joined, and what cannot be told is said in it."""
         return look(self._brokers, name)
 
+    @property
+    def writers(self) -> tuple[str, ...]:
+        """Who was started to write event streams, by the names of their folders."""
+        return (*self._writers, *self.evidence.writers)
+
     def _own_names(self) -> bool:
         """Whether a step needs the probes to have names of the run's own."""
         return any(entry.step.names for entry in self._plan.scenario.timeline)
@@ -211,7 +220,8 @@ class Field:
     def _launch(self, probe: str, incarnation: int) -> ProbeProcess:
         if self._rundir is None:
             raise ChaoskError(f"{probe}: the run has no directory yet")
-        folder = self._rundir.live / source(probe, incarnation)
+        folder = self._rundir.live / writer_of(probe, incarnation)
+        self._writers.append(folder.name)
         who = (self._plan.run_id, probe, incarnation)
         scenario = self._plan.scenario
         spec = spec_of(scenario.probes[probe], self._plan.inventory, who, folder, scenario.topics)

@@ -17,8 +17,9 @@ from chaosk.run.life import Life
 class Recorder:
     """Writes rows as they come and hands them to the operating system at once; there are few of them."""
 
-    def __init__(self, folder: Path) -> None:
-        self._log = LiveLog(folder)
+    def __init__(self, folder: Path, run: str) -> None:
+        """``run``: its id."""
+        self._log = LiveLog(folder, run)
         self.durations: dict[str, float] = {}
         """Seconds by phase."""
 

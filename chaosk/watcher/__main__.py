@@ -39,7 +39,7 @@ class Watcher:
         brokers = broker_places(spec.inventory, client_settings(spec.inventory))
         about = About(spec.topics, others=spec.others, kraft=spec.inventory.kraft)
         self._stop = stop
-        self._log = LiveLog(Path(spec.folder))
+        self._log = LiveLog(Path(spec.folder), spec.run_id)
         self._brokers = {
             number: BrokerSampler(number, place, about, self._log, stop) for number, place in brokers.items()
         }

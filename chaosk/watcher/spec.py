@@ -13,6 +13,8 @@ from chaosk.model import Model
 class WatcherSpec(Model):
     """One watcher."""
 
+    run_id: str | None = None
+    """The run that it watches for; None where there is none."""
     inventory: Inventory
     topics: Annotated[tuple[str, ...], Field(strict=False)]
     """The topics to watch."""

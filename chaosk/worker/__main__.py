@@ -54,7 +54,7 @@ def _work(spec: WorkerSpec, ending: threading.Event) -> None:
     gc.collect()
     gc.freeze()
     gc.disable()
-    with LiveLog(Path(spec.live)) as log, flushed(log):
+    with LiveLog(Path(spec.live), spec.run_id) as log, flushed(log):
         who = (spec.run_id, spec.probe, spec.incarnation)
         probe.work(Workplace(*who, client, log, ending.is_set, _tell, spec.brokers, spec.partitions))
 

@@ -36,11 +36,6 @@ class ProbeProcess(Child):
             self._said = ProbeState.model_validate_json(line)
 
 
-def source(probe: str, incarnation: int) -> str:
-    """Name of the folder below ``live`` for one incarnation of a probe."""
-    return f"{probe}-{incarnation}"
-
-
 def _written(spec: WorkerSpec) -> Path:
     path = Path(spec.live) / FILE
     try:

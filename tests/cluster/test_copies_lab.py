@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from chaosk.audit.missing import Stretch
 from chaosk.dump.replicas import compare
-from chaosk.eventlog import read_live
+from chaosk.eventlog import LiveLog, read_live
 from chaosk.inventory import Inventory
 from chaosk.scenario import Topic
 
@@ -22,7 +22,7 @@ TOOL = "/opt/kafka/bin/kafka-dump-log.sh"
 
 def told(cluster: Any, folder: str, *stretches: Stretch, inventory: Inventory | None = None) -> tuple[str, ...]:
     """Compare the replicas of some stretches."""
-    return compare(cluster.brokers, cluster.hosts, inventory or cluster.inventory, stretches, Path(folder))
+    return compare(cluster.brokers, cluster.hosts, inventory or cluster.inventory, stretches, LiveLog(Path(folder)))
 
 
 def rows(folder: str) -> list[tuple[Any, ...]]:

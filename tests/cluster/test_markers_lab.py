@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Producer
 
 from chaosk.dump.fetching import fetch
-from chaosk.eventlog import read_live
+from chaosk.eventlog import LiveLog, read_live
 from chaosk.inventory import Inventory
 from chaosk.scenario import Topic
 
@@ -26,7 +26,7 @@ def rows(folder: str, table: str) -> list[dict[str, Any]]:
 
 def fetched(cluster: Any, folder: str, inventory: Inventory | None = None) -> tuple[str, ...]:
     """Fetch `orders` of three partitions."""
-    return fetch(cluster.brokers, cluster.hosts, inventory or cluster.inventory, {"orders": 3}, Path(folder))
+    return fetch(cluster.brokers, cluster.hosts, inventory or cluster.inventory, {"orders": 3}, LiveLog(Path(folder)))
 
 
 def transactions(cluster: Any, name: str, *ends: str) -> Producer:
@@ -111,6 +111,6 @@ def test_a_partition_that_cannot_be_read_is_told(cluster: Any, folder: Callable[
     assert [told[number]["complete"] for number in range(3)] == [False, False, True]
     assert told[0]["why"] in lines[0]
     assert [one["partition"] for one in rows(folder("hosts"), "markers")] == [2]
-    gone = fetch(cluster.brokers, cluster.hosts, cluster.inventory, {"nowhere": 1}, Path(folder("other")))
+    gone = fetch(cluster.brokers, cluster.hosts, cluster.inventory, {"nowhere": 1}, LiveLog(Path(folder("other"))))
     assert gone == ("nowhere-0: topic nowhere: the cluster has no such topic",)
     assert [one["broker"] for one in rows(folder("other"), "dumps")] == [-1]

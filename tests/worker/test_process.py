@@ -18,8 +18,9 @@ import pytest
 from chaosk.cluster.live import ProbeState
 from chaosk.errors import EventLogError
 from chaosk.eventlog import read_live
+from chaosk.events.streams import writer_of
 from chaosk.probes.produce import Produce
-from chaosk.worker.process import ProbeProcess, source
+from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import WorkerSpec
 
 MOCK: dict[str, Any] = {"bootstrap.servers": "mock", "test.mock.num.brokers": 2, "log_level": 5}
@@ -30,7 +31,7 @@ def spec(folder: Path, rate: str = "1000/s", **client: Any) -> WorkerSpec:
     return WorkerSpec(
         run_id="run-1", probe="writer", incarnation=0, kind="produce",
         fields=Produce.model_validate({"topic": "orders", "rate": rate}).model_dump(mode="json"),
-        client={**MOCK, **client}, live=str(folder / source("writer", 0)),
+        client={**MOCK, **client}, live=str(folder / writer_of("writer", 0)),
     )  # fmt: skip
 
 
@@ -217,6 +218,7 @@ def fill(pipe: int) -> int:
 PARENT = """
 import sys, threading, time
 from pathlib import Path
+from chaosk.events.streams import writer_of
 from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import WorkerSpec
 spec = WorkerSpec.model_validate_json(Path(sys.argv[1]).read_text())

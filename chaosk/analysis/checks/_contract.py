@@ -45,6 +45,9 @@ class Check(ABC):
     """What its rows are, for one and for many, like ``("record lost", "records lost")``."""
     tables: ClassVar[tuple[str, ...]]
     """The event tables it asks."""
+    by_absence_of: ClassVar[tuple[str, ...]] = ()
+    """Those of them in which a row that is missing makes rows of this check: a run that is known to lack rows of one
+    proves none of them, and they are ``unproven``."""
     order: ClassVar[tuple[str, ...]] = ()
     """Columns that put its rows into an order without ties."""
     screens: ClassVar[tuple[str, ...]] = ()

@@ -35,6 +35,7 @@ class AbortRewind(Check):
     title = "applications that read on elsewhere after a transaction that was not committed"
     counted = ("wrong position after an abort", "wrong positions after aborts")
     tables = ("reads", "transactions", "audit", "sends", "incarnations")
+    by_absence_of = ("reads", "seeks", "transactions")
     order = (*_TERM, "txn")
 
     def glance(self, rows: Rows) -> bool:

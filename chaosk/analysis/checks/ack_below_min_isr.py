@@ -29,6 +29,7 @@ class AckBelowMinIsr(Check):
     title = "acknowledgements while too few replicas were in sync"
     counted = ("stretch of acknowledgements below min.insync.replicas", "such stretches")
     tables = ("partitions", "sends", "incarnations")
+    by_absence_of = ("partitions",)
     order = ("began", *PLACE)
 
     def glance(self, rows: Rows) -> bool:

@@ -40,6 +40,7 @@ class CommitAhead(Check):
     title = "commits beyond what the member was given"
     counted = ("commit ahead", "commits ahead")
     tables = ("commits", "reads", "fetched", "seeks", "polls", "audit", "sends", "incarnations")
+    by_absence_of = ("reads", "fetched", "seeks", "polls")
     order = (*MEMBER, *PLACE, "began", "offset")
 
     def glance(self, rows: Rows) -> bool:

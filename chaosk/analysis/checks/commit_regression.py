@@ -46,6 +46,7 @@ class CommitRegression(Check):
     title = "committed offsets that go back"
     counted = ("commit gone back", "commits gone back")
     tables = ("commits", "fetched", "assignments", "seeks")
+    by_absence_of = ("commits", "assignments", "seeks", "txn_offsets", "transactions")
     order = ("kind", *OWNED, "began", *MEMBER, "offset")
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 

@@ -33,6 +33,7 @@ class CommitSkip(Check):
     title = "records that a group committed past without having had them"
     counted = ("record committed past", "records committed past")
     tables = ("audit", "reads", "commits", "groups", "fetched", "seeks", "assignments")
+    by_absence_of = ("reads", "fetched", "seeks")
     order = (*OWNED, "offset")
     screens = ("lacking",)
 

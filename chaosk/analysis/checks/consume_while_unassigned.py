@@ -32,6 +32,7 @@ class ConsumeWhileUnassigned(Check):
     title = "deliveries of partitions that the consumer did not hold"
     counted = ("poll with records of a partition not held", "polls with records of partitions not held")
     tables = ("reads", "assignments")
+    by_absence_of = ("assignments",)
     order = (*MEMBER, *PLACE, "poll")
 
     def glance(self, rows: Rows) -> bool:

@@ -39,6 +39,7 @@ class DoubleOwnership(Check):
     title = "partitions in the hands of two members"
     counted = ("partition held by two members at once", "partitions held by two members at once")
     tables = ("assignments", "reads", "polls")
+    by_absence_of = ("assignments",)
     order = (*OWNED, "began", "probe", "incarnation", "other", "other_incarnation")
 
     def glance(self, rows: Rows) -> bool:

@@ -42,6 +42,7 @@ class Eos(Check):
     title = "inputs without exactly one output"
     counted = ("input without exactly one output", "inputs without exactly one output")
     tables = ("outputs", "sends", "reads", "audit", "audit_ranges", "groups", "incarnations")
+    by_absence_of = ("audit", "outputs", "reads", "sends", "transactions", "txn_offsets")
     order = _INPUT
 
     def glance(self, rows: Rows) -> bool:

@@ -41,6 +41,7 @@ class LateWrite(Check):
     title = "records written after the end of their transaction"
     counted = ("late record", "late records")
     tables = ("stretches", "dumps", "audit", "sends")
+    by_absence_of = ("transactions", "markers", "stretches", "sends")
     order = (*PLACE, "offset", *VALUE, "kind")
 
     def glance(self, rows: Rows) -> bool:

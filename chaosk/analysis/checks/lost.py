@@ -67,6 +67,7 @@ class Lost(Check):
         "transactions",
         "copies",
     )
+    by_absence_of = ("audit", "audit_ranges", "offsets", "remakings")
     order = (*PLACE, "offset", *VALUE)
     screens = ("missing",)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")

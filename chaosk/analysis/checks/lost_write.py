@@ -40,6 +40,7 @@ class LostWrite(Check):
     title = "acknowledged records that readers passed and nobody had"
     counted = ("acknowledged record that nobody was given", "acknowledged records that nobody was given")
     tables = ("sends", "reads", "audit", "audit_ranges", "offsets", "seeks", "incarnations", "transactions")
+    by_absence_of = ("reads", "audit", "offsets", "seeks")
     order = (*PLACE, "offset", *VALUE)
     screens = ("missing",)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")

@@ -30,6 +30,7 @@ class PollOrder(Check):
     title = "consumers that go backwards"
     counted = ("delivery out of order", "deliveries out of order")
     tables = ("reads", "seeks", "transactions", "incarnations")
+    by_absence_of = ("seeks",)
     order = (*MEMBER, "n")
     screens = ("backward",)
 

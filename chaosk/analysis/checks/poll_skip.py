@@ -38,6 +38,7 @@ class PollSkip(Check):
     title = "consumers that jump over records"
     counted = ("jump over records", "jumps over records")
     tables = ("reads", "seeks", "audit", "sends", "transactions", "incarnations")
+    by_absence_of = ("reads", "seeks")
     order = (*MEMBER, *PLACE, "assignment", "offset", "poll")
     screens = ("jumped",)
 

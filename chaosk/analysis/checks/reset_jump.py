@@ -52,6 +52,7 @@ class ResetJump(Check):
     title = "members that began elsewhere than at the committed offset"
     counted = ("jump away from the committed offset", "jumps away from the committed offset")
     tables = ("reads", "assignments", "fetched", "seeks", "audit", "sends", "offsets", "incarnations", "commits")
+    by_absence_of = ("reads", "assignments", "fetched", "seeks", "commits")
     order = (*OWNED, "began", *MEMBER, "assignment")
 
     def glance(self, rows: Rows) -> bool:

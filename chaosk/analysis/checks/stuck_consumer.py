@@ -42,6 +42,7 @@ class StuckConsumer(Check):
     title = "consumers that never go on"
     counted = ("partition in which a consumer is stuck", "partitions in which a consumer is stuck")
     tables = ("assignments", "reads", "audit", "sends", "transactions", "ends")
+    by_absence_of = ("reads", "assignments", "polls")
     order = ("reader", *PLACE, *MEMBER)
 
     def glance(self, rows: Rows) -> bool:

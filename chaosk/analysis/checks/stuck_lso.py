@@ -38,6 +38,7 @@ class StuckLso(Check):
     title = "last stable offsets that are stuck"
     counted = ("stuck last stable offset", "stuck last stable offsets")
     tables = ("offsets", "partitions", "stretches", "sends", "transactions", "reads", "audit")
+    by_absence_of = ("offsets", "transactions")
     order = (*PLACE, "last_stable")
 
     def glance(self, rows: Rows) -> bool:

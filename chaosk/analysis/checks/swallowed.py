@@ -41,6 +41,7 @@ class Swallowed(Check):
     title = "records that failed in processing and that a group committed past"
     counted = ("record swallowed", "records swallowed")
     tables = ("failures", "reads", "commits", "groups", "fetched", "seeks", "assignments", "outputs", "sends", "audit")
+    by_absence_of = ("reads", "outputs", "sends", "audit")
     order = (*OWNED, "offset")
 
     def glance(self, rows: Rows) -> bool:

@@ -34,6 +34,7 @@ class TornTransaction(Check):
     title = "transactions of which only a part can be read"
     counted = ("torn transaction", "torn transactions")
     tables = ("sends", "transactions", "reads", "audit", "audit_ranges", "incarnations")
+    by_absence_of = ("audit", "transactions", "sends", "groups", "commits", "txn_offsets")
     order = ("txn",)
 
     def glance(self, rows: Rows) -> bool:

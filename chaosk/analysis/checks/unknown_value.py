@@ -35,6 +35,7 @@ class UnknownValue(Check):
     title = "records that nobody can have written"
     counted = ("record that nobody can have written", "records that nobody can have written")
     tables = ("reads", "audit", "incarnations", "sends")
+    by_absence_of = ("incarnations", "sends")
     order = (*PLACE, "offset", *VALUE)
 
     def glance(self, rows: Rows) -> bool:

@@ -42,6 +42,7 @@ class Unseen(Check):
     title = "records that a reader was never given"
     counted = ("record never given to a reader", "records never given to a reader")
     tables = ("sends", "reads", "assignments", "fetched", "audit", "seeks", "incarnations", "failures")
+    by_absence_of = ("reads", "assignments", "fetched", "seeks")
     order = ("group", *PLACE, "offset", *VALUE)
     screens = ("lacking",)
 

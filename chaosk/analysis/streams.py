@@ -1,0 +1,139 @@
+"""Whether the event tables are all that was written: what each writer says that it wrote, held against what is there.
+
+Pure, over a few plain values. A writer leaves ``stream_ends`` when it closes its event log; ``run.json`` names the
+writers that were started, and what was carried over of each when the run was closed. Runs of older versions have
+neither, and are not held to it. See docs/decisions/self-check.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chaosk.analysis.case import Discrepancy
+from chaosk.eventlog import SUFFIX
+from chaosk.events.streams import writer_of, written_by
+from chaosk.runrecord import RunRecord
+
+Row = Mapping[str, Any]
+Process = tuple[str, int]
+_MARKS = "stream_ends"
+_COUNTED = {"produce": ("sends",), "consume": ("reads",), "health_check": ("health_checks",), "call": ("calls",)}
+"""By kind of probe the tables whose rows its end marker counts; a transform's are deliveries and sends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What there is of a run."""
+
+    record: RunRecord
+    planned: str
+    """The run's id in ``plan.json``; empty if it has none."""
+    rows: Mapping[str, int]
+    """By event table that there is how many rows it has."""
+    marks: Sequence[Row]
+    """Rows of ``stream_ends``."""
+    kinds: Mapping[Process, str]
+    """By process that got ready the kind of its probe."""
+    ends: Mapping[Process, Mapping[str, int]]
+    """By process its end marker."""
+    counted: Mapping[Process, int]
+    """By process the rows that its end marker counts."""
+
+
+def discrepancies(there: Present) -> tuple[Discrepancy, ...]:
+    """What is missing, is too much, or is of another run; nothing where nobody said how much there should be."""
+    return (*_other_runs(there), *_unmarked(there), *_marked(there), *_carried(there), *_processes(there))
+
+
+def killed(record: RunRecord) -> frozenset[str]:
+    """Writers that a step killed: they could leave no mark, and are not held to one."""
+    ended = (end for end in record.probes if end.ended_by == "step" and end.exit_status != 0)
+    return frozenset(writer_of(end.probe, end.incarnation) for end in ended)
+
+
+def _other_runs(there: Present) -> Iterator[Discrepancy]:
+    run = there.record.run_id
+    if run and there.planned and there.planned != run:
+        yield Discrepancy((), f"plan.json is of the run {there.planned}, and run.json of the run {run}")
+    for writer, marks in _by_writer(there.marks).items():
+        if others := sorted({str(mark["run_id"]) for mark in marks} - {run or there.planned}):
+            what = f"what {writer} wrote is of the run {', '.join(others)}, and not of {run}"
+            yield Discrepancy(written_by(writer), what)
+
+
+def _unmarked(there: Present) -> Iterator[Discrepancy]:
+    """Writers that were started and say nothing of how much they wrote."""
+    marked, excused = _by_writer(there.marks), killed(there.record)
+    for writer in sorted(there.record.streams or ()):
+        if writer not in marked and writer not in excused:
+            name, _, number = writer.rpartition("-")
+            unended = number.isdigit() and (name, int(number)) in there.kinds.keys() - there.ends.keys()
+            what = f"{writer} left no word of how many rows it wrote: its last events, or all of them, may be missing"
+            yield Discrepancy(written_by(writer), what, told=not unended)
+
+
+def _marked(there: Present) -> Iterator[Discrepancy]:
+    """Writers whose rows are not as many as they say, as far as what was carried over of each was noted."""
+    for writer, marks in _by_writer(there.marks).items():
+        own = [mark["rows"] for mark in marks if mark["table"] == _MARKS]
+        if own != [len(marks)]:
+            what = f"of what {writer} says of its tables {len(marks):,} rows are there, and {sum(own):,} were written"
+            yield Discrepancy(written_by(writer), f"the event table {_MARKS}: {what}")
+        carried = (there.record.streams or {}).get(writer)
+        if carried is None:
+            continue
+        said = {mark["table"]: mark["rows"] for mark in marks}
+        for table in sorted({*said, *carried} - {_MARKS}):
+            yield from _difference(
+                table, f"{writer} wrote {{:,}} rows of it", said.get(table, 0), carried.get(table, 0)
+            )
+
+
+def _carried(there: Present) -> Iterator[Discrepancy]:
+    """Tables whose rows are not as many as those of all writers."""
+    if there.record.streams is not None:
+        wanted = sum((Counter(carried) for carried in there.record.streams.values()), Counter[str]())
+        for table in sorted({*wanted, *there.rows}):
+            yield from _difference(table, "{:,} rows of it were written", wanted[table], there.rows.get(table))
+        return
+    said = Counter[str]()
+    for mark in there.marks:
+        said[mark["table"]] += mark["rows"]
+    for table, rows in sorted(said.items()):
+        if rows > (there.rows.get(table) or 0):
+            yield from _difference(table, "{:,} rows of it were written", rows, there.rows.get(table))
+
+
+def _processes(there: Present) -> Iterator[Discrepancy]:
+    """Processes of probes whose end marker is missing, or counts other rows; the guard ``log_truncated`` tells."""
+    excused = {writer_of(end.probe, end.incarnation) for end in there.record.probes if end.ended_by == "step"}
+    for process, kind in sorted(there.kinds.items()):
+        end, writer = there.ends.get(process), writer_of(*process)
+        if end is None and writer not in excused:
+            yield Discrepancy(written_by(writer), f"{writer} left no end marker", told=False)
+        elif end is not None and end["rows"] > there.counted.get(process, 0):
+            tables = _COUNTED.get(kind, ("reads", "sends"))
+            yield Discrepancy(tables, f"{writer} has fewer rows than it says", told=False)
+    for stream in there.record.torn:
+        writer, _, rest = stream.partition("/")
+        table, suffix, _ = rest.partition(f"{SUFFIX}:")
+        if suffix and writer not in excused:
+            yield Discrepancy((table,), stream, told=False)
+
+
+def _difference(table: str, says: str, wanted: int, found: int | None) -> Iterator[Discrepancy]:
+    if wanted != (found or 0):
+        there = "it is missing" if found is None else f"{found:,} are there"
+        yield Discrepancy(
+            (table,), f"the event table {table}: {says.format(wanted)}, and {there}", short=wanted > (found or 0)
+        )
+
+
+def _by_writer(marks: Sequence[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for mark in marks:
+        found.setdefault(mark["writer"], []).append(mark)
+    return dict(sorted(found.items()))

@@ -1,0 +1,52 @@
+"""What the processes of a run say of themselves: that they went on, and how much they wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from chaosk.events import clients
+from chaosk.events.table import table
+
+HEARTBEATS = table(
+    "heartbeats",
+    "one row for each time that a process of a probe, or the watcher, was seen to go on, four a second",
+    ("writer", "string", "whose: the name of its folder, like writer-0 or watcher"),
+    ("at", "long", "when"),
+    ("late", "long", "how much later than it was due, nanoseconds"),
+)
+STREAM_ENDS = table(
+    "stream_ends",
+    "how many rows of each table a writer wrote: left when it closed its event log, one row a table, this one too",
+    ("writer", "string", "whose: the name of its folder, like writer-0, watcher, audit or run"),
+    ("table", "string", "event table"),
+    ("rows", "long", "how many rows of it this writer wrote"),
+    ("run_id", "string", "the run that it wrote them for"),
+    ("at", "long", "when"),
+)
+
+TABLES = (HEARTBEATS, STREAM_ENDS)
+
+RUN, WATCHER, AUDIT, HOSTS, COPIES = "run", "watcher", "audit", "hosts", "copies"
+"""Writers of the run's own: names of their folders."""
+WRITTEN_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        RUN: ("faults", "phases", "clocks", "host_clocks", "decisions", "remakings"),
+        WATCHER: ("partitions", "offsets", "brokers", "zookeepers", "quorum", "clocks", "heartbeats"),
+        AUDIT: ("audit", "audit_ranges", "groups"),
+        HOSTS: ("markers", "stretches", "dumps"),
+        COPIES: ("copies",),
+    }
+)
+"""By writer the tables that it may have rows of."""
+_PROBES = (*(one.name for one in clients.TABLES), "heartbeats")
+
+
+def writer_of(probe: str, incarnation: int) -> str:
+    """The writer that a process of a probe is: the name of its folder below ``live``."""
+    return f"{probe}-{incarnation}"
+
+
+def written_by(writer: str) -> tuple[str, ...]:
+    """The tables that a writer may have rows of; whoever is none of the run's own is a process of a probe."""
+    return WRITTEN_BY.get(writer, _PROBES)

@@ -22,6 +22,8 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +35,10 @@ SEEN = "seen-"
 """What the name of a state of the cluster begins with that an entry of the timeline looked at."""
 FOLDERS = ("undo", "live", "events", "cluster", "evidence")
 """What a run directory has folders for."""
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}  # fmt: skip
 LARGEST = 32 * 1024 * 1024
 """Bytes of the largest document that is read whole: a verdict has some hundred kB."""
 
@@ -132,13 +138,27 @@ def create(output: Path, scenario: str, now: datetime | None = None) -> RunDir:
 
 
 def existing(root: Path) -> RunDir:
-    """The run directory at ``root``; raises UsageError if there is none, or if writing there would lead out of it."""
-    if not (root / "plan.json").is_file():
+    """The run directory at ``root``, which may itself be a link; raises UsageError if there is none.
+
+    And where anything in it is no plain file or folder: a link leads out of it, a FIFO or device is waited for.
+    """
+    if not os.path.lexists(root / "plan.json"):
         msg = f"{root}: not a run directory (it has no plan.json); name one that `chaosk run` wrote"
         raise UsageError(msg)
-    for name in FOLDERS:
-        private.refuse_link(root / name)
+    for path, what in _strange(root):
+        raise UsageError(f"{path}: is {what}, and a run directory has plain files and folders alone: remove it")
     return RunDir(root)
+
+
+def _strange(folder: Path) -> Iterator[tuple[Path, str]]:
+    """What is neither a plain file nor a folder, by name, and what it is; folders that nobody may read aside."""
+    with suppress(PermissionError, FileNotFoundError), os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda each: each.name):
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                yield from _strange(Path(entry.path))
+            elif not stat.S_ISREG(mode):
+                yield Path(entry.path), _KINDS.get(stat.S_IFMT(mode), "of a kind that is not read")
 
 
 def document(path: Path) -> bytes:

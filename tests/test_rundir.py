@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -93,6 +95,45 @@ def test_a_run_directory_that_leads_out_of_itself_is_refused(tmp_path: Path, out
     (made.root / name).symlink_to(tmp_path)
     with pytest.raises(UsageError, match="is a symbolic link"):
         existing(made.root)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["plan.json", "run.json", "verdict.json", "events/sends.parquet", "evidence/lost.jsonl", "cluster/before.json",
+     "live/writer-0/sends.arrows", "notes"],
+)  # fmt: skip
+def test_what_is_neither_file_nor_folder_is_refused_by_its_path(output: Path, name: str) -> None:
+    """A link leads out, a FIFO is waited for, a socket is neither: one error that names it, and no wait."""
+    made = create(output, "x", NOW)
+    made.plan.write_text("{}")
+    path = made.root / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    for make, what in (
+        (os.mkfifo, "a FIFO"),
+        (lambda at: at.symlink_to(output), "a symbolic link"),
+        (_bound, "a socket"),
+    ):
+        make(path)
+        with pytest.raises(UsageError, match=f"^{re.escape(str(path))}: is {what}"):
+            existing(made.root)
+        path.unlink()
+
+
+def _bound(path: Path) -> None:
+    """A socket there, by a name short enough for one."""
+    with socket.socket(socket.AF_UNIX) as one:
+        folder = os.open(path.parent, os.O_RDONLY)
+        one.bind(f"/proc/self/fd/{folder}/{path.name}")
+        os.close(folder)
+
+
+def test_a_run_directory_by_a_link_is_one(tmp_path: Path, output: Path) -> None:
+    """The user has named that link, whatever is refused inside."""
+    made = create(output, "x", NOW)
+    made.plan.write_text("{}")
+    (tmp_path / "latest").symlink_to(made.root)
+    assert existing(tmp_path / "latest").root == tmp_path / "latest"
 
 
 def test_what_is_no_run_directory_is_said(tmp_path: Path) -> None:

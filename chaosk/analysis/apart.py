@@ -9,6 +9,7 @@ the old topic holds the new one's from then on, and its position there is 0: it 
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -62,8 +63,16 @@ def _written(case: Case, folder: Path) -> Case:
         if name in {"sends", "outputs", *_BY_TIME, *_BY_VALUE} and case.rows.get(name):
             rows[name] = _convert(case, name, target, sent, held)
         elif source.exists():
-            target.symlink_to(source.resolve())
+            _same(source, target)
     return replace(case, events=folder, rows=rows, replicas=_replicas(case))
+
+
+def _same(source: Path, target: Path) -> None:
+    """The same file under another name; a copy where the file system gives a file only one."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def _replicas(case: Case) -> dict[tuple[str, int], frozenset[int]]:

@@ -13,7 +13,7 @@ from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import kept
 from chaosk.plan import Plan
-from chaosk.rundir import existing
+from chaosk.rundir import RunDir, document
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh, Transport
 
@@ -21,7 +21,7 @@ from chaosk.transport.ssh import Ssh, Transport
 def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory, str | None]:
     """The cluster that a command is about, and the run if it names one; raises UsageError unless one is named."""
     if run_dir is not None and inventory is None:
-        plan = Plan.from_json(existing(run_dir).plan.read_bytes())
+        plan = Plan.from_json(_plan(run_dir))
         return plan.inventory, plan.run_id
     if inventory is None or run_dir is not None:
         raise UsageError("name a run directory, or a cluster with --inventory; one of them")
@@ -31,6 +31,15 @@ def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory,
     if isinstance(found, LabLayout):
         raise UsageError(f"the lab {found.name} has no inventory of its own; do: chaosk lab up --name {found.name}")
     return found, None
+
+
+def _plan(run_dir: Path) -> bytes:
+    """The plan in a run directory; nothing else there is looked at, so that nothing else keeps anybody from healing."""
+    path = RunDir(run_dir).plan
+    try:
+        return document(path)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}; name a run directory, or --inventory") from error
 
 
 @contextmanager

@@ -11,11 +11,15 @@ from chaosk.plan import Plan
 from chaosk.release.record import Attempt
 from chaosk.report.headline import headline
 from chaosk.report.measures import overall
-from chaosk.rundir import RunDir
+from chaosk.rundir import RunDir, document
 from chaosk.verdict import Measure, Outcome, Verdict
 
 COUNTS = (Outcome.PASS, Outcome.DEGRADED)
 """The verdicts of runs whose figures count: the evidence carries, and nothing was lost on the way."""
+
+
+_STOOD_STILL = {"clock_silent", "probe_stood_still", "watcher_stood_still"}
+"""Guards that say that chaosk's own machine, or a process on it, stood still."""
 
 
 def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: str) -> Attempt:
@@ -24,7 +28,7 @@ def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: 
     found = sorted(base.glob("*/*/plan.json"))
     run = RunDir(found[-1].parent) if found else None
     verdict = _verdict(run)
-    plan = Plan.from_json(run.plan.read_bytes()) if run is not None else None
+    plan = Plan.from_json(document(run.plan)) if run is not None else None
     return attempt.model_copy(
         update={
             "state": "broken off" if exit_code == ExitCode.INTERRUPTED else "done",
@@ -63,13 +67,13 @@ def _many(count: int, noun: str) -> str:
 def _verdict(run: RunDir | None) -> Verdict | None:
     if run is None or not run.verdict.exists():
         return None
-    return Verdict.model_validate_json(run.verdict.read_bytes())
+    return Verdict.model_validate_json(document(run.verdict))
 
 
 def _stood_still(verdict: Verdict, exit_code: int) -> bool:
     """Whether that alone keeps it from saying anything: nothing is known to be wrong, and no other guard is missed."""
     guards = {guard.guard for guard in verdict.guards}
-    return exit_code == ExitCode.INCONCLUSIVE and verdict.healed and guards == {"clock_silent"}
+    return exit_code == ExitCode.INCONCLUSIVE and verdict.healed and bool(guards) and guards <= _STOOD_STILL
 
 
 def _figures(verdict: Verdict) -> tuple[Measure, ...]:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from chaosk import private
 from chaosk.errors import UsageError
 from chaosk.model import Model
+from chaosk.rundir import document as plain
 
 M = TypeVar("M", bound=Model)
 
@@ -39,7 +40,7 @@ class Store(Generic[M]):
         """The document in a file or folder; raises UsageError if there is none that this chaosk reads."""
         file = path / self.name if path.is_dir() else path
         try:
-            text = file.read_bytes()
+            text = plain(file) if path.is_dir() else file.read_bytes()
         except OSError as error:
             raise UsageError(
                 f"{file}: cannot read it: {error.strerror}; name a folder or file that `{self.command}` wrote"

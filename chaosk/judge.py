@@ -204,7 +204,7 @@ def _met(bound: Bound, value: float | None, *, censored: bool) -> bool | None:
 def _unmeasured(objective: Objective) -> Guard:
     about = f"the objective on {_name(objective)} cannot be judged"
     if objective.measured is None:
-        what = f"{about}: there was nothing to measure in the window {objective.window}"
+        what = f"{about}: there was nothing to measure in the window {objective.window}, or chaosk stood still in it"
     else:
         endless = "and had not ended when the run did (let the run settle for longer), or a process left no end marker"
         more = "and how much more nobody knows: a process left no end marker, or chaosk's machine stood still"

@@ -17,6 +17,7 @@ from chaosk.analysis.histograms import histograms
 from chaosk.analysis.ledger import accounts, audited
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import failures_as, tune
+from chaosk.analysis.stillness import told
 from chaosk.analysis.summary import summary
 from chaosk.analysis.tallied import recounted, tallied
 from chaosk.errors import AnalysisError
@@ -55,7 +56,8 @@ def conclude(
         (f for answer in answers for f in answer.findings),
         key=lambda f: (list(Severity).index(f.severity), f.rule, f.check),
     )
-    measures = sorted((m for answer in answers for m in answer.measures), key=lambda m: (m.metric, m.subject, m.window))
+    figures = told(case, (m for answer in answers for m in answer.measures))
+    measures = sorted(figures, key=lambda m: (m.metric, m.subject, m.window))
     guards = [*met, *(guard for answer in answers for guard in answer.guards)]
     windows = {span.name: (span.began, span.ended) for span in case.windows}
     ruling = rule(case.plan.expect, findings, [*guards, *audited(ledger, findings, guards)], measures, windows)

@@ -5,12 +5,14 @@ It is read by ``chaosk.analysis.reading``; the big event tables are Spark's (``c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from chaosk.analysis.former import Former
+from chaosk.analysis.intervals import Interval
 from chaosk.analysis.planned import Planned
 from chaosk.analysis.tally import Tally
 from chaosk.decision import Decision
@@ -49,6 +51,15 @@ class Discrepancy:
     """Whether rows are missing, or are another run's: then what is not there may have happened all the same."""
     told: bool = True
     """Whether no other guard tells of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """The heartbeats of one process, as far as they matter, monotonic nanoseconds."""
+
+    last: int
+    gaps: tuple[Interval, ...] = ()
+    """From one beat to the next, where that took too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +138,8 @@ class Case:
     """By topic and partition every broker that was ever seen to have a replica; of runs that it matters for only."""
     discrepancies: tuple[Discrepancy, ...] = ()
     """What the event tables are known to lack."""
+    pulses: Mapping[str, Pulse] = field(default_factory=dict)
+    """By writer its heartbeats; none of a run that was recorded before there were any."""
 
     def short(self, *tables: str) -> tuple[str, ...]:
         """Those of some event tables that are known to lack rows, sorted: that a row is not there proves nothing."""

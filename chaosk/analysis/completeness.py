@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chaosk.analysis.case import Case, Span, Worker
+from chaosk.analysis.stillness import stood_still
 
 
 def there(case: Case, probes: Iterable[str], window: Span) -> bool:
@@ -16,11 +17,11 @@ def there(case: Case, probes: Iterable[str], window: Span) -> bool:
 def incomplete(case: Case, probes: Iterable[str], window: Span) -> bool:
     """Whether more may have happened to these probes in the window than their logs and the clock can tell.
 
-    So it is where chaosk's machine stood still, and where a process that left no end marker may still have been alive
-    after its last tally: what it was told then may not have been written down. What there is stands.
+    So it is where chaosk's machine or one of them stood still, and where a process that left no end marker may still
+    have been alive after its last tally: what it was told then may not have been written down. What there is stands.
     """
     names = set(probes)
-    if any(_overlaps(silence, window) for silence in case.silences):
+    if any(_overlaps(silence, window) for silence in (*case.silences, *stood_still(case, names))):
         return True
     unended = (w for w in case.workers if w.probe in names and (w.probe, w.incarnation) in case.unended)
     return any(_overlaps(_untold(case, worker), window) for worker in unended)

@@ -19,11 +19,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk import registry
+from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.evidence import Summary, keep, write_none
 from chaosk.analysis.found import Found
 from chaosk.analysis.screens import screened
+from chaosk.analysis.stillness import stood_still
 from chaosk.errors import ChaoskError
 from chaosk.verdict import Finding, Guard, Measure, Severity
 
@@ -111,17 +113,26 @@ def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...],
 
 def _proven(events: Events, check: Check, rows: DataFrame) -> DataFrame:
     """The rows, unproven those that a row which the log is known to lack may have made."""
-    lacking = events.case.short(*check.by_absence_of)
-    if not lacking:
+    why = _doubt(events.case, check)
+    if why is None:
         return rows
     told = F.col("severity").isin(Severity.VIOLATION.value, Severity.ALLOWED.value)
-    why = F.lit(f"rows of the event table {' and of '.join(lacking)} are missing, so what is not there proves nothing")
     return rows.withColumns(
         {
             "severity": F.when(told, "unproven").otherwise(F.col("severity")),
-            "reason": F.when(told, why).otherwise(F.col("reason")),
+            "reason": F.when(told, F.lit(why)).otherwise(F.col("reason")),
         }
     )
+
+
+def _doubt(case: Case, check: Check) -> str | None:
+    """Why the run proves no row of a check; None where it may."""
+    if lacking := case.short(*check.by_absence_of):
+        return f"rows of the event table {' and of '.join(lacking)} are missing, so what is not there proves nothing"
+    readers = {probe for probe, _ in case.consumers}
+    if check.by_waiting and (names := sorted({span.name for span in stood_still(case, readers)})):
+        return f"{' and '.join(names)} stood still by chaosk's own trouble, and not the cluster's"
+    return None
 
 
 def _state(found: bool, guards: tuple[Guard, ...], why: str | None) -> str:  # noqa: FBT001 - called once, right above

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from chaosk.analysis.case import Case
+from chaosk.analysis.case import Case, Span
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.progress import ABOUT_PROGRESS
+from chaosk.analysis.stillness import still
+from chaosk.events.streams import WATCHER
 from chaosk.judge import SKIPPED
 from chaosk.verdict import Guard
 
+_SHOWN = 3
+"""Times at which somebody stood still that are told one by one."""
 _DRIFT = 0.5
 """Seconds that the wall clock may move against the monotonic one between two samples."""
 
@@ -149,6 +153,28 @@ def silent(case: Case) -> Iterator[Guard]:
         yield Guard(guard="clock_silent", what=f"nothing was written for {seconds:.1f} s: chaosk's machine stood still")
 
 
+def probe_stood_still(case: Case) -> Iterator[Guard]:
+    """A probe or the watcher stood still by no step: stopped from outside, swapped out, or given no processor."""
+    spans = [one for one in still(case) if not any(_within(one, silence) for silence in case.silences)]
+    for name in sorted({span.name for span in spans}):
+        mine = [span for span in spans if span.name == name]
+        times = ", ".join(
+            f"for {(one.ended - one.began) / 1e9:.1f} s from {(one.began - case.record.began) / 1e9:+.1f} s on"
+            for one in mine[:_SHOWN]
+        )
+        more = f", and {len(mine) - _SHOWN} times more" if len(mine) > _SHOWN else ""
+        who, guard = ("the watcher", "watcher_stood_still") if name == WATCHER else (name, "probe_stood_still")
+        what = (
+            f"{who} stood still {times}{more}: its process was stopped, swapped out or given no processor, and no step "
+            "of the scenario did that, so what it did not do then says nothing of the cluster; run the scenario again"
+        )
+        yield Guard(guard=guard, what=what)
+
+
+def _within(one: Span, silence: Span) -> bool:
+    return silence.began <= one.ended and one.began <= silence.ended
+
+
 def unwatched(case: Case) -> Iterator[Guard]:
     """The watcher saw nothing of the cluster."""
     if not case.rows["partitions"]:
@@ -159,5 +185,6 @@ def unwatched(case: Case) -> Iterator[Guard]:
 
 _ABOUT_RUN: tuple[Callable[[Case], Iterator[Guard]], ...] = (
     aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, streams, clocks, silent,
+    probe_stood_still,
     unwatched,
 )  # fmt: skip

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from chaosk.analysis.case import Span
+from chaosk.analysis.case import Case, Span
 from chaosk.analysis.counts import measured
+from chaosk.analysis.intervals import union as union_of
+from chaosk.analysis.intervals import without
+from chaosk.analysis.stillness import LEAST, stood_still
 from chaosk.verdict import Measure
 
 
@@ -34,6 +37,21 @@ def unavailability(outages: Sequence[Outage], probes: Sequence[str], windows: Se
             open_end = any(o.censored for o in mine)
             yield measured("unavailability", probe, window.name, longest / 1e9, censored=open_end)
             yield measured("unavailable_total", probe, window.name, union(mine) / 1e9, censored=open_end)
+
+
+def awake(case: Case, outages: Iterable[Outage]) -> list[Outage]:
+    """The outages without the time in which their probe itself stood still; what is left and lasts a second counts."""
+    found = []
+    for outage in outages:
+        asleep = union_of((span.began, span.ended) for span in stood_still(case, [outage.probe]))
+        pieces = without([(outage.began, outage.ended)], asleep)
+        whole = pieces == [(outage.began, outage.ended)]
+        found += [
+            replace(outage, began=began, ended=ended, censored=outage.censored and ended == outage.ended)
+            for began, ended in pieces
+            if whole or ended - began >= LEAST
+        ]
+    return found
 
 
 def union(outages: Iterable[Outage]) -> int:

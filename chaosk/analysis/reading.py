@@ -13,16 +13,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
-from chaosk.analysis.case import Case, Process, Setting, Span, Worker
+from chaosk.analysis.case import Case, Process, Pulse, Setting, Span, Worker
 from chaosk.analysis.darkness import FORGETTING
 from chaosk.analysis.former import former
 from chaosk.analysis.planned import Lenient, Planned
+from chaosk.analysis.stillness import pulse
 from chaosk.analysis.streams import Present, discrepancies
 from chaosk.analysis.tally import last_tallies
 from chaosk.arrow import SCHEMAS
 from chaosk.decision import Decision
 from chaosk.errors import AnalysisError
 from chaosk.rundir import RunDir
+from chaosk.rundir import document as read_document
 from chaosk.runrecord import RunRecord
 from chaosk.verdict import Fault
 
@@ -77,6 +79,7 @@ def read_case(rundir: RunDir) -> Case:
         fenced=_fenced(rundir),
         silences=tuple(_silences(rundir, [row[0] for row in clocks], [worker.started for worker in workers])),
         discrepancies=discrepancies(Present(record, document.run_id, rows, marks, kinds, ends, counted)),
+        pulses=_pulses(rundir),
         uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
     )
 
@@ -112,7 +115,7 @@ class _Document(Lenient):
 
 def _document(rundir: RunDir) -> _Document:
     try:
-        return _Document.model_validate_json(rundir.plan.read_bytes())
+        return _Document.model_validate_json(read_document(rundir.plan))
     except (OSError, ValidationError) as error:
         raise AnalysisError(f"{rundir.plan}: cannot be read, so nothing says what was to be judged: {error}") from error
 
@@ -120,7 +123,7 @@ def _document(rundir: RunDir) -> _Document:
 def _record(rundir: RunDir, times: list[int]) -> RunRecord:
     """How the run went; a run that was killed has not written it, and then nobody knows whether all was undone."""
     try:
-        return RunRecord.model_validate_json(rundir.run.read_bytes())
+        return RunRecord.model_validate_json(read_document(rundir.run))
     except FileNotFoundError:
         began, ended = min(times, default=0), max(times, default=0)
         return RunRecord(
@@ -170,6 +173,14 @@ def _counted(rundir: RunDir) -> Counter[Process]:
         for row in each.to_pylist():
             found[row["probe"], row["incarnation"]] += row["count_all"]
     return found
+
+
+def _pulses(rundir: RunDir) -> dict[str, Pulse]:
+    """By writer its pulse."""
+    found: dict[str, list[int]] = {}
+    for row in _optional(rundir, "heartbeats"):
+        found.setdefault(row["writer"], []).append(row["at"])
+    return {writer: pulse(beats) for writer, beats in sorted(found.items())}
 
 
 def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:

@@ -15,6 +15,8 @@ from chaosk.cluster.places import broker_places, zookeeper_places
 from chaosk.cluster.settings import client_settings
 from chaosk.errors import ChaoskError, UsageError
 from chaosk.eventlog import LiveLog
+from chaosk.events.streams import WATCHER
+from chaosk.heartbeat import heartbeats
 from chaosk.watcher.sampling import About, BrokerSampler, QuorumSampler, Sampler, SettingsSampler, ZooKeeperSampler
 from chaosk.watcher.spec import WatcherSpec
 from chaosk.watcher.state import WatcherState, glance, with_quorum
@@ -59,6 +61,15 @@ class Watcher:
         for sampler in samplers:
             sampler.start()
         threading.Thread(target=self._tell, daemon=True).start()
+        with heartbeats(self._log, WATCHER):
+            self._tick()
+        end = time.monotonic() + LAST_ANSWERS
+        for sampler in samplers:
+            sampler.join(max(0.0, end - time.monotonic()))
+        self._log.close()
+
+    def _tick(self) -> None:
+        """Write down how the clocks stand, and hand over what is due, until told to stop."""
         clock_due = 0.0
         while not self._stop.wait(TICK):
             if time.monotonic() >= clock_due:
@@ -66,10 +77,6 @@ class Watcher:
                 self._log.write("clocks", (time.monotonic_ns(), time.time_ns()))
             if self._log.due():
                 self._log.flush()
-        end = time.monotonic() + LAST_ANSWERS
-        for sampler in samplers:
-            sampler.join(max(0.0, end - time.monotonic()))
-        self._log.close()
 
     def state(self) -> WatcherState:
         """The cluster at a glance, now."""

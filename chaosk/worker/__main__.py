@@ -21,6 +21,7 @@ from chaosk.arrow import warm_up
 from chaosk.cluster.live import ProbeState
 from chaosk.errors import ChaoskError
 from chaosk.eventlog import LiveLog
+from chaosk.heartbeat import heartbeats
 from chaosk.probes._contract import Workplace
 from chaosk.worker.flusher import flushed
 from chaosk.worker.lifeline import wake_with_parent, watch_parent
@@ -54,7 +55,7 @@ def _work(spec: WorkerSpec, ending: threading.Event) -> None:
     gc.collect()
     gc.freeze()
     gc.disable()
-    with LiveLog(Path(spec.live), spec.run_id) as log, flushed(log):
+    with LiveLog(Path(spec.live), spec.run_id) as log, flushed(log), heartbeats(log, Path(spec.live).name):
         who = (spec.run_id, spec.probe, spec.incarnation)
         probe.work(Workplace(*who, client, log, ending.is_set, _tell, spec.brokers, spec.partitions))
 

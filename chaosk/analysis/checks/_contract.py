@@ -48,6 +48,9 @@ class Check(ABC):
     by_absence_of: ClassVar[tuple[str, ...]] = ()
     """Those of them in which a row that is missing makes rows of this check: a run that is known to lack rows of one
     proves none of them, and they are ``unproven``."""
+    by_waiting: ClassVar[bool] = False
+    """Whether its rows say that probes did not do something in the time they had: where one of them stood still by
+    chaosk's own trouble they are ``unproven``."""
     order: ClassVar[tuple[str, ...]] = ()
     """Columns that put its rows into an order without ties."""
     screens: ClassVar[tuple[str, ...]] = ()

@@ -12,7 +12,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import consume_outages
-from chaosk.analysis.outages import Outage, unavailability
+from chaosk.analysis.outages import Outage, awake, unavailability
 from chaosk.verdict import Measure
 
 
@@ -51,4 +51,4 @@ class ConsumeUnavailability(Check):
             for row in rows
             if row["reader"] == reader
         ]
-        return unavailability(outages, events.case.probes("consume"), events.case.windows)
+        return unavailability(awake(events.case, outages), events.case.probes("consume"), events.case.windows)

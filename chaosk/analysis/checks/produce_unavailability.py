@@ -12,7 +12,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import produce_outages
-from chaosk.analysis.outages import Outage, unavailability
+from chaosk.analysis.outages import Outage, awake, unavailability
 from chaosk.verdict import Measure
 
 
@@ -51,4 +51,4 @@ class ProduceUnavailability(Check):
         """``unavailability`` and ``unavailable_total`` of each producer and window."""
         rows = found.rows("producer", "began", "ended", "censored")
         outages = [Outage(row["producer"], row["began"], row["ended"], row["censored"]) for row in rows]
-        return unavailability(outages, events.case.probes("produce"), events.case.windows)
+        return unavailability(awake(events.case, outages), events.case.probes("produce"), events.case.windows)

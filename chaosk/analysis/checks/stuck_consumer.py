@@ -43,6 +43,7 @@ class StuckConsumer(Check):
     counted = ("partition in which a consumer is stuck", "partitions in which a consumer is stuck")
     tables = ("assignments", "reads", "audit", "sends", "transactions", "ends")
     by_absence_of = ("reads", "assignments", "polls")
+    by_waiting = True
     order = ("reader", *PLACE, *MEMBER)
 
     def glance(self, rows: Rows) -> bool:

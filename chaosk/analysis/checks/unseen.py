@@ -43,6 +43,7 @@ class Unseen(Check):
     counted = ("record never given to a reader", "records never given to a reader")
     tables = ("sends", "reads", "assignments", "fetched", "audit", "seeks", "incarnations", "failures")
     by_absence_of = ("reads", "assignments", "fetched", "seeks")
+    by_waiting = True
     order = ("group", *PLACE, "offset", *VALUE)
     screens = ("lacking",)
 

@@ -1,0 +1,99 @@
+"""When processes of chaosk stood still by no step of the scenario, from their heartbeats: pure, over plain values.
+
+Stopped from outside, swapped out or starved, a probe does nothing and its figures say that the cluster did nothing.
+A process that waits in a client call, or works on a record, has a heart that beats, and stands still to nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from chaosk.analysis.case import Case, Pulse, Span, Worker
+from chaosk.analysis.intervals import Interval, without
+from chaosk.events.streams import WATCHER, writer_of
+from chaosk.heartbeat import PERIOD
+from chaosk.metrics import METRICS
+from chaosk.verdict import Fault, Measure
+
+LEAST = 1_000_000_000
+"""Nanoseconds without a heartbeat beyond those to the next one from which a process stood still: the shortest outage
+that is told lasts as long."""
+_MARGIN = 1_000_000_000
+"""Nanoseconds by which a process may be frozen longer than its step is seen to last, on either side."""
+_CUT = frozenset({"unavailability", "unavailable_total"})
+"""Metrics of probes that are told without the time in which they stood still."""
+
+
+def pulse(beats: Iterable[int]) -> Pulse:
+    """The pulse of a process from its beats, in any order, at least one."""
+    ordered = sorted(beats)
+    gaps = ((one, other) for one, other in pairwise(ordered) if other - one >= PERIOD + LEAST)
+    return Pulse(ordered[-1], tuple(gaps))
+
+
+def still(case: Case) -> tuple[Span, ...]:
+    """When each probe, or the watcher, stood still while it was to work; a span is named after it."""
+    first, last = case.run.began, max((one.ended for one in case.phases if one.name == "drain"), default=case.run.ended)
+    found = [*_watcher(case), *(span for worker in case.workers for span in _worker(case, worker))]
+    inside = (Span(one.name, max(one.began, first), min(one.ended, last)) for one in found)
+    return tuple(sorted((one for one in inside if one.began < one.ended), key=lambda one: (one.began, one.name)))
+
+
+def stood_still(case: Case, probes: Iterable[str]) -> tuple[Span, ...]:
+    """The same of some probes."""
+    names = set(probes)
+    return tuple(span for span in still(case) if span.name in names)
+
+
+def told(case: Case, measures: Iterable[Measure]) -> Iterator[Measure]:
+    """The figures, and none where it would tell of a probe that stood still, or of a recovery that it held up."""
+    spans = still(case)
+    windows = {window.name: window for window in case.windows}
+    since = {fault.name: fault.applied for fault in case.faults}
+    for measure in measures:
+        kind = METRICS.get(measure.metric)
+        if kind is None or not spans or measure.censored or measure.metric in _CUT or kind.unit not in ("s", "ratio"):
+            yield measure
+        elif kind.subject == "fault":
+            hit = any(span.ended > (since.get(measure.subject) or 0) for span in spans if span.name != WATCHER)
+            yield measure.model_copy(update={"value": None}) if hit else measure
+        else:
+            window, probe = windows.get(measure.window), measure.subject.partition(",")[0]
+            hit = kind.subject == "probe" and any(span.name == probe and _overlaps(span, window) for span in spans)
+            yield measure.model_copy(update={"value": None}) if hit else measure
+
+
+def _overlaps(span: Span, window: Span | None) -> bool:
+    return window is not None and span.began < window.ended and window.began < span.ended
+
+
+def _watcher(case: Case) -> Iterator[Span]:
+    pulse_ = case.pulses.get(WATCHER)
+    for began, ended in pulse_.gaps if pulse_ is not None else ():
+        yield Span(WATCHER, began, ended)
+
+
+def _worker(case: Case, worker: Worker) -> Iterator[Span]:
+    pulse_ = case.pulses.get(writer_of(worker.probe, worker.incarnation))
+    if pulse_ is None:
+        return
+    frozen = [
+        (fault.invoked - _MARGIN, (fault.healed or case.record.ended) + _MARGIN)
+        for fault in _steps(case, worker.probe, "pause_probe")
+    ]
+    for began, ended in without([*pulse_.gaps, *_silent_end(case, worker, pulse_.last)], frozen):
+        if ended - began >= LEAST:
+            yield Span(worker.probe, began, ended)
+
+
+def _silent_end(case: Case, worker: Worker, last: int) -> Iterator[Interval]:
+    """From the last beat until the process was killed by a step, where that is too long: it was still before that."""
+    kills = [fault.invoked for fault in _steps(case, worker.probe, "kill_probe") if fault.invoked > worker.started]
+    if (worker.probe, worker.incarnation) not in case.ends and kills and min(kills) - last >= LEAST + _MARGIN:
+        yield last, min(kills)
+
+
+def _steps(case: Case, probe: str, kind: str) -> Iterator[Fault]:
+    names = {e.name for e in case.plan.timeline if e.kind == kind and e.step.get("probe") == probe}
+    yield from (fault for fault in case.acted if fault.name in names)

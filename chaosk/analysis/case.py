@@ -28,6 +28,10 @@ Process = tuple[str, int]
 """Probe and incarnation."""
 MIN_ISR = "min.insync.replicas"
 _NEVER = 2**63 - 1
+_SECOND = 1_000_000_000
+_MOMENT = 5 * _SECOND
+LOOK = "felt: "
+"""What the names of the spans of ``Case.looks`` begin with: no entry has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,22 @@ class Case:
         if healed := self.last_heal:
             spans.append(Span("after_heal", healed, max(healed, ended)))
         return tuple(spans)
+
+    @cached_property
+    def looks(self) -> tuple[Span, ...]:
+        """For each fault the time in which somebody has to have been at work, by its name: its window.
+
+        A fault of a moment, like a restart or an election, is felt by what clients do next, in the five seconds from
+        its begin on; one that stays, and for less than a second, has a second. No probe polls less often than that,
+        and one that is to send or ask more seldom has not felt it if it did neither meanwhile.
+        """
+        ended = self.run.ended
+        spans = [(fault, _window(fault, ended)) for fault in self.faults]
+        least = (_MOMENT if fault.undone and fault.healed is None else _SECOND for fault, _ in spans)
+        return tuple(
+            Span(LOOK + one.name, one.began, max(one.ended, one.began + time))
+            for (_, one), time in zip(spans, least, strict=True)
+        )
 
     @property
     def run(self) -> Span:

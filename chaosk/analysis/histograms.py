@@ -61,7 +61,7 @@ class Histograms:
 def histograms(events: Events) -> Histograms:
     """Collect them: some thousand rows per probe and window, as Arrow, because a row by itself costs Spark too much."""
     found = Histograms(Counter(), Counter(), {}, {})
-    segments = Segments(events.case.windows)
+    segments = Segments((*events.case.windows, *events.case.looks))
     for row in events.gathered(figures(events)).toArrow().to_pylist():
         count = row["count"]
         if row["incarnation"] is not None and row["what"] != "call":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import LOOK, Case, Span
 from chaosk.analysis.failing import failing
+from chaosk.analysis.felt import concerned, to_be_felt
 from chaosk.analysis.histograms import Histograms, total
 from chaosk.verdict import Guard
 
@@ -64,6 +65,21 @@ def _is_to_fail(case: Case, probe: str, window: Span) -> bool:
     """Whether the probe is meant to fail in the window, or in a part of it: what it tries is for C6 to judge."""
     span = failing(case).get(probe)
     return span is not None and span.began < window.ended and window.began < span.ended
+
+
+def fault_unfelt(case: Case, progress: Histograms) -> Iterator[Guard]:
+    """While a fault lasted no probe that the objectives are about attempted anything: nobody can have felt it.
+
+    Attempts count, not successes, and whoever ended the probes before; see ``Case.looks`` for faults of a moment.
+    """
+    kinds = {worker.probe: worker.kind for worker in case.workers}
+    for fault in to_be_felt(case):
+        wanted = concerned(case, fault.name)
+        window = LOOK + fault.name
+        if not any(total(progress, _TELLING[kinds[name], True], name, window) for name in wanted & kinds.keys()):
+            who = f"of {', '.join(sorted(wanted))} none" if wanted < case.plan.probes.keys() else "no probe"
+            what = f"while {fault.name} was in place {who} attempted anything, so nobody can have felt it"
+            yield Guard(guard="fault_unfelt", what=f"{what}; have one at work then")
 
 
 def _lasting(case: Case) -> Iterator[Span]:
@@ -125,5 +141,6 @@ ABOUT_PROGRESS: tuple[Callable[[Case, Histograms], Iterator[Guard]], ...] = (
     log_truncated,
     nothing_happened,
     no_progress,
+    fault_unfelt,
 )
 """All of them."""

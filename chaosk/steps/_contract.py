@@ -230,6 +230,8 @@ class Step(Model, ABC):
     """Whether it leaves something to undo, so that ``for`` makes sense."""
     ends: ClassVar[tuple[str, ...]] = ()
     """Kinds of step whose faults it ends when it hits the same nodes, as ``start_broker`` ends ``kill_broker``."""
+    about_clients: ClassVar[bool] = False
+    """Whether it is done to probes themselves: then nobody else has to be at work for it to show something."""
     names: ClassVar[bool] = False
     """Whether it changes what names probes know, so that they have to have their own."""
     needs: ClassVar[Needs | None] = None

@@ -18,6 +18,7 @@ ENDED = 60.0
 class ProbeStep(Step, ABC):
     """A step on one probe's process."""
 
+    about_clients: ClassVar[bool] = True
     probe: Name
     """The probe's name in the scenario."""
 

@@ -29,7 +29,9 @@ def progress_of(case: Case, history: History) -> Histograms:
     waited = [row for row in history.rows["commits"] if row["kind"] == "sync"]
     rows += [("call", row, row["invoked"], row["completed"] or case.record.ended) for row in waited]
     for what, row, began, ended in rows:
-        inside = [window.name for window in case.windows if window.began <= ended and began < window.ended]
+        inside = [
+            window.name for window in (*case.windows, *case.looks) if window.began <= ended and began < window.ended
+        ]
         found.counts.update(Key(what, row["probe"], window) for window in (*inside, ALL))
         if what != "call":
             found.processes[row["probe"], row["incarnation"]] += 1

@@ -41,7 +41,7 @@ def figures(events: Events) -> DataFrame:
     asked = [answered(events)] if events.case.rows["calls"] else []
     for more in (called, read, received, *checks, *asked):
         rows = rows.unionByName(more, allowMissingColumns=True)
-    windows = Segments(events.case.windows)
+    windows = Segments((*events.case.windows, *events.case.looks))
     acknowledged, _ = windows.of(F.when(F.col("what") == "ok", F.col("came")))
     return (
         events.gathered(rows)

@@ -69,6 +69,40 @@ def test_a_log_that_wrote_nothing_leaves_no_file(tmp_path: Path) -> None:
     assert list((tmp_path / "w").iterdir()) == []
 
 
+def test_a_closed_log_says_how_many_rows_it_wrote(tmp_path: Path) -> None:
+    """Of each table and of this one, for the run it was told; a flush more or less changes nothing."""
+    with LiveLog(tmp_path / "watcher", "run-1") as log:
+        clocks(log, 2)
+        log.flush()
+        clocks(log, 3, start=2)
+        log.write("groups", ("readers", "orders", 0, 7))
+    rows = read_live(tmp_path / "watcher" / "stream_ends.arrows").table.to_pylist()
+    said = [(row["writer"], row["table"], row["rows"], row["run_id"]) for row in rows]
+    wrote = {"clocks": 5, "groups": 1, "stream_ends": 3}
+    assert said == [("watcher", table, count, "run-1") for table, count in wrote.items()]
+
+
+def test_a_log_that_wrote_nothing_says_so(tmp_path: Path) -> None:
+    """Its writer was there: whoever looks for its word finds one."""
+    LiveLog(tmp_path / "w", "run-1").close()
+    (row,) = read_live(tmp_path / "w" / "stream_ends.arrows").table.to_pylist()
+    assert (row["table"], row["rows"]) == ("stream_ends", 1)
+
+
+def test_a_log_whose_owner_broke_off_says_nothing_of_its_rows(tmp_path: Path) -> None:
+    """What it wrote is there, and nobody claims that it is all."""
+
+    def broken_off() -> None:
+        with LiveLog(tmp_path / "w", "run-1") as log:
+            clocks(log, 1)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        broken_off()
+    assert numbers(tmp_path / "w" / "clocks.arrows") == [0]
+    assert not (tmp_path / "w" / "stream_ends.arrows").exists()
+
+
 def test_every_cut_of_a_stream_reads_as_a_prefix(tmp_path: Path) -> None:
     """Wherever the file ends, what is read is a whole number of flushes, and a tail that is torn is told of."""
     with LiveLog(tmp_path / "w") as log:

@@ -58,6 +58,13 @@ def test_rows_of_all_writers_are_in_the_file(rundir: RunDir) -> None:
     assert numbers(rundir) == [1, 2, 3, 4, 5, 6]
 
 
+def test_it_says_what_there_was_of_each_writer(rundir: RunDir) -> None:
+    """By writer and table, for run.json: a stream that was not closed counts as far as it can be read."""
+    log(rundir, "b", [[4, 5], [6]])
+    log(rundir, "a", [[1]], closed=False)
+    assert close(rundir).rows == {"a": {"clocks": 1}, "b": {"clocks": 3}}
+
+
 def test_its_length_is_that_of_all_tables(rundir: RunDir) -> None:
     """Nothing before it is closed, then every row; a damaged table counts none, and is no error yet."""
     path = log(rundir, "a", [[1], [2, 3]])

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,33 @@ def sends(folder: Path) -> list[int]:
     """The sequence numbers that were logged."""
     found: list[Any] = read_live(folder / "writer-0" / "sends.arrows").table.column("seq").to_pylist()
     return found
+
+
+def test_it_says_how_much_it_wrote_and_that_it_went_on(start: Callable[..., ProbeProcess], tmp_path: Path) -> None:
+    """Frozen for a second and a half by a signal from outside: a gap in its heartbeats, and a word on every table."""
+    process = start()
+    until(process, lambda state: state.ok > 300)
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(1.5)
+    os.kill(process.pid, signal.SIGCONT)
+    until(process, lambda state: state.ok > 2_000)
+    assert process.stop(20) == 0
+    tables = {path.stem: read_live(path).table for path in (tmp_path / "writer-0").glob("*.arrows")}
+    beats: list[Any] = tables["heartbeats"].column("at").to_pylist()
+    assert max(after - before for before, after in pairwise(beats)) >= 1_400_000_000
+    said = {row["table"]: (row["rows"], row["run_id"], row["writer"]) for row in tables["stream_ends"].to_pylist()}
+    assert said == {name: (table.num_rows, "run-1", "writer-0") for name, table in tables.items()}
+
+
+def test_one_that_is_killed_says_nothing_of_how_much_it_wrote(
+    start: Callable[..., ProbeProcess], tmp_path: Path
+) -> None:
+    """It could not; what it had handed over is there."""
+    process = start()
+    until(process, lambda state: state.ok > 300)
+    process.kill()
+    assert not (tmp_path / "writer-0" / "stream_ends.arrows").exists()
+    assert sends(tmp_path)
 
 
 def test_it_reports_and_ends_cleanly(start: Callable[..., ProbeProcess], tmp_path: Path) -> None:

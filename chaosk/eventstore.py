@@ -67,6 +67,16 @@ def close(rundir: RunDir) -> Closed:
     return Closed(tuple(stream for torn, _ in found for stream in torn), rows)
 
 
+def restore(rundir: RunDir) -> None:
+    """Write the tables that are missing from what there is of their live streams; raises EventLogError.
+
+    Whether that is all of them is for ``stream_ends`` and ``run.json`` to say.
+    """
+    for table in SCHEMAS:
+        if not _archive(rundir, table).exists():
+            _convert(rundir, table)
+
+
 def length(rundir: RunDir) -> int:
     """Rows of all tables of a run that is over; a table that cannot be read counts none, and fails when it is."""
     found = 0

@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
+from pydantic import ValidationError
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE, session
 from chaosk.analysis.warmup import warm_up, worthwhile
 from chaosk.errors import AnalysisError, ChaoskError, ExitCode
-from chaosk.eventstore import close, length
-from chaosk.rundir import RunDir, existing
+from chaosk.eventstore import close, length, restore
+from chaosk.rundir import RunDir, document, existing
+from chaosk.runrecord import RunRecord
 from chaosk.verdict import Verdict
 
 
@@ -36,9 +38,22 @@ def judge(root: Path, master: str | None = None) -> Verdict:
 
 
 def close_events(rundir: RunDir) -> None:
-    """Turn the live streams of a run that was broken off into tables; nothing where there are tables already."""
+    """Turn the live streams of a run that was broken off into tables; nothing where there are tables already.
+
+    Of a run that says how many rows there should be, single tables that are missing are made again as far as may be.
+    """
     if rundir.live.is_dir() and not any(rundir.events.glob("*.parquet")):
         close(rundir)
+    elif _counted(rundir):
+        restore(rundir)
+
+
+def _counted(rundir: RunDir) -> bool:
+    """Whether ``run.json`` says how many rows of each table were written."""
+    try:
+        return RunRecord.model_validate_json(document(rundir.run)).streams is not None
+    except (OSError, ValidationError):
+        return False  # which is told when it is read to be judged
 
 
 @click.command()

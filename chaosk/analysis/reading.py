@@ -32,7 +32,8 @@ SILENCE = 5_000_000_000
 """Nanoseconds without any event after which the machine that runs chaosk is held to have stood still."""
 _LATER = ("decisions", "remakings", "topic_settings", "heartbeats", "stream_ends")
 """Tables that a run may lack, because it was recorded before there was anything to put there."""
-_PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"))
+_PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"),
+           ("heartbeats", "at"))  # fmt: skip
 """Tables that are written all the time, and when: what shows that somebody was at work."""
 
 
@@ -221,6 +222,8 @@ def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[Sp
 
 
 def _times(rundir: RunDir, name: str, column: str) -> Any:  # noqa: ANN401 - an array of nanoseconds
+    if name in _LATER and not _exists(rundir, name):
+        return np.zeros(0, dtype=np.int64)
     try:
         times = pq.read_table(rundir.events / f"{name}.parquet", columns=[column]).column(column)
     except (OSError, pa.ArrowException) as error:

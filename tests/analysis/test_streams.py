@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,10 @@ from pyspark.sql import SparkSession
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.findings import checks
 from chaosk.analysis.guards import guards
+from chaosk.analysis.process import close_events
 from chaosk.analysis.reading import read_case
+from chaosk.errors import AnalysisError
+from chaosk.eventlog import LiveLog
 from chaosk.events import TABLES
 from chaosk.events.streams import WRITTEN_BY, written_by
 from chaosk.rundir import RunDir
@@ -94,6 +98,30 @@ def test_a_table_without_rows_is_told(sealed: RunDir) -> None:
     assert "decisions: 1 rows of it were written, and 0 are there" in told(sealed)["stream_incomplete"][0]
     (sealed.events / "decisions.parquet").unlink()
     assert "decisions: 1 rows of it were written, and it is missing" in told(sealed)["stream_incomplete"][0]
+
+
+def test_a_table_that_was_deleted_is_told_or_made_again(sealed: RunDir) -> None:
+    """The audit's file is gone: from its live streams it comes back, and without them a guard names it."""
+    path = sealed.events / "audit.parquet"
+    with LiveLog(sealed.live / "audit") as log:
+        for row in rows(sealed, "audit"):
+            log.write("audit", tuple(row.values()))
+    path.unlink()
+    close_events(sealed)
+    assert told(sealed) == {}
+    shutil.rmtree(sealed.live / "audit")
+    path.unlink()
+    close_events(sealed)
+    assert "audit: 100 rows of it were written, and 0 are there" in told(sealed)["stream_incomplete"][0]
+
+
+def test_a_verdict_does_not_outlive_the_events_it_was_given_on(sealed: RunDir) -> None:
+    """Judged again on a table that is damaged, a run has no verdict: least of all the one from before."""
+    sealed.verdict.write_text("{}")
+    (sealed.events / "sends.parquet").write_bytes(b"damaged")
+    with pytest.raises(AnalysisError, match="damaged"):
+        analyze(None, sealed)  # type: ignore[arg-type] # it does not come so far as to ask Spark
+    assert not sealed.verdict.exists()
 
 
 def test_a_writer_without_a_word_is_told(sealed: RunDir) -> None:

@@ -71,6 +71,14 @@ def test_it_is_run_again_and_the_second_run_counts(tmp_path: Path) -> None:
     assert "run 2 of it: chaosk's machine had stood still in that before" in told.runs[0].said
 
 
+@pytest.mark.parametrize("name", ["probe_stood_still", "watcher_stood_still"])
+def test_so_it_is_where_one_of_its_processes_stood_still(tmp_path: Path, name: str) -> None:
+    """Given no processor by the machine that chaosk runs on: that says nothing of the cluster either."""
+    runs = Runs(tmp_path, (2, (Guard(guard=name, what="writer stood still"),)), (0, ()))
+    (one,) = runs.play(gate(ONE, again=1)).attempts
+    assert (runs.ran, one.exit_code) == (["A", "A"], 0)
+
+
 @pytest.mark.parametrize("times", [0, 1, 3])
 def test_not_for_ever(tmp_path: Path, times: int) -> None:
     """As often as was asked for; then it counts as what it is, and the gate says that it says nothing."""

@@ -29,7 +29,8 @@ from chaosk.verdict import Account, Guard, Severity, Verdict
 def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None) -> Verdict:
     """Judge a run directory: write ``evidence/`` and ``verdict.json``, and return the verdict.
 
-    One that was there goes first: it would outlive the events that it was given on. The same events give the same bytes, on whatever master. Raises AnalysisError where the run cannot be judged.
+    One that was there goes first: it would outlive the events that it was given on. The same events give the same
+    bytes, on whatever master. Raises AnalysisError where the run cannot be judged.
     """
     rundir.verdict.unlink(missing_ok=True)  # an older one would stand where this one cannot be given
     recorded = read_case(rundir)

@@ -249,7 +249,7 @@ def _named(argv: tuple[str, ...], gate: str) -> Iterator[str]:
 
 
 def _bundle(stdin: str, gate: str) -> str:
-    """A lease's bundle without the script itself, which the gate has, and with names in its undo and check."""
+    """A lease's bundle without the script itself, which the gate has, and with names in its undo, check and look."""
     _, about, *shells = _parts(stdin)
     for name, text in texts().items():
         quoted = shlex.join(("sh", "-c", text, "chaosk"))

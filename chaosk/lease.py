@@ -4,6 +4,9 @@ Pure: nothing here connects. Before a fault is injected its undo is brought to e
 (``scripts/lease.sh``). The run renews the lease for as long as it lives, so a lease runs out only when the run has died
 or lost the host, and then nobody but the host is needed to heal. What is injected runs *under* the lease: a command
 that comes late, after the host has healed itself, is refused there.
+
+Meanwhile the host looks at the fault by itself, every few seconds and in a process that nothing waits for, and tells
+with each renewal what it has seen since the last one.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from chaosk.errors import StepError
@@ -18,7 +22,7 @@ from chaosk.model import Model
 from chaosk.ownmachine import HERE
 from chaosk.scripts import script
 from chaosk.steps._contract import Deed, Fact, Fault, Run
-from chaosk.transport.command import Command
+from chaosk.transport.command import Command, Result
 
 State = Literal["armed", "dead", "booted", "healed"]
 """``dead``: its timer is gone; ``booted``: with the host's last boot; ``healed``: the host has undone the fault."""
@@ -44,6 +48,10 @@ class Lease(Model):
     """A shell script; safe to run twice, and when nothing was injected yet."""
     check: str
     """A shell script that ends with 0 once everything is undone."""
+    look: str = ""
+    """A shell script of questions whether the fault is in place, ``told NUMBER COMMAND`` for each."""
+    watched: tuple[Fact, ...] = ()
+    """The facts that it asks; NUMBER is the place of one in it."""
 
 
 class Held(Model):
@@ -58,9 +66,27 @@ class Held(Model):
     """run, entry, step, targets and by (user@machine), as far as they can be read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a host saw of a fault when it looked. Times are nanoseconds of this machine's monotonic clock."""
+
+    number: int
+    """Of the look, the greater the later."""
+    earliest: int
+    """When it cannot have begun before."""
+    latest: int
+    """When it cannot have ended after."""
+    fact: int
+    """The place of the fact among those of :attr:`Lease.watched`."""
+    status: int
+    """How the question ended: with 0 for a yes, 1 for a no, anything else for neither."""
+    text: str
+
+
 def leases(fault: Fault, run: str, by: str) -> tuple[Lease, ...]:
     """A lease for each host that the fault's undo touches; ``by`` says who runs it."""
     undos = [deed.command for deed in fault.undo if isinstance(deed, Run)]
+    watched = {host: watched_on(fault, host) for host in dict.fromkeys(command.host for command in undos)}
     about = {
         "run": run, "entry": fault.name, "step": fault.step, "targets": ", ".join(map(str, fault.targets)), "by": by,
     }  # fmt: skip
@@ -72,9 +98,17 @@ def leases(fault: Fault, run: str, by: str) -> tuple[Lease, ...]:
             about=json.dumps(about, ensure_ascii=True),
             undo=_undo(command for command in undos if command.host == host),
             check=_check(fact for fact in fault.healed if _is_asked_on(fact, host)),
+            look=_look(facts),
+            watched=facts,
         )
-        for host in dict.fromkeys(command.host for command in undos)
+        for host, facts in watched.items()
     )
+
+
+def watched_on(fault: Fault, host: str) -> tuple[Fact, ...]:
+    """What a host that keeps a lease looks at by itself: what is asked there, by a command that is all words."""
+    asked = (fact for fact in fault.watch if _is_asked_on(fact, host))
+    return tuple(fact for fact in asked if isinstance(fact.query, Command) and fact.query.stdin is None)
 
 
 def length(lasts: float | None, longest: float) -> float:
@@ -89,14 +123,41 @@ def lease_id(run: str, entry: str) -> str:
 
 def arm(lease: Lease, seconds: float) -> Command:
     """Bring the undo to the host and start its timer; fails unless both are seen to be there."""
-    parts = (script("lease"), lease.about + "\n", lease.undo, lease.check)
+    parts = (script("lease"), lease.about + "\n", lease.undo, lease.check, lease.look)
     bundle = "".join(f"{part.count(chr(10))}\n{part}" for part in parts)
     return _command(lease.host, "arm", lease.id, f"{seconds:.2f}", stdin=bundle)
 
 
-def renew(lease: Lease, seconds: float) -> Command:
-    """Let it last so many seconds from now on; fails if it has run out, or the run was halted."""
-    return _command(lease.host, "renew", lease.id, lease.run, f"{seconds:.2f}", repeatable=True)
+def renew(lease: Lease, seconds: float, after: int = 0) -> Command:
+    """Let it last so many seconds from now on; fails if it has run out, or the run was halted.
+
+    Says, for :func:`seen`, what the host saw since the look with the number ``after``, and forgets that and the former.
+    """
+    return _command(lease.host, "renew", lease.id, lease.run, f"{seconds:.2f}", str(after), repeatable=True)
+
+
+def looks(lease: Lease, after: int) -> Command:
+    """Ask what the host saw since that look, without renewing anything."""
+    return _command(lease.host, "looks", lease.id, str(after), repeatable=True)
+
+
+def seen(result: Result) -> tuple[Seen, ...]:
+    """What :func:`renew` and :func:`looks` have said; lines that are none of theirs are passed over."""
+    lines = result.stdout.splitlines()
+    now = next((line.split()[1] for line in lines if line.startswith("now ")), "")
+    if not now.isdecimal():
+        return ()
+    found = (line.split(" ", 6) for line in lines if line.startswith("look "))
+    whole = (words for words in found if len(words) == 7 and all(word.isdecimal() for word in words[1:6]))
+    return tuple(_seen(result, int(now), words) for words in whole)
+
+
+def _seen(result: Result, now: int, words: list[str]) -> Seen:
+    """One line of looks; what the host calls ``now`` was when the command was under way."""
+    number, began, ended, fact, status = map(int, words[1:6])
+    tick = 10_000_000  # a hundredth of a second
+    earliest, latest = result.sent - (now - began + 1) * tick, result.received - (now - ended - 1) * tick
+    return Seen(number, earliest, latest, fact, status, words[6].replace("\t", "\n"))
 
 
 def under(lease: Lease, command: Command) -> Command:
@@ -173,6 +234,14 @@ def _check(facts: Iterable[Fact]) -> str:
         if isinstance(fact.query, Command)
     )
     return "".join(lines)
+
+
+def _look(facts: Iterable[Fact]) -> str:
+    """Each fact once; whoever asks counts it as not asked if it takes too long."""
+    queries = (fact.query for fact in facts)
+    return "".join(
+        f"told {number} {_words(query)}\n" for number, query in enumerate(queries) if isinstance(query, Command)
+    )
 
 
 def _words(command: Command) -> str:

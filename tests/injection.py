@@ -269,6 +269,6 @@ def _of(fault: Fault) -> Iterator[Command]:
             for made in (deed, lease.guarded(deed, by_host), lease.exclusive(deed, by_host)):
                 assert isinstance(made, Run)
                 yield made.command
-    for fact in (*fault.before, *fault.verify, *fault.healed, *fault.inject):
+    for fact in (*fault.before, *fault.verify, *fault.watch, *fault.healed, *fault.inject):
         if isinstance(fact, Fact) and isinstance(fact.query, Command):
             yield fact.query

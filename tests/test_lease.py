@@ -105,7 +105,7 @@ def test_the_check_leaves_out_what_the_host_cannot_know() -> None:
 
 
 def test_the_bundle_holds_the_scripts_line_by_line() -> None:
-    """Four texts, each with the number of its lines before it."""
+    """Five texts, each with the number of its lines before it."""
     (one,) = lease.leases(fault((on("node1", "true"),), (on("node1", "true"),)), "run-1", "ops@desk")
     rest = lease.arm(one, 12.345).stdin or ""
     parts = []
@@ -118,7 +118,7 @@ def test_the_bundle_holds_the_scripts_line_by_line() -> None:
     assert json.loads(parts[1]) == {
         "run": "run-1", "entry": "kill", "step": "kill_broker", "targets": "broker 0 on node1", "by": "ops@desk",
     }  # fmt: skip
-    assert parts[2:] == [one.undo, one.check]
+    assert parts[2:] == [one.undo, one.check, one.look]
     assert lease.arm(one, 12.345).argv[4:] == ("arm", "run-1.kill", "12.35")
 
 

@@ -68,6 +68,11 @@ def stands(host: str, which: str, how: str, rules: tuple[Rule, ...]) -> Command:
     return _command(host, "stands", which, how, rules=rules)
 
 
+def lasts(host: str, which: str) -> Command:
+    """Whether it is there, which is asked again and again: cheap, and needs no rules; says by marks which one it is."""
+    return _command(host, "lasts", which)
+
+
 def lift(host: str, which: str) -> Command:
     """Take it away, whatever is left of it; the kernel puts its own queues back."""
     return _command(host, "lift", which)

@@ -146,7 +146,7 @@ def _commands(entry: Entry, inventory: Inventory) -> Iterator[Command]:
     step = entry.step
     deeds: tuple[Iterator[Deed] | Iterator[Fact], ...] = (
         step.before(site), step.inject(site), step.verify(site), step.undo(site), step.healed(site),
-        step.tidy(site),
+        step.tidy(site), step.watch(site),
     )  # fmt: skip
     for each in deeds:
         for deed in each:

@@ -13,6 +13,8 @@ from chaosk.firewall.rules import Action, Loss, Rule, words
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
+REMEDY = "keep what manages this host's packet filter (firewalld, ufw, nftables, Docker) from loading it meanwhile"
+"""What to do where a cut did not last."""
 TIMEOUT = 30.0
 """Seconds for a command; another program may hold the lock of the packet filter for a while."""
 
@@ -42,6 +44,11 @@ def install(host: str, which: Cut, rules: tuple[Rule, ...], action: Action | Los
 def standing(host: str, which: Cut, rules: tuple[Rule, ...], action: Action | Loss, by: Firewall = "auto") -> Command:
     """Whether all the rules are there as asked, none more, and nothing comes before them; says what they stopped."""
     return _command(host, "standing", which, by, _text(rules, action))
+
+
+def lasts(host: str, which: Cut, by: Firewall = "auto") -> Command:
+    """Whether it is there, which is asked again and again: cheap, and needs no rules; says by marks which one it is."""
+    return _command(host, "lasts", which, by)
 
 
 def remove(host: str, which: Cut, by: Firewall = "auto") -> Command:

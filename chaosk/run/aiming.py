@@ -69,6 +69,7 @@ def freeze(
         before=tuple(step.before(site)),
         inject=tuple(step.inject(site)),
         verify=tuple(step.verify(site)),
+        watch=tuple(step.watch(site)) if step.lasting else (),
         undo=tuple(step.undo(site)),
         healed=tuple(step.healed(site)),
         harm=tuple(step.harm(site)),

@@ -71,7 +71,7 @@ class Engine:
         self._stop = stop
         self._recorder = Recorder(rundir.live / RUN, plan.run_id)
         self._leases = field.leases()
-        self._faults = Faults(field.hands, Journal(rundir.undo), self._leases, self._recorder.fault)
+        self._faults = Faults(field.hands, Journal(rundir.undo), self._leases, self._recorder.fault, display.say)
         field.excuse(self._faults.down)
         field.tell_remakings(self._recorder.remaking)
         admission = Admission(plan.inventory, plan.scenario.allow, field.foreign.partitions, here(plan.inventory))

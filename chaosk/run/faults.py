@@ -1,4 +1,4 @@
-"""The life of one fault: aimed, written down, leased, injected, verified, verified again, undone, verified healed.
+"""The life of one fault: aimed, written down, leased, injected, verified, watched, verified again, undone, seen healed.
 
 Whatever happens in between, :meth:`Faults.heal_all` undoes what is still in place, last in, first out.
 """
@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import structlog
 
 from chaosk.errors import ChaoskError, StepError
+from chaosk.lease import watched_on
 from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
+from chaosk.run.lasting import Look, lasted
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
+from chaosk.run.vigil import Vigil, as_look
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fact, Fault
 
@@ -29,14 +34,23 @@ _NEVER = threading.Event()
 """Nothing interrupts healing."""
 
 
+def _nobody(_: str) -> None:
+    """Tells nobody."""
+
+
 class Faults:
     """Every fault of a run. Each is driven by one thread; any thread may heal."""
 
-    def __init__(self, hands: Hands, journal: Journal, leases: Leases, record: Callable[[Life], None]) -> None:
+    def __init__(
+        self, hands: Hands, journal: Journal, leases: Leases, record: Callable[[Life], None],
+        say: Callable[[str], None] = _nobody,
+    ) -> None:  # fmt: skip
+        """``say`` tells people at once what they could not see by themselves."""
         self._hands = hands
         self._journal = journal
         self._leases = leases
         self._record = record
+        self._say = say
         self._lives: list[Life] = []
         self._lock = threading.Lock()
 
@@ -50,12 +64,14 @@ class Faults:
             life.invoked = now()
             for deed in fault.inject:
                 self._hands.do(self._leases.guarded(fault, deed), stop)
-            applied = self._require(life, fault.verify, stop)
+            applied = self._require(life, fault.verify, stop, verifies=True)
         except ChaoskError as error:
             self._fail(life, error)
             raise
         life.applied = applied
+        life.verified = now()
         life.took = True
+        self._watch(life)
         for other in superseded:
             self._finish(other)
         if not entry.step.lasting:
@@ -140,7 +156,7 @@ class Faults:
         if life.fault.undo:
             self._journal.arm(life.fault)
             try:
-                self._leases.arm(life.fault, entry)
+                self._leases.arm(life.fault, entry, partial(self._seen, life))
             except ChaoskError:
                 self._keep(life)  # a host that did not answer may have armed it
                 raise
@@ -151,16 +167,37 @@ class Faults:
         with self._lock:
             self._lives.append(life)
 
-    def _require(self, life: Life, facts: tuple[Fact, ...], stop: threading.Event) -> int:
+    def _require(self, life: Life, facts: tuple[Fact, ...], stop: threading.Event, *, verifies: bool = False) -> int:
         """Since when all of them hold: from now on, or since the last one that had to be waited for was seen."""
         since = now()
         for fact in facts:
+            began = now()
             answer = self._hands.confirm(fact, stop)
             if not answer.holds:
                 raise StepError(f"{life.fault.name}: did not take: not seen: {fact.says} ({answer.seen})")
             if answer.waited:
-                since = now()
+                since = began = now()
+            if verifies:
+                life.looks.append(as_look(fact, answer, began))
         return since
+
+    def _watch(self, life: Life) -> None:
+        """Begin to ask what hosts do not look at by themselves."""
+        theirs = {fact.says for host in self._leases.keepers(life.fault) for fact in watched_on(life.fault, host)}
+        life.looks = [replace(look, by_host=look.says in theirs) for look in life.looks]
+        if asked := tuple(fact for fact in life.fault.watch if fact.says not in theirs):
+            life.vigil = Vigil(asked, self._hands.ask, partial(self._seen, life))
+            life.vigil.start()
+
+    def _seen(self, life: Life, look: Look) -> None:
+        """Keep a look at a fault that is in place; that it is not any more is told at once, the first time."""
+        if life.verified is None or look.earliest < life.verified or life.heal_invoked is not None:
+            return
+        life.looks.append(look)
+        if look.holds is False and not life.told:
+            life.told = True
+            log.warning("gap", fault=life.fault.name, says=look.says, seen=look.told)
+            self._say(f"{life.fault.name}: NOT IN PLACE: not seen: {look.says} ({look.told})")
 
     def _fail(self, life: Life, error: ChaoskError) -> None:
         life.took = False
@@ -181,12 +218,15 @@ class Faults:
     def _look_again(self, life: Life) -> None:
         if not life.took or not life.armed or life.heal_invoked is not None:
             return
+        if life.vigil is not None:
+            life.vigil.end()
         for fact in (one for one in life.fault.verify if one.still):
+            began = now()
             answer = self._hands.ask(fact)
             log.info("still", says=fact.says, holds=answer.holds, seen=answer.seen)
-            if not answer.holds:
-                life.took = False
-                life.why.append(f"did not last: before undoing it, not seen: {fact.says} ({answer.seen})")
+            # who cannot answer does not confirm it
+            life.looks.append(as_look(fact, answer.model_copy(update={"answered": True}), began))
+        life.looked = now()
         if (lost := self._leases.lost(life.fault)) is not None:
             life.took = False
             life.why.append(f"did not last: its lease was lost, so the host may have healed itself: {lost}")
@@ -235,8 +275,22 @@ class Faults:
                 if life.undone:
                     self._close(life)
 
+    def _judge(self, life: Life) -> None:
+        """Whether it was in place from its verification to the last look before its undo, as far as anybody saw."""
+        if life.looked is None or life.applied is None:
+            return
+        if life.fault.watch and life.undone:
+            self._leases.looked(life.fault)
+        why, told = lasted(life.looks, life.applied, life.looked)
+        life.took = life.took and not why
+        life.why[:0] = why
+        for line in told:
+            log.warning("unwatched", fault=life.fault.name, what=line)
+            self._say(f"{life.fault.name}: {line}")
+
     def _close(self, life: Life) -> None:
         life.over = True
+        self._judge(life)
         if life.undone:
             life.left = self._leases.disarm(life.fault)
             self._journal.disarm(life.fault.name)

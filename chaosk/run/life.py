@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
+from chaosk.run.lasting import Look
+from chaosk.run.vigil import Vigil
 from chaosk.steps._contract import Fault
 
 
@@ -17,10 +19,20 @@ class Life:
     armed: bool = False
     """Whether there may be something to undo."""
     applied: int | None = None
+    verified: int | None = None
+    """Since when it is watched."""
+    looked: int | None = None
+    """When it was last looked at, right before its undo."""
+    told: bool = False
+    """Whether somebody was told that it is not in place any more."""
     heal_invoked: int | None = None
     healed: int | None = None
     took: bool = False
     why: list[str] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
+    """What was seen of it, by several threads: first what verified it."""
+    vigil: Vigil | None = None
+    """Who asks what no host can look at."""
     left: str | None = None
     """A lease that could not be disarmed, in words: it will carry out the undo once more."""
     over: bool = False

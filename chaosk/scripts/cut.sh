@@ -1,6 +1,7 @@
 # A network cut on this host, as root: sh -c SCRIPT chaosk ACTION CHAIN COMMENT FLAVOUR <RULES
 #
-#   ACTION   install | standing | gone | remove
+#   ACTION   install | standing | lasts | gone | remove; standing says whether it is as it was asked for, lasts whether it
+#            is there: cheap, and both print the same marks, which are others once it has been put there anew
 #   CHAIN    names the cut, CHAOSK-HASH; by iptables its chains are CHAIN-I for arriving packets and CHAIN-O for leaving
 #            ones, by nft its table is inet chaosk-HASH
 #   COMMENT  tags it; one word
@@ -31,6 +32,41 @@ choice() {
 # By which of the two it is there.
 found() { if [ "$flavour" != iptables ] && nft_there; then echo nft; else echo "${flavour#auto}"; fi; }
 
+# Whether it is there; a packet filter that does not answer says neither yes nor no.
+lasts() {
+    if [ "$flavour" != iptables ] && command -v nft >/dev/null; then
+        tables=$(nft list tables 2>&1) || { [ "$flavour" = auto ] && no_nf_tables "$tables"; } ||
+            unasked "nft does not answer: $tables"
+        if printf '%s\n' "$tables" | grep -q -x -F "table inet $table"; then
+            nft_lasts
+            return
+        fi
+    fi
+    if [ "$flavour" = nft ] || ! command -v iptables-save >/dev/null; then fail "no table $table$(suspects)"; fi
+    iptables_lasts
+}
+
+# What may have taken rules away: what manages a packet filter here, and what of it began or ended within a minute.
+suspects() {
+    [ -z "$(nft list tables 2>/dev/null)" ] && ! command -v iptables-save >/dev/null && printf ', nor any other table'
+    found=$(set +f; cat /proc/[0-9]*/comm 2>/dev/null |
+        grep -x -E 'firewalld|ufw|dockerd|kube-proxy|fail2ban-server|crowdsec.*|cilium-agent|calico-node|felix' | sort -u |
+        tr '\n' ' ')
+    [ -z "$found" ] || printf '; here run %s, which change the packet filter' "${found% }"
+    [ ! -d /run/systemd/system ] || recent
+}
+
+# Units that load a packet filter, and have done something within the last minute.
+recent() {
+    read -r up _ </proc/uptime
+    systemctl show --property=Id --property=StateChangeTimestampMonotonic -- firewalld nftables ufw iptables ip6tables \
+        netfilter-persistent docker fail2ban 2>/dev/null | awk -F= -v up="$up" '
+        $1 == "Id" { id = $2 }
+        $1 == "StateChangeTimestampMonotonic" && $2 > 0 && up - $2 / 1e6 < 60 {
+            printf "; %s was started, stopped or loaded anew %.0f s ago", id, up - $2 / 1e6
+        }'
+}
+
 # Of those that could be there: the second as well if the first fails.
 each() {
     failed=
@@ -43,7 +79,7 @@ each() {
     [ -z "$failed" ]
 }
 
-case $action in install | standing | gone | remove) ;; *) fail "no such action: $action" ;; esac
+case $action in install | standing | lasts | gone | remove) ;; *) fail "no such action: $action" ;; esac
 case $flavour in auto | nft | iptables) ;; *) fail "no such flavour: $flavour" ;; esac
 case $action in
     install)
@@ -56,5 +92,6 @@ case $action in
         by=$(found) || exit 1
         "${by:-iptables}_standing"
         ;;
+    lasts) lasts ;;
     *) each "$action" ;;
 esac

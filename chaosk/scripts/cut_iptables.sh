@@ -94,6 +94,41 @@ iptables_standing() {
     for family in 4 6; do
         for side in I O; do chain_stands $family $side || exit 1; done
     done
+    iptables_marks
+}
+
+iptables_lasts() {
+    found=
+    for family in 4 6; do
+        [ $family = 4 ] || has_ipv6 || continue
+        saved=$("$(tool $family)-save" -t filter) || unasked "$(tool $family)-save does not answer"
+        case $saved in *":$chain-"*) found=yes ;; esac
+        # every chain has its jump, before any rule that is not a cut's
+        lost=$(printf '%s\n' "$saved" | awk -v chain="$chain-" '
+            substr($1, 1, 1) == ":" && index($1, ":" chain) == 1 { wanted[substr($1, 2)] }
+            $1 == "-A" && ($2 == "INPUT" || $2 == "OUTPUT") && !closed[$2] {
+                if ($NF in wanted) delete wanted[$NF]
+                else if ($NF !~ /^CHAOSK-/) closed[$2] = 1
+            }
+            END { for (name in wanted) printf "%s ", name }')
+        [ -z "$lost" ] || fail "no jump to ${lost% } where it has to be (IPv$family)$(suspects)"
+    done
+    [ -n "$found" ] || fail "neither a table $table nor chains $chain$(suspects)"
+    echo "$chain is in force"
+    iptables_marks
+}
+
+# The rules and jumps of the cut without their counters, and then these, which only grow while they stand.
+iptables_marks() {
+    for family in 4 6; do
+        [ $family = 4 ] || has_ipv6 || continue
+        saved=$("$(tool $family)-save" -c -t filter) || unasked "$(tool $family)-save does not answer"
+        lines=$(printf '%s\n' "$saved" | grep -F -e "$chain-" | grep -v '^:')
+        rules_now=$(printf '%s\n' "$lines" | sed 's/^\[[0-9:]*\] //')
+        echo "mark $chain/IPv$family $(printf '%s' "$rules_now" | cksum | tr ' ' -)"
+        printf '%s\n' "$lines" | sed -n 's/^\[\([0-9]*\):.*/\1/p' | tr '\n' ' ' | sed "s|^|count $chain/IPv$family |"
+        echo
+    done
 }
 
 # One chain as it should be: its jump before any rule that is not a cut's, and its rules, all of them and no others.

@@ -115,15 +115,32 @@ END
 nft_standing() {
     expected=$(nft_listed) || fail "nft failed"
     [ "$(nft --stateless --terse list table inet "$table")" = "$expected" ] || fail "$table has not the rules it was given"
+    nft_in_force
+    nft list table inet "$table" | awk -v table="$table" '
+        / counter packets / { rules++; sub(/.* counter packets /, ""); stopped += $1 }
+        END { print table ": " rules + 0 " rules that stop, " stopped + 0 " packets stopped" }'
+    echo "lease: $left"
+    nft_mark
+}
+
+nft_in_force() {
     left=$(nft list set inet "$table" lease | sed -n 's/.*elements = //p')
     case $left in
         *ipv4*ipv6* | *ipv6*ipv4*) ;;
         *) fail "the kernel has ended $table: its lease was not renewed" ;;
     esac
-    nft list table inet "$table" | awk -v table="$table" '
-        / counter packets / { rules++; sub(/.* counter packets /, ""); stopped += $1 }
-        END { print table ": " rules + 0 " rules that stop, " stopped + 0 " packets stopped" }'
-    echo "lease: $left"
+}
+
+nft_lasts() {
+    nft_in_force
+    echo "$table is in force"
+    nft_mark
+}
+
+# The table down to its last rule, with the numbers that the kernel gave them and will give no other.
+nft_mark() {
+    listed=$(nft --handle --stateless --terse list table inet "$table") || unasked "nft does not answer"
+    echo "mark $table $(printf '%s' "$listed" | cksum | tr ' ' -)"
 }
 
 # Whether the table is there; fails if nft does not say.

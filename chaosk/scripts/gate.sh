@@ -93,7 +93,7 @@ shape_checked() {
             ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
             printf '%s\n' "$rules" | run shape "$@"
             ;;
-        lift | gone) count $# 2 && run shape "$@" ;;
+        lift | gone | lasts) count $# 2 && run shape "$@" ;;
         *) refuse "\`shape $1\`" ;;
     esac
 }
@@ -361,7 +361,7 @@ folder_checked() {
     run "$script" "$action" "$id" "$@"
 }
 
-# A bundle without the first of its four texts: about, undo, check. Undo and check may be made of these lines only.
+# A bundle without the first of its five texts: about, undo, check, look. The shells may be made of these lines only.
 made_by_chaosk() {
     awk -v gate="$gate inner " -v quote="'" '
         BEGIN { word = "([A-Za-z0-9@%+=:,./_-]+|" quote "[^" quote "]*" quote ")"; words = "^" word "( " word ")*$" }
@@ -378,16 +378,19 @@ made_by_chaosk() {
             if (line == "    [ \"$looks\" -gt 0 ] || exit 1" || line == "done") return 1
             return sub(/^until /, "", line) && sub(/; do$/, "", line) && is_call(line)
         }
+        function is_look(line) { return sub(/^told [0-9]+ /, "", line) && is_call(line) }
         left == 0 { part++; left = $0; if ($0 !~ /^[0-9]+$/ || (part == 1 && left != 1)) bad = 1; next }
-        { left--; if (/[^ -~]/ || (part == 2 && !is_undo($0)) || (part == 3 && !is_check($0)) || part > 3) bad = 1 }
-        END { exit bad || part != 3 || left != 0 }'
+        { left--; if (/[^ -~]/ || part > 4) bad = 1 }
+        (part == 2 && !is_undo($0)) || (part == 3 && !is_check($0)) || (part == 4 && !is_look($0)) { bad = 1 }
+        END { exit bad || part != 4 || left != 0 }'
 }
 
 lease_checked() {
     case $1 in
         list) count $# 1 ;;
         heal | disarm | halt | left) count $# 2 && names "$2" ;;
-        renew) count $# 4 && names "$2" "$3" && number "$4" ;;
+        renew) count $# 5 && names "$2" "$3" && number "$4" && number "$5" ;;
+        looks) count $# 3 && names "$2" && number "$3" ;;
         under) names "$2" "$3" && ours "$4" "$5" ;;
         undoing) names "$2" && ours "$3" "$4" ;;
         arm)

@@ -1,7 +1,7 @@
 # Leases on this host, as root: sh -c SCRIPT chaosk ACTION [ID [ARGUMENT...]]
 #
 #   arm ID SECONDS <BUNDLE   keep an undo here and start its timer: when the time is over the host heals itself
-#   renew ID RUN SECONDS     from now on it has so long again, and what the kernel itself ends with it
+#   renew ID RUN SECONDS AFTER   from now on it has so long again, and what the kernel itself ends with it; then as looks
 #   under ID RUN ARGV...     run a command if the lease is alive, and keep the timer from undoing meanwhile
 #   undoing ID ARGV...       run a command of the undo, whether or not the lease is alive; waits for the timer's undo
 #   heal ID                  undo and check now, as the timer would
@@ -9,10 +9,13 @@
 #   halt RUN                 refuse whatever this run would still inject here, with status 3
 #   list                     every lease on this host, one line each
 #   left ID                  hundredths of a second until it runs out; fails if it is not alive
+#   looks ID AFTER           what was seen of the fault since the look with that number, which is forgotten
 #   watch ID                 the timer itself
+#   look ID                  what looks at the fault for as long as it is in place
 #
-# BUNDLE is four texts with the number of their lines before them: this script, about (one line of JSON), undo, check.
-# Undo and check are shell scripts; check says with its exit status whether everything is undone.
+# BUNDLE is five texts with the number of their lines before them: this script, about (one line of JSON), undo, check,
+# look. Undo, check and look are shell scripts; check says with its exit status whether everything is undone; each line
+# of look is `told NUMBER COMMAND`, a question whether the fault is in place.
 #
 # A command that runs under a lease, and what undoes it, finds the lease's folder in CHAOSK_LEASE. If it leaves a shell
 # script `renewed` there, every renewal runs that with the new hundredths of a second, and fails if it does.
@@ -36,14 +39,16 @@ put() {
 
 left() { echo $(($(cat "$dir/deadline") - $(uptime))); }
 
-# Whether the timer's process is there: ids are used again, so its command line has to name the lease.
-ticks() {
-    timer=$(cat "$dir/timer" 2>/dev/null) && [ -n "$timer" ] &&
-        tr '\0' ' ' 2>/dev/null <"/proc/$timer/cmdline" | grep -q -F "watch $id "
-}
+# Whether a process of the lease is there: ids are used again, so its command line has to name the lease.
+is_there() { [ -n "$2" ] && tr '\0' ' ' 2>/dev/null <"/proc/$2/cmdline" | grep -q -F "$1 $id "; }
+
+ticks() { timer=$(cat "$dir/timer" 2>/dev/null) && is_there watch "$timer"; }
 
 alive() {
     [ -d "$dir" ] || fail "there is no lease $id on this host"
+    case $(cat "$dir/healed" 2>/dev/null) in
+        *request) fail "somebody had this host healed (chaosk heal)" ;;
+    esac
     [ ! -e "$dir/healed" ] || fail "the lease $id ran out, and the host healed itself"
     [ "$(cat "$dir/boot")" = "$(boot)" ] || fail "the host was booted since the lease $id was armed"
     if [ -e "$dir/expired" ] || [ "$(left)" -le 0 ]; then fail "the lease $id has run out"; fi
@@ -64,12 +69,12 @@ locked() {
 take() {
     { cat && echo end; } >"$dir/bundle" || fail "cannot write $dir/bundle"
     bytes=$(cd "$dir" && LC_ALL=C awk '
-        BEGIN { split("lease about undo check", name) }
+        BEGIN { split("lease about undo check look", name) }
         left { print >name[part]; left--; bytes += length($0) + 1; next }
-        part < 4 && /^[0-9]+$/ { left = $0 + 0; printf "" >name[++part]; next }
-        { bad = bad || part < 4 || $0 != "end" || over++ }
+        part < 5 && /^[0-9]+$/ { left = $0 + 0; printf "" >name[++part]; next }
+        { bad = bad || part < 5 || $0 != "end" || over++ }
         END { printf "%d", bytes; exit bad || left || !over }' bundle) || fail "the bundle is cut short, or the disk is full"
-    set -- "$dir/lease" "$dir/about" "$dir/undo" "$dir/check"
+    set -- "$dir/lease" "$dir/about" "$dir/undo" "$dir/check" "$dir/look"
     [ "$(cat "$@" | wc -c)" -eq "$bytes" ] || fail "cannot write $dir"
     rm "$dir/bundle" || fail "cannot remove $dir/bundle"
 }
@@ -117,6 +122,7 @@ watch() {
     put "$dir/timer" $$
     (echo -1000 >/proc/$$/oom_score_adj) 2>/dev/null
     trap : HUP INT TERM # not ignored: what the undo starts would ignore them as well
+    [ ! -s "$dir/look" ] || sh "$dir/lease" look "$id" - </dev/null >/dev/null 2>&1 &
     until has_run_out; do
         [ -d "$dir" ] || exit 0
         rest=$(left)
@@ -142,6 +148,51 @@ renew() {
     put "$dir/deadline" $(($(uptime) + new))
     [ ! -e "$dir/expired" ] || fail "the lease $id has run out"
     [ ! -e "$dir/renewed" ] || sh "$dir/renewed" "$new" || fail "the kernel has ended what the lease $id guards"
+}
+
+# --- looking ------------------------------------------------------------------------------------------------------
+
+# A process of its own, which nothing waits for: neither the timer nor a renewal is ever late because a question hangs.
+# It goes on while nobody can reach this host; a renewal tells what was seen meanwhile.
+look() {
+    { echo 0 >/proc/self/oom_score_adj; } 2>/dev/null # else all it starts would be passed over as the timer is
+    exec 8<"$dir/look" && flock -n 8 || exit 0        # of a timer that was started again the first one still looks
+    put "$dir/looker" $$
+    last=0
+    while [ -d "$dir" ] && [ ! -e "$dir/healed" ]; do
+        # shellcheck disable=SC1091 # lines `told NUMBER COMMAND`
+        . "$dir/look"
+        sleep 5 8<&-
+    done
+}
+
+# Ask, and keep the answer in a file look.N, the greater the later. A no is asked once more: on a host that cannot start
+# one more program a pipe says no as well.
+told() {
+    number=$1 tries=0
+    shift
+    while tries=$((tries + 1)); do
+        began=$(uptime)
+        text=$("$@" 2>&1 </dev/null 8<&-)
+        status=$?
+        [ $status = 1 ] && [ $tries = 1 ] || break
+        sleep 0.3
+    done
+    ended=$(uptime)
+    if [ "$ended" -gt "$last" ]; then last=$ended; else last=$((last + 1)); fi
+    text=$(printf %s "$text" | tail -c 1000 | tr '\n' '\t')
+    [ -d "$dir" ] && printf '%s\n' "$began $ended $number $status $text" 2>/dev/null >"$dir/seen" &&
+        mv "$dir/seen" "$dir/look.$last"
+}
+
+# The time, and one line for each look: `look N BEGAN ENDED NUMBER STATUS TEXT`, its own lines ended by tabs.
+looks() {
+    echo "now $(uptime)"
+    for file in "$dir"/look.[0-9]*; do
+        n=${file##*.}
+        if [ ! -e "$file" ]; then continue; fi
+        if [ "$n" -le "$1" ]; then rm -f "$file"; else echo "look $n $(cat "$file")"; fi
+    done
 }
 
 # --- healing ------------------------------------------------------------------------------------------------------
@@ -172,6 +223,8 @@ once() {
 disarm() {
     [ -d "$dir" ] || return 0
     locked 180
+    looker=$(cat "$dir/looker" 2>/dev/null)
+    ! is_there look "$looker" || kill -s KILL "$looker"
     if by_systemd; then systemctl stop -- "chaosk-lease-$id" 2>/dev/null; fi
     ! ticks || kill -s KILL "$timer"
     rm -rf "$dir" || fail "cannot remove $dir"
@@ -194,6 +247,7 @@ case $action in
     renew)
         not_halted "$3"
         renew "$4"
+        looks "${5:-0}"
         ;;
     under)
         not_halted "$3"
@@ -226,6 +280,8 @@ case $action in
         alive
         left
         ;;
+    looks) looks "${3:-0}" ;;
     watch) watch ;;
+    look) look ;;
     *) fail "no such action: $action" ;;
 esac

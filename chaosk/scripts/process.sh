@@ -12,10 +12,16 @@ fail() {
     exit 1
 }
 
+# Neither yes nor no.
+unasked() {
+    echo "$*" >&2
+    exit 2
+}
+
 # The id that systemd or the pid file names; nothing if none.
 named() {
     case $kind in
-        systemd) systemctl show --property MainPID --value -- "$place" || fail "systemd does not answer" ;;
+        systemd) systemctl show --property MainPID --value -- "$place" || unasked "systemd does not answer" ;;
         script) [ ! -e "$place" ] || head -c 20 "$place" | tr -cd 0-9 ;;
     esac
 }
@@ -52,7 +58,7 @@ believed() {
 
 # Sets pid to the id of the running process, or to nothing. A zombie does not run.
 find_process() {
-    pid=$(named) || exit 1
+    pid=$(named) || exit
     case $pid in '' | 0) pid= && return ;; esac
     case $(letter "$pid") in '' | Z | X) pid= && return ;; esac
     believed "$pid" || pid=

@@ -13,6 +13,12 @@ fail() {
     exit 1
 }
 
+# Neither yes nor no.
+unasked() {
+    echo "$*" >&2
+    exit 2
+}
+
 family_of() { case $1 in *:*) echo 6 ;; *) echo 4 ;; esac }
 
 addresses() {

@@ -37,6 +37,48 @@ leaving() {
     esac
 }
 
+# Which start of it was the last one: systemd's number of it, or the pid file as it was written then.
+mark_of_start() {
+    case $kind in
+        systemd) it=$(systemctl show --property InvocationID --value -- "$place") ;;
+        script) it=$(stat -c '%i.%y' -- "$place" 2>/dev/null | tr -d ' ') ;;
+    esac
+    [ -z "$it" ] || echo "mark start $it"
+}
+
+# Of a frozen process: which one it is, and how often its threads have run, which not one does while it is frozen. Nothing
+# while one of them still finishes what it was doing.
+mark_of_stop() {
+    cat /proc/"$pid"/task/*/status 2>/dev/null | awk -v it="$pid.$(born "$pid")" '
+        /^State:/ { threads++; if ($2 == "T") stopped++ }
+        /ctxt_switches:/ { ran += $2 }
+        END { if (threads && threads == stopped) print "mark stop " it "." ran }'
+}
+
+# Who started a process, as far as the host can tell: since when it runs, its parent, and the unit that it belongs to.
+origin() {
+    began=$(born "$1")
+    [ -z "$began" ] || printf ', started %s s ago' $(($(up) - began / 100))
+    parent=$(awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null)
+    [ -z "$parent" ] || [ "$parent" = 0 ] || printf ' by process %s (%s)' "$parent" "$(cat "/proc/$parent/comm" 2>/dev/null)"
+    unit=$place
+    [ "$kind" = systemd ] ||
+        unit=$(sed -n 's|.*/\([^/]*\.\(service\|scope\)\)$|\1|p' "/proc/$1/cgroup" 2>/dev/null | head -n 1)
+    [ -z "$unit" ] || printf ', in %s' "$unit"
+    restarts
+}
+
+# Whether systemd starts it again.
+restarts() {
+    case $unit in '' | *.scope) return ;; esac
+    systemctl show --property=Restart --property=RestartUSec --property=NRestarts -- "$unit" 2>/dev/null | awk -F= '
+        { is[$1] = $2 }
+        END {
+            if (is["Restart"] == "" || is["Restart"] == "no") exit
+            printf ", which has Restart=%s and RestartSec=%s, and was started again %s times", is["Restart"], is["RestartUSec"], is["NRestarts"]
+        }'
+}
+
 start_once() {
     if [ "$kind" = systemd ]; then
         systemctl reset-failed -- "$place" 2>/dev/null # or too many kills count as a start limit
@@ -109,16 +151,18 @@ case $action in
         echo "process $pid, state $(letter "$pid")"
         ;;
     gone)
-        [ -z "$pid" ] || fail "process $pid, state $(letter "$pid")"
+        [ -z "$pid" ] || fail "process $pid, state $(letter "$pid")$(origin "$pid")"
         for port; do
             ! listens "$port" || fail "no process, but someone listens on port $port"
         done
         echo "no process"
+        mark_of_start
         ;;
     frozen)
         [ -n "$pid" ] || fail "no process"
         [ "$(letter "$pid")" = T ] || fail "process $pid, state $(letter "$pid")"
         echo "process $pid, state T"
+        mark_of_stop
         ;;
     awake)
         [ -n "$pid" ] || fail "no process"

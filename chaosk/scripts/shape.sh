@@ -3,6 +3,7 @@
 #   fits ID HOW     whether it can be placed: the kernel can, and nobody else has arranged the queues in question
 #   put ID HOW      place it; doing it again places it anew
 #   stands ID HOW   whether all of it is there as asked; says what went through it
+#   lasts ID        whether it is there, cheaply; prints the same marks as stands, which are others if it is placed anew
 #   lift ID         take it away; the kernel puts its own queues back
 #   gone ID         whether nothing of it is there, and every interface has the queues that it had
 #
@@ -195,6 +196,23 @@ stands_on() {
     echo "$1: $(printf '%s\n' "$2" | grep -c -e '-j DROP') filters; sent through it: $sent"
 }
 
+# Of each interface that it was placed on: the queues, and how many bytes have gone through them, which only grow.
+marks() {
+    noted=$(cut -d ' ' -f 1 "$note" 2>/dev/null | sort -u)
+    for interface in $noted; do
+        [ -e "/sys/class/net/$interface" ] || continue
+        found=$(tc -s qdisc show dev "$interface" root) || unasked "tc does not answer"
+        case $found in "qdisc htb $handle: "*) ;; *) fail "somebody has taken it away from $interface: $found" ;; esac
+        echo "mark $interface $(listed "$interface" | cksum | tr ' ' -)"
+        echo "count $interface $(printf '%s\n' "$found" | sed -n 's/^ *Sent \([0-9]*\) bytes.*/\1/p' | head -n 1)"
+    done
+}
+
+lasts() {
+    [ -n "$(ours)" ] || fail "no interface has it"
+    marks
+}
+
 lift() {
     for interface in $(ours); do tc qdisc del dev "$interface" root || fail "tc cannot take it away from $interface"; done
     [ -e "$note" ] || return 0
@@ -216,8 +234,13 @@ as_before() {
 case $action in
     fits | put | stands)
         read_rules
-        case $action in put) put ;; *) each "${action}_on" ;; esac
+        case $action in
+            put) put ;;
+            stands) each stands_on && marks ;;
+            *) each "${action}_on" ;;
+        esac
         ;;
+    lasts) lasts ;;
     lift) lift ;;
     gone)
         found=$(ours)

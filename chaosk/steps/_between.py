@@ -41,7 +41,14 @@ class Between(Groups, ABC):
         which = commands.cut(site.run_id, site.entry)
         for host, cut in self._rules(site).items():
             query = commands.standing(host, which, cut, self.how(), _by(site, host))
-            yield Fact(says=f"{self.what} stands on {host}", query=query)
+            yield Fact(says=f"{self.what} stands on {host}", query=query, remedy=commands.REMEDY)
+
+    def watch(self, site: Site) -> Iterator[Fact]:
+        """They are there, and no others have taken their place."""
+        which = commands.cut(site.run_id, site.entry)
+        for host in self._rules(site):
+            query = commands.lasts(host, which, _by(site, host))
+            yield Fact(says=f"{self.what} stands on {host}", query=query, remedy=commands.REMEDY)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Remove its own chains and jumps."""

@@ -150,6 +150,11 @@ class Fact(Model):
     """Seconds after which a no is believed, where who cannot answer is asked for longer; None: as long as them."""
     still: bool = True
     """Whether, as an effect, it must be seen once more before the undo: not what may end by itself, rightly."""
+    steady: bool = True
+    """Whether, as an effect, it is asked again and again while the fault lasts. Not what is dear to ask, what touches
+    anything, what wavers under load, and what a broker that is cut off from its peers would answer wrongly."""
+    remedy: str | None = None
+    """What to do where it did not last."""
 
 
 Deed = Annotated[
@@ -176,6 +181,8 @@ class Fault(Model):
     """What it changes, like ``the process of broker 1``: two faults that hold the same contradict each other."""
     tidy: Annotated[tuple[Deed, ...], Field(strict=False)] = ()
     """What a run does last, once it is seen healed; nobody needs it to heal."""
+    watch: Annotated[tuple[Fact, ...], Field(strict=False)] = ()
+    """What is asked again and again while it is in place; each once, and never waited for."""
     down: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Hosts that it takes down as a whole, and that come back from another boot."""
 
@@ -287,6 +294,13 @@ class Step(Model, ABC):
     @abstractmethod
     def verify(self, site: Site) -> Iterator[Fact]:
         """The effect that must be seen after injecting, and still before undoing."""
+
+    def watch(self, site: Site) -> Iterator[Fact]:
+        """What must hold at every look while the fault lasts; by default what was verified, if it can be asked often.
+
+        A fact stands for the one of :meth:`verify` that says the same: its marks are compared with those seen then.
+        """
+        yield from (fact for fact in self.verify(site) if fact.still and fact.steady)
 
     def undo(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - for those that override it
         """What puts the cluster back; safe to do twice, and when the injection got only half way."""

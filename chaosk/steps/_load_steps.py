@@ -46,7 +46,9 @@ class LoadStep(PerHostStep, ABC):
         """The kernel counts it."""
         for host in self.hosts(site):
             query = load.stands(host, self.kind, _id(site), self.much())
-            yield Fact(says=f"the load on the {self.what} of {host} is there", query=query, within=self.within)
+            yield Fact(
+                says=f"the load on the {self.what} of {host} is there", query=query, within=self.within, steady=False
+            )
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """End it."""

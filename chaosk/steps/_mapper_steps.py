@@ -50,7 +50,7 @@ class MapperStep(DataStep, ABC):
         """The table is there, and a read from the disk feels it."""
         for server, folder, disk in self.disks(site):
             query = mapper.stands(disk, self.ill())
-            yield Fact(says=f"the disk of {folder} of {server.name} is {self.what}", query=query)
+            yield Fact(says=f"the disk of {folder} of {server.name} is {self.what}", query=query, steady=False)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Its own table, and start what has ended."""

@@ -24,6 +24,13 @@ STARTUP = 90.0
 """Seconds until a process that was started serves: after a kill, a broker first recovers its log."""
 
 
+_STARTED_AGAIN = (
+    "keep whoever starts it from doing so: where its unit has Restart=, stop it instead of killing "
+    "it, mask the unit, or have the fault end before RestartSec is over"
+)
+_WOKEN = "find what sends it SIGCONT or starts it again: a watchdog, a supervisor or a person"
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """A broker, controller or ZooKeeper node to act on."""
@@ -42,11 +49,13 @@ class Server:
 
     def gone(self, within: float = 0.0) -> Fact:
         """The process is not there, and none has taken its place."""
-        return Fact(says=f"{self.name} is gone", query=service.is_gone(self.process), within=within)
+        return Fact(
+            says=f"{self.name} is gone", query=service.is_gone(self.process), within=within, remedy=_STARTED_AGAIN
+        )
 
     def frozen(self, within: float = 0.0) -> Fact:
         """The process is there, stopped by a signal."""
-        return Fact(says=f"{self.name} is frozen", query=service.is_frozen(self.process), within=within)
+        return Fact(says=f"{self.name} is frozen", query=service.is_frozen(self.process), within=within, remedy=_WOKEN)
 
     def awake(self, within: float = 0.0) -> Fact:
         """The process is there, and not stopped by a signal."""
@@ -56,7 +65,17 @@ class Server:
         """The cluster sees it, and it answers; where one process has two roles, in both."""
         for role in self.roles:
             as_what = "" if role == self.node.kind else f" as a {role}"
-            yield Fact(says=f"{self.name} serves{as_what}", query=f"{role}_up({self.node.id})", within=within)
+            query = f"{role}_up({self.node.id})"
+            yield Fact(says=f"{self.name} serves{as_what}", query=query, within=within, steady=False)
+
+    def away(self) -> Iterator[Fact]:
+        """The cluster has it no more, whatever runs where: nobody answers in its place and is part of the cluster.
+
+        Not of controllers: their quorum goes on to name one that is gone until it has missed it.
+        """
+        if self.node.kind != "controller":
+            query = f"not({self.node.kind}_up({self.node.id}))"
+            yield Fact(says=f"nobody serves as {self.node.kind} {self.node.id}", query=query, remedy=_STARTED_AGAIN)
 
     @property
     def roles(self) -> tuple[str, ...]:

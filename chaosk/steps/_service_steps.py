@@ -52,6 +52,12 @@ class TakeDown(ServiceStep, ABC):
         for server in self.servers(site):
             yield server.gone(self.patience)
 
+    def watch(self, site: Site) -> Iterator[Fact]:
+        """It stays so, on its host and in the eyes of the cluster."""
+        yield from super().watch(site)
+        for server in self.servers(site):
+            yield from server.away()
+
     def undo(self, site: Site) -> Iterator[Deed]:
         """Start what does not run."""
         yield from each(self.servers(site), service.start)

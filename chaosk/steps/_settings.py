@@ -75,4 +75,4 @@ class HostSettled(Settled, ABC):
 
 def told(settings: Settings) -> Fact:
     """Whoever is asked says that it is so."""
-    return Fact(says=f"there is {settings}", query=settings, within=SEEN)
+    return Fact(says=f"there is {settings}", query=settings, within=SEEN, steady=False)

@@ -50,6 +50,11 @@ class Shaping(Groups, ABC):
             query = shape.stands(host, _id(site), self.how(), every)
             yield Fact(says=f"{self.what} stands on {host}", query=query)
 
+    def watch(self, site: Site) -> Iterator[Fact]:
+        """Its queues are there, and no others have taken their place."""
+        for host in self._rules(site):
+            yield Fact(says=f"{self.what} stands on {host}", query=shape.lasts(host, _id(site)))
+
     def undo(self, site: Site) -> Iterator[Deed]:
         """Take its queues away, and no others."""
         for host in self._rules(site):

@@ -14,6 +14,7 @@ from chaosk.firewall.rules import ARRIVING, LEAVING, Rule
 from chaosk.inventory import Listener
 from chaosk.steps._contract import Deed, Fact, Names, Run, Site, Step
 from chaosk.steps._server import Server, servers
+from chaosk.transport.command import Command
 
 _WITHIN = 10.0  # seconds until what was written is what lookups find
 
@@ -93,6 +94,14 @@ for: 30s
         yield Fact(says=f"{host} refuses it at every other address", query=query)
         at = f"broker_at({server.node.id}, {self.address})"
         yield Fact(says=f"probes find {server.name} at {self.address}", query=at, within=_WITHIN)
+
+    def watch(self, site: Site) -> Iterator[Fact]:
+        """The same, but for the rules one by one."""
+        host = self.broker(site).process.host
+        which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
+        for fact in super().watch(site):
+            refuses = isinstance(fact.query, Command) and fact.query.stdin is not None
+            yield fact.model_copy(update={"query": commands.lasts(host, which, by)}) if refuses else fact
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Refuse nothing, have the names lead where they did, take the address away."""

@@ -44,7 +44,7 @@ for: 30s
         """All of it is changed."""
         for server, folder in self.places(site):
             query = ownership.is_changed(server.process.host, folder, _id(site, folder), self.owner)
-            yield Fact(says=f"{folder} of {server.name} belongs to {self.owner}", query=query)
+            yield Fact(says=f"{folder} of {server.name} belongs to {self.owner}", query=query, steady=False)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Give it back, start what has ended."""

@@ -73,7 +73,7 @@ for: 30s
         """It is there, and df agrees."""
         for server, folder in self.places(site):
             query = disk.is_filled(server.process.host, self._file(site, folder), *self._much())
-            yield Fact(says=f"{folder} of {server.name} is filled", query=query)
+            yield Fact(says=f"{folder} of {server.name} is filled", query=query, steady=self.size is not None)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Remove the file, start what has ended."""

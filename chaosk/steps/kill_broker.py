@@ -59,7 +59,8 @@ for: 30s
         """It is gone, and for the reason that was asked for."""
         yield from super().verify(site)
         for name, query in self._asked(site, oom.is_killed):
-            yield Fact(says=f"the kernel has killed {name}, short of memory", query=query, within=SOON)
+            says = f"the kernel has killed {name}, short of memory"
+            yield Fact(says=says, query=query, within=SOON, steady=False)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Start what does not run; what lives all the same is as likely a victim as it was."""

@@ -37,7 +37,7 @@ for: 30s
         """The switch says off, and it is this host that is silent."""
         for name in self.hosts(site):
             at = site.inventory.hosts[name]
-            yield Fact(says=f"the power of {name} is off", query=power.is_off(at))
+            yield Fact(says=f"the power of {name} is off", query=power.is_off(at), steady=False)
             yield Fact(says=f"{name} is silent", query=power.is_silent(at), within=DOWN)
 
     def undo(self, site: Site) -> Iterator[Deed]:

@@ -86,7 +86,7 @@ for: 30s
             query = wallclock.is_moved(host, _id(site), self._by())
             if self.drift is not None:
                 says = f"the clock of {host} is off by {sign}{self.drift * 100:g} % of the time that passes"
-                yield Fact(says=says, query=query, within=FELT)
+                yield Fact(says=says, query=query, within=FELT, steady=False)
             else:
                 yield Fact(says=f"the clock of {host} is off by {sign}{self.offset:g} s", query=query)
 

@@ -79,7 +79,7 @@ for: 60s
         """It runs that version, and serves."""
         for server, process in self.places(site):
             query = versions.is_switched(process, self.version)
-            yield Fact(says=f"{server.name} runs Kafka {self.version}", query=query, within=SOON)
+            yield Fact(says=f"{server.name} runs Kafka {self.version}", query=query, within=SOON, steady=False)
             yield from server.serving()
 
     def undo(self, site: Site) -> Iterator[Deed]:

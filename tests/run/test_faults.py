@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -18,6 +18,7 @@ from chaosk.run.clock import Interrupted, now
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal, armed
+from chaosk.run.lasting import Look
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
 from chaosk.scenario import Entry
@@ -144,9 +145,14 @@ class Lent:
     gone: str | None = None
     stuck: str | None = None
     armed: set[str] = field(default_factory=set)
+    late: list[Look] = field(default_factory=list)
+    """What a host tells only when it is asked for the last time."""
+    tell: Callable[[Look], None] = print
+    """Who is told of a host's looks."""
 
-    def arm(self, fault: Fault, entry: Entry) -> None:
+    def arm(self, fault: Fault, entry: Entry, tell: Callable[[Look], None]) -> None:
         """Note it; fail where told to."""
+        self.tell = tell
         if self.broken:
             raise StepError("no lease can be armed")
         self.world.notes.append(f"{fault.name}-lease")
@@ -161,6 +167,15 @@ class Lent:
     def lost(self, fault: Fault) -> str | None:
         """Why it is lost."""
         return self.gone
+
+    def keepers(self, fault: Fault) -> tuple[str, ...]:
+        """The one host."""
+        return ("node1",) if fault.name in self.armed else ()
+
+    def looked(self, fault: Fault) -> None:
+        """Tell the rest."""
+        for look in self.late:
+            self.tell(look)
 
     def disarm(self, fault: Fault) -> str | None:
         """Note it, if it was armed."""

@@ -1,0 +1,188 @@
+"""Whether a fault lasted: from what was seen of it, look by look, to the holes in it. Pure.
+
+A fault is verified at both ends. In between it is looked at every few seconds, and two looks that find it in place do
+not prove that it was there between them: what was asked also says by *marks* which one it found. A table of the packet
+filter has a number that no other will have, a process that was started again another start, the threads of a frozen
+one have not run once more. A mark that is another one is a hole, however short. Counters are marks that may only grow.
+
+A look that could not be asked says neither yes nor no: a host that is too busy to answer is no hole. It matters only
+where the host could not look for longer than :data:`LONG` and no mark says that it was the same before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+LONG = 60.0
+"""Seconds without a look on the host after which nobody knows whether the fault lasted: a dozen looks that were not
+answered, each of which may take longer than the next one is due. What clusters do about a fault that was away, they do
+after seconds; but a shorter stretch would call busy hosts harmed hosts, and the ends are verified all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One fact, asked once. Times are monotonic nanoseconds."""
+
+    says: str
+    """The fact in words: looks at the same fact say the same."""
+    earliest: int
+    latest: int
+    """Between these it was asked."""
+    holds: bool | None
+    """None: it could not be asked."""
+    seen: str
+    """What came back: for people, but for lines ``mark KEY VALUE`` and ``count KEY NUMBER...``."""
+    by_host: bool = False
+    """Whether the host that is harmed looked by itself, which needs nobody to reach it."""
+    remedy: str | None = None
+
+    @property
+    def told(self) -> str:
+        """What people are told of it."""
+        lines = (line for line in self.seen.splitlines() if line.partition(" ")[0] not in {"mark", "count"})
+        return " ".join(" ".join(lines).split())
+
+    def marks(self) -> dict[str, str]:
+        """By key what must stay as it is."""
+        return dict(self._lines("mark"))
+
+    def counts(self) -> dict[str, tuple[int, ...]]:
+        """By key numbers of which each may only grow, and none come or go."""
+        return {key: tuple(int(n) for n in values.split() if n.isdecimal()) for key, values in self._lines("count")}
+
+    def _lines(self, kind: str) -> Iterator[tuple[str, str]]:
+        words = (line.split(" ", 2) for line in self.seen.splitlines() if line.startswith(f"{kind} "))
+        yield from ((each[1], each[2]) for each in words if len(each) == 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A time in which a fault was not in place, as far as looks tell."""
+
+    last: Look
+    """The last that found it in place before."""
+    missing: tuple[Look, ...]
+    """Those that did not find it; none where only its marks tell."""
+    back: Look | None
+    """The first that found it in place again; None if none did."""
+
+    def words(self, since: int, end: int) -> str:
+        """What was missing and for how long, as a sentence; ``since`` when it was in place, ``end`` of the fault."""
+        when = [f"last seen in place {_after(self.last.earliest, since)}"]
+        if self.missing:
+            shown = self.missing[0]
+            what = f"not seen: {shown.says} ({shown.told})"
+            when.append(f"first seen missing {_after(shown.latest, since)}")
+        else:
+            shown = self.back or self.last
+            what = f"it ended and came back between two looks: {shown.says} ({shown.told}), but another one"
+        if self.back is None:
+            what = f"before undoing it, {what}"
+        else:
+            when.append(f"seen back {_after(self.back.latest, since)}")
+        remedy = f"; {shown.remedy}" if shown.remedy else ""
+        return f"did not last: {what}, {self._length(end)}: {', '.join(when)}{remedy}"
+
+    def _length(self, end: int) -> str:
+        """How long it was missing at the least and at the most."""
+        most = ((self.back.latest if self.back is not None else end) - self.last.earliest) / 1e9
+        if not self.missing:
+            return f"for up to {most:.1f} s"
+        until = self.missing[-1].earliest if self.back is not None else end
+        least = (until - self.missing[0].latest) / 1e9
+        return f"for {max(least, 0.0):.1f} s to {most:.1f} s"
+
+
+def _after(at: int, since: int) -> str:
+    return f"{max(0.0, (at - since) / 1e9):.1f} s after it took"
+
+
+def lasted(looks: Sequence[Look], since: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Why a fault did not last, in sentences, and what else is to be told of how it was watched.
+
+    ``looks`` has those that verified it, in place ``since``, and those right before its undo, the last ones at ``end``.
+    """
+    why: list[str] = []
+    told: list[str] = []
+    for says in dict.fromkeys(look.says for look in looks):
+        mine = _in_order(look for look in looks if look.says == says and look.latest <= end)
+        holes = _holes(mine)
+        why += [hole.words(since, end) for hole in holes[:1]]
+        if len(holes) > 1:
+            why[-1] += f"; and {len(holes) - 1} more times"
+        if (dark := _dark(mine)) is not None:
+            seconds, matters = dark
+            line = f"nobody could look for {seconds:.1f} s whether {says}"
+            if matters and not holes:
+                why.append(f"not known to have lasted: {line}")
+            elif not matters:
+                told.append(line)
+    return tuple(why), tuple(told)
+
+
+def _in_order(looks: Iterable[Look]) -> list[Look]:
+    """From the first that found it in place on; before that it may still have come."""
+    every = sorted(looks, key=lambda look: look.latest)
+    first = next((at for at, look in enumerate(every) if look.holds), len(every))
+    begun = every[first].latest if first < len(every) else 0
+    return [look for look in every[first:] if look is every[first] or look.earliest >= begun]
+
+
+def _holes(looks: Sequence[Look]) -> list[Hole]:
+    found: list[Hole] = []
+    last: Look | None = None
+    missing: list[Look] = []
+    known = _Known()
+    for look in looks:
+        if look.holds is None:
+            continue
+        if not look.holds:
+            missing.append(look)
+            continue
+        same = known.still(look)
+        if last is not None and (missing or not same):
+            found.append(Hole(last, tuple(missing), look))
+        last, missing = look, []
+    if missing and last is not None:
+        found.append(Hole(last, tuple(missing), None))
+    return found
+
+
+class _Known:
+    """The marks that were last seen."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+        self._counts: dict[str, tuple[int, ...]] = {}
+
+    def still(self, look: Look) -> bool:
+        """Whether a look shows no other marks than those before, and no counter went back; then it counts itself."""
+        marks, counts = look.marks(), look.counts()
+        same = all(self._marks.get(key, value) == value for key, value in marks.items())
+        grown = all(_grown(self._counts.get(key, now), now) for key, now in counts.items())
+        self._marks |= marks
+        self._counts |= counts
+        return same and grown
+
+
+def _grown(then: tuple[int, ...], now: tuple[int, ...]) -> bool:
+    return len(then) == len(now) and all(old <= new for old, new in zip(then, now, strict=True))
+
+
+def _dark(looks: Sequence[Look]) -> tuple[float, bool] | None:
+    """The longest time without an answer if that is long, and whether it matters; None if there is none."""
+    longest: tuple[float, bool] | None = None
+    answered = [look for look in looks if look.holds is not None]
+    watched_there = any(look.by_host for look in looks)
+    for one, two in pairwise(answered):
+        seconds = (two.earliest - one.latest) / 1e9
+        if seconds > LONG and (longest is None or seconds > longest[0]):
+            longest = seconds, watched_there and not _same(one, two)
+    return longest
+
+
+def _same(one: Look, two: Look) -> bool:
+    """Whether marks prove that it was the same one all the time: that none is another is shown elsewhere."""
+    return bool(one.marks().keys() & two.marks().keys())

@@ -1,0 +1,53 @@
+"""Asking again and again whether a fault is in place, of what no host can look at by itself: probes and the cluster.
+
+A thread of its own for each fault: one that hangs delays no renewal, no other fault and no undo.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from chaosk.conditions._contract import Answer
+from chaosk.run.clock import now
+from chaosk.run.lasting import Look
+from chaosk.steps._contract import Fact
+
+EVERY = 5.0
+"""Seconds between two rounds of questions; as often as hosts look by themselves."""
+
+
+class Vigil(threading.Thread):
+    """Asks each of some facts once a round, until it is ended."""
+
+    def __init__(self, facts: tuple[Fact, ...], ask: Callable[[Fact], Answer], tell: Callable[[Look], None]) -> None:
+        """``ask`` asks a fact once and never raises; ``tell`` is called, in this thread, with what came back."""
+        super().__init__(name="vigil", daemon=True)
+        self._facts = facts
+        self._ask = ask
+        self._tell = tell
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        """Ask until ended."""
+        while not self._ended.wait(EVERY):
+            for fact in self._facts:
+                if self._ended.is_set():
+                    return
+                self._tell(look(fact, self._ask))
+
+    def end(self) -> None:
+        """Ask no more; who hangs is not waited for."""
+        self._ended.set()
+
+
+def look(fact: Fact, ask: Callable[[Fact], Answer]) -> Look:
+    """Ask a fact once, and say when."""
+    began = now()
+    return as_look(fact, ask(fact), began)
+
+
+def as_look(fact: Fact, answer: Answer, began: int, *, by_host: bool = False) -> Look:
+    """An answer that was asked for from ``began`` until now."""
+    holds = answer.holds if answer.answered else None
+    return Look(fact.says, began, now(), holds, answer.seen, by_host=by_host, remedy=fact.remedy)

@@ -95,7 +95,7 @@ def cut(
     fault = Fault(
         name=name, step="cut_network", targets=(node, whom), before=tuple(step.before(site)),
         inject=tuple(step.inject(site)), verify=tuple(step.verify(site)), undo=tuple(step.undo(site)),
-        healed=tuple(step.healed(site)),
+        healed=tuple(step.healed(site)), watch=tuple(step.watch(site)),
     )  # fmt: skip
     return fault, entry
 

@@ -191,10 +191,10 @@ class Faults:
 
     def _seen(self, life: Life, look: Look) -> None:
         """Keep a look at a fault that is in place; that it is not any more is told at once, the first time."""
-        if life.verified is None or look.earliest < life.verified or life.heal_invoked is not None:
+        if life.verified is None or look.earliest < life.verified:
             return
         life.looks.append(look)
-        if look.holds is False and not life.told:
+        if look.holds is False and not life.told and life.looked is None:
             life.told = True
             log.warning("gap", fault=life.fault.name, says=look.says, seen=look.told)
             self._say(f"{life.fault.name}: NOT IN PLACE: not seen: {look.says} ({look.told})")

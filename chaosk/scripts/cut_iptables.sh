@@ -118,7 +118,8 @@ iptables_lasts() {
     iptables_marks
 }
 
-# The rules and jumps of the cut without their counters, and then these, which only grow while they stand.
+# The rules and jumps of the cut without their counters, and then these, which only grow while they stand. Where nft
+# shows the same tables it knows more: the numbers that the kernel gave the rules, and will give no others.
 iptables_marks() {
     for family in 4 6; do
         [ $family = 4 ] || has_ipv6 || continue
@@ -128,6 +129,11 @@ iptables_marks() {
         echo "mark $chain/IPv$family $(printf '%s' "$rules_now" | cksum | tr ' ' -)"
         printf '%s\n' "$lines" | sed -n 's/^\[\([0-9]*\):.*/\1/p' | tr '\n' ' ' | sed "s|^|count $chain/IPv$family |"
         echo
+        [ $family = 4 ] && kind=ip || kind=ip6
+        for side in I O; do
+            numbered=$(nft --handle --stateless list chain "$kind" filter "$chain-$side" 2>/dev/null) || continue
+            echo "mark $chain-$side/IPv$family $(printf '%s' "$numbered" | cksum | tr ' ' -)"
+        done
     done
 }
 

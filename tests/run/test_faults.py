@@ -14,6 +14,7 @@ import pytest
 from chaosk.conditions._contract import Answer
 from chaosk.errors import StepError
 from chaosk.run import faults as module
+from chaosk.run import vigil
 from chaosk.run.clock import Interrupted, now
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
@@ -98,6 +99,7 @@ class World:
 
     undo: Path
     false: set[str] = field(default_factory=set)
+    silent: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
     needs: dict[str, str] = field(default_factory=dict)
     """By a word, the one that must have been done before it works."""
@@ -122,9 +124,9 @@ class World:
 
     def ask(self, fact: Fact) -> Answer:
         """Note a question."""
-        word = cast("Command", fact.query).argv[0]
+        word = fact.query if isinstance(fact.query, str) else cast("Command", fact.query).argv[0]
         self.notes.append(f"?{word}")
-        return Answer(holds=word not in self.false, seen=f"{word} seen")
+        return Answer(holds=word not in self.false | self.silent, seen=f"{word} seen", answered=word not in self.silent)
 
     def confirm(self, fact: Fact, stop: threading.Event) -> Answer:
         """Ask once, or as if it had been more often."""
@@ -203,7 +205,15 @@ def rows() -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def faults(world: World, lent: Lent, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> Faults:
+def said() -> list[str]:
+    """What people were told."""
+    return []
+
+
+@pytest.fixture
+def faults(
+    world: World, lent: Lent, rows: list[dict[str, Any]], said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> Faults:
     """Faults over that world; healing is tried for a moment only."""
     monkeypatch.setattr(module, "HEAL_WITHIN", 0.3)
     monkeypatch.setattr(module, "RETRY_AFTER", 0.05)
@@ -214,10 +224,18 @@ def faults(world: World, lent: Lent, rows: list[dict[str, Any]], monkeypatch: py
         )  # fmt: skip
         rows.append(dict(zip(names, life.row(), strict=True)))
 
-    return Faults(cast("Hands", world), Journal(world.undo), cast("Leases", lent), record)
+    return Faults(cast("Hands", world), Journal(world.undo), cast("Leases", lent), record, said.append)
 
 
 NEVER = threading.Event()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for it, five seconds at most."""
+    end = time.monotonic() + 5
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 def test_what_is_cleared_away_is_so_once_all_is_seen_healed(world: World, faults: Faults) -> None:
@@ -475,3 +493,110 @@ def test_a_lease_that_stays_armed_is_told_of(lent: Lent, faults: Faults) -> None
     lent.stuck = "a lease is still armed: node1 does not answer"
     faults.end(life)
     assert faults.heal_all() == ("a: a lease is still armed: node1 does not answer",)
+
+
+def seen(life: Life, word: str, *, holds: bool | None = True, text: str = "") -> Look:
+    """A host's look at a fault that is in place, now."""
+    return Look(f"{life.fault.name} {word}", now(), now(), holds, text, by_host=True)
+
+
+def watched(name: str) -> Fault:
+    """A fault whose effect is looked at by its host, and something else of it by the run."""
+    made = fault(name)
+    other = Fact(says=f"{name} away", query="not(broker_up(1))")
+    return made.model_copy(update={"watch": (*made.verify, other)})
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run asks so often that a test sees it."""
+    monkeypatch.setattr(vigil, "EVERY", 0.01)
+
+
+def test_a_hole_that_is_over_at_the_end_is_one_all_the_same(
+    world: World, lent: Lent, faults: Faults, rows: list[dict[str, Any]], said: list[str]
+) -> None:
+    """Gone at one look of its host, there at both ends: it did not last, with the length, is told and healed."""
+    life = faults.inject(watched("a"), entry("a"), NEVER)
+    lent.tell(seen(life, "gone", holds=False, text="process 7, started by process 1 (systemd)"))
+    lent.tell(seen(life, "gone", holds=False, text="process 7"))
+    lent.tell(seen(life, "gone"))
+    faults.end(life)
+    (row,) = rows
+    assert (row["took"], row["undone"]) == (False, True)
+    assert "did not last: not seen: a gone (process 7, started by process 1 (systemd)), for " in row["why"]
+    assert "seen back" in row["why"]
+    assert said == ["a: NOT IN PLACE: not seen: a gone (process 7, started by process 1 (systemd))"]
+    assert world.notes.count("a-undo") == 1
+    assert faults.heal_all() == ()
+
+
+def test_what_is_another_one_at_the_end_was_away(lent: Lent, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """Marks of a host's look count together with those of the verification."""
+    life = faults.inject(watched("a"), entry("a"), NEVER)
+    lent.tell(seen(life, "gone", text="mark start 7"))
+    lent.tell(seen(life, "gone", text="mark start 8"))
+    faults.end(life)
+    assert "it ended and came back between two looks: a gone" in rows[0]["why"]
+
+
+def test_what_a_host_saw_right_before_the_undo_is_asked_for_after_it(
+    lent: Lent, faults: Faults, rows: list[dict[str, Any]]
+) -> None:
+    """No undo waits for it, and what was seen after the last look at the fault is none of its."""
+    life = faults.inject(watched("a"), entry("a"), NEVER)
+    lent.late = [seen(life, "gone", holds=False), seen(life, "gone")]
+    faults.end(life)
+    assert "did not last: not seen: a gone" in rows[0]["why"]
+
+    again = faults.inject(watched("b"), entry("b"), NEVER)
+    late = now() + int(60e9)
+    lent.late = [Look("b gone", late, late, holds=False, seen="undone", by_host=True)]
+    faults.end(again)
+    assert (rows[1]["took"], rows[1]["why"]) == (True, None)
+
+
+def test_looks_before_it_was_verified_are_no_holes(lent: Lent, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """A host looks from when its lease is armed: what is not there yet is not missing."""
+    early = now()
+    life = faults.inject(watched("a"), entry("a"), NEVER)
+    lent.tell(Look("a gone", early, now(), holds=False, seen="not yet", by_host=True))
+    faults.end(life)
+    assert (rows[0]["took"], rows[0]["why"]) == (True, None)
+
+
+@pytest.mark.usefixtures("often")
+def test_what_no_host_looks_at_the_run_asks(world: World, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """The cluster has the broker again for a while, though its host has not: in a thread of its own, until the end."""
+    life = faults.inject(watched("a"), entry("a"), NEVER)
+    until(lambda: "?not(broker_up(1))" in world.notes)
+    world.false.add("not(broker_up(1))")
+    until(lambda: life.told)
+    world.false.clear()
+    count = len(life.looks)
+    until(lambda: len(life.looks) > count)
+    faults.end(life)
+    assert "did not last: not seen: a away" in rows[0]["why"]
+    assert life.vigil is not None
+    life.vigil.join(5)
+    assert not life.vigil.is_alive()
+
+
+@pytest.mark.usefixtures("often")
+def test_who_cannot_be_asked_is_no_hole(world: World, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """Nobody answers while the fault lasts: that may be what it is for."""
+    life = faults.inject(watched("a"), entry("a"), NEVER)
+    world.silent.add("not(broker_up(1))")
+    until(lambda: any(look.holds is None for look in life.looks))
+    world.silent.clear()
+    faults.end(life)
+    assert (rows[0]["took"], rows[0]["why"]) == (True, None)
+
+
+def test_a_step_that_ends_another_ends_its_watch(lent: Lent, faults: Faults, rows: list[dict[str, Any]]) -> None:
+    """The broker that start_broker starts is no hole in the kill before it."""
+    life = faults.inject(watched("a"), entry("a"), NEVER)
+    lent.late = []
+    faults.inject(fault("s", step="start", lasting=False), entry("s", "start"), NEVER)
+    lent.tell(seen(life, "gone", holds=False))
+    assert {row["fault"]: (row["took"], row["why"]) for row in rows} == {"a": (True, None), "s": (True, None)}

@@ -216,3 +216,52 @@ def test_a_wall_clock_that_jumps_moves_no_lease(hosts: Bare, ssh: Ssh, tmp_path:
     until(lambda: hosts.whole("node2"), SHORT + 2)
     took = time.monotonic() - at
     assert SHORT - 0.5 <= took <= SHORT + 1, took
+
+
+@pytest.mark.parametrize("firewall", ["nft", "iptables"])
+def test_a_cut_that_was_put_back_did_not_last(hosts: Bare, ssh: Ssh, tmp_path: Path, firewall: str) -> None:
+    """Exactly the same rules, a moment later: what they are told by, or their counters, is not what it was."""
+    faults = hosts.faults(ssh, tmp_path, 30.0)
+    fault, entry = cut(hosts.forced(firewall), "node2")
+    life = faults.inject(fault, entry, threading.Event())
+    assert not hosts.whole("node2")
+    if firewall == "nft":
+        table = "$(nft list tables | sed -n 's/.*inet chaosk/chaosk/p')"
+        hosts.on("node2", f"nft list table inet {table} >/tmp/kept; nft delete table inet {table}; nft -f /tmp/kept")
+    else:
+        hosts.on("node2", "iptables-save >/tmp/kept; iptables -F; iptables-restore </tmp/kept")
+    assert not hosts.whole("node2")
+    faults.end(life)
+    assert not life.took
+    assert "did not last: it ended and came back between two looks: the cut stands on node2" in life.why[0]
+    assert life.healed is not None
+
+
+@pytest.mark.parametrize("firewall", ["nft", "iptables"])
+def test_a_cut_that_nobody_touches_lasts(hosts: Bare, ssh: Ssh, tmp_path: Path, firewall: str) -> None:
+    """Through several renewals, with others' rules beside it that come and go."""
+    faults = hosts.faults(ssh, tmp_path, LONG)
+    fault, entry = cut(hosts.forced(firewall), "node2")
+    life = faults.inject(fault, entry, threading.Event())
+    until(lambda: sum(look.by_host for look in life.looks) >= 2, 30.0)
+    hosts.on("node2", "iptables -A INPUT -s 192.0.2.10 -j DROP; nft add table inet others")
+    seen = len(life.looks)
+    until(lambda: len(life.looks) >= seen + 2, 30.0)
+    hosts.on("node2", "iptables -D INPUT -s 192.0.2.10 -j DROP; nft delete table inet others")
+    faults.end(life)
+    assert (life.took, life.why) == (True, [])
+
+
+def test_a_renewal_tells_of_a_table_that_is_gone(hosts: Bare, ssh: Ssh, tmp_path: Path) -> None:
+    """While it lasts, not only at its end: with when it was last there, and that its host was emptied."""
+    faults = hosts.faults(ssh, tmp_path, LONG)
+    fault, entry = cut(hosts.forced("nft"), "node2")
+    life = faults.inject(fault, entry, threading.Event())
+    hosts.on("node2", "nft delete table inet $(nft list tables | sed -n 's/.*inet chaosk/chaosk/p')")
+    until(lambda: life.told, 15.0)
+    assert hosts.whole("node2")
+    faults.end(life)
+    assert not life.took
+    assert "did not last: before undoing it, not seen: the cut stands on node2 (no table chaosk-" in life.why[0]
+    assert "last seen in place 0.0 s after it took" in life.why[0]
+    assert life.healed is not None, "undoing what is gone is no trouble"

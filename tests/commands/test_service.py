@@ -350,3 +350,75 @@ def test_systemd_starts_and_stops(unit: tuple[ServerProcess, dict[str, str], Pat
     assert "started 1 times" in run(service.start(process), **env).stdout
     asked = [call for call in calls.read_text().splitlines() if not call.startswith("show")]
     assert asked == ["stop -- kafka.service", "reset-failed -- kafka.service", "start -- kafka.service"]
+
+
+def marks(query: Command, kind: str, **env: str) -> list[str]:
+    """The marks of a kind in what a question that is answered with yes says."""
+    done = run(query, **env)
+    assert done.returncode == 0, done
+    return [line for line in done.stdout.splitlines() if line.startswith(f"mark {kind} ")]
+
+
+def test_a_process_that_was_started_and_killed_again_leaves_a_mark(process: ServerProcess, pid: int) -> None:
+    """Gone is gone, but by its pid file it was there in between; the same one as long as nobody starts it."""
+    os.kill(pid, signal.SIGKILL)
+    wait(service.is_gone(process))
+    first = marks(service.is_gone(process), "start")
+    assert len(first) == 1
+    assert marks(service.is_gone(process), "start") == first
+    assert run(service.start(process)).returncode == 0
+    os.kill(int(pid_file(process).read_text()), signal.SIGKILL)
+    wait(service.is_gone(process))
+    assert marks(service.is_gone(process), "start") != first
+    pid_file(process).unlink()
+    assert marks(service.is_gone(process), "start") == [], "nothing there tells of a start"
+
+
+def test_a_frozen_process_that_ran_for_a_moment_leaves_a_mark(process: ServerProcess, pid: int) -> None:
+    """Its threads have run once more, and so has any other one in its place."""
+    os.kill(pid, signal.SIGSTOP)
+    wait(service.is_frozen(process))
+    first = marks(service.is_frozen(process), "stop")
+    assert len(first) == 1
+    time.sleep(0.5)
+    assert marks(service.is_frozen(process), "stop") == first
+    os.kill(pid, signal.SIGCONT)
+    os.kill(pid, signal.SIGSTOP)
+    wait(service.is_frozen(process))
+    time.sleep(0.1)
+    assert marks(service.is_frozen(process), "stop") != first
+
+
+def test_who_started_it_again_is_told(process: ServerProcess, pid: int) -> None:
+    """Since when, and by whom: its parent as the kernel names it."""
+    parent = Path(f"/proc/{pid}/status").read_text().partition("PPid:")[2].split()[0]
+    name = Path(f"/proc/{parent}/comm").read_text().strip()
+    said = run(service.is_gone(process)).stderr
+    assert said.startswith(f"process {pid}, state ")
+    assert f" s ago by process {parent} ({name})" in said
+
+
+def test_a_unit_that_starts_it_again_is_told(tmp_path: Path) -> None:
+    """With its Restart= and RestartSec, by which a reader knows what to do; the last start is one by its id."""
+    tool = tmp_path / "systemctl"
+    tool.write_text(
+        'case "$*" in\n'
+        f"*MainPID*) cat {tmp_path}/pid ;;\n*InvocationID*) echo 0badcafe ;;\n"
+        "*Restart=*|*Restart*) printf '%s\\n' Restart=on-failure RestartUSec=5s NRestarts=2 ;;\nesac\n"
+    )
+    tool.chmod(0o755)
+    unit = ServerProcess(host="node1", service=SystemdService(systemd="kafka.service"))
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    (tmp_path / "pid").write_text(f"{os.getpid()}\n")
+    said = run(service.is_gone(unit), PATH=path).stderr
+    assert ", in kafka.service, which has Restart=on-failure and RestartSec=5s, and was started again 2 times" in said
+    (tmp_path / "pid").write_text("0\n")
+    assert marks(service.is_gone(unit), "start", PATH=path) == ["mark start 0badcafe"]
+
+
+def test_a_systemd_that_does_not_answer_is_neither_yes_nor_no(tmp_path: Path) -> None:
+    """A look that could not be asked is no hole."""
+    (tmp_path / "systemctl").write_text("exit 1\n")
+    (tmp_path / "systemctl").chmod(0o755)
+    unit = ServerProcess(host="node1", service=SystemdService(systemd="kafka.service"))
+    assert run(service.is_gone(unit), PATH=f"{tmp_path}:{os.environ['PATH']}").returncode == 2

@@ -8,9 +8,11 @@ from itertools import permutations
 
 import pytest
 
+from chaosk.firewall import commands
 from chaosk.firewall.commands import Cut
 from chaosk.firewall.party import SELF
 from chaosk.firewall.rules import Action, Rule
+from chaosk.transport.command import Command
 
 from .machine import CUT, FOREIGN, OTHER, RULES, Machine, gone, install, remove, standing
 
@@ -224,3 +226,64 @@ def test_taking_away_needs_no_ssh_session(machine: Machine) -> None:
     argv = [*machine.enter, *machine.here(remove())]
     subprocess.run(argv, env={"PATH": machine.path}, check=True)
     machine.do(gone())
+
+
+def lasts() -> Command:
+    """Whether it is there."""
+    return commands.lasts("node1", CUT)
+
+
+def shown(machine: Machine, query: Command) -> list[str]:
+    """The marks in what is said of it."""
+    return [line for line in machine.do(query).splitlines() if line.startswith("mark ")]
+
+
+def test_as_long_as_it_lasts_it_is_the_same_one(machine: Machine) -> None:
+    """Asked for in full or in short, and with others' rules and another cut that come and go."""
+    machine.do(install())
+    first = shown(machine, standing())
+    assert first
+    assert shown(machine, lasts()) == first
+    machine.do(install(OTHER))
+    machine.sh("iptables -A INPUT -s 192.0.2.10 -j DROP; iptables -D INPUT -s 192.0.2.10 -j DROP")
+    assert shown(machine, lasts()) == first
+    machine.do(remove(OTHER))
+    assert shown(machine, standing()) == first
+
+
+def test_what_was_put_back_is_another_one_or_has_counted_less(machine: Machine) -> None:
+    """The same rules again: the kernel has other numbers for them, or at least their counters begin anew."""
+    machine.do(install())
+    with machine.serving(2181):
+        machine.sh("timeout 3 bash -c '</dev/tcp/127.0.0.1/2181'")
+    before = machine.do(lasts()).splitlines()
+    machine.do(remove())
+    machine.do(install())
+    after = machine.do(lasts()).splitlines()
+    assert before != after
+    marks = [(one, two) for one, two in zip(before, after, strict=True) if one.startswith("mark ") and one != two]
+    counts = [(one, two) for one, two in zip(before, after, strict=True) if one.startswith("count ") and one != two]
+    assert marks or counts
+
+
+@pytest.mark.parametrize(
+    "damage", ["nft delete table inet {table}; iptables -F INPUT", "nft flush ruleset; iptables -F INPUT"]
+)
+def test_what_was_taken_away_lasts_no_longer(machine: Machine, damage: str) -> None:
+    """Its table, or the jump to its chains: a no, in words."""
+    machine.do(install())
+    machine.sh(damage.format(table=CUT.chain.replace("CHAOSK-", "chaosk-")))
+    said = machine.refuse(lasts())
+    assert "no table chaosk-" in said or "no jump to CHAOSK-" in said or "neither a table" in said
+    machine.do(remove())
+    machine.do(gone())
+
+
+def test_a_jump_that_somebody_overtakes_lasts_no_longer(machine: Machine) -> None:
+    """By nft no other rule can let pass what it drops; by iptables one that comes first can."""
+    machine.do(install())
+    machine.sh("iptables -I INPUT 1 -j ACCEPT")
+    if machine.by == "nft":
+        machine.do(lasts())
+    else:
+        assert "no jump to CHAOSK-" in machine.refuse(lasts())

@@ -53,12 +53,6 @@ def kept(undo: str, check: str = "true") -> Lease:
     return Lease(id="run-1.e", run="run-1", host=HOST, about=about.strip(), undo=f"{undo}\n", check=f"{check}\n")
 
 
-def watched(*commands: str) -> Lease:
-    """A lease whose host asks these, each a command's shell."""
-    look = "".join(f"told {number} sh -c '{command}'\n" for number, command in enumerate(commands))
-    return kept("true").model_copy(update={"look": look})
-
-
 def shell(script: str) -> Command:
     """A line of shell as a command on the host."""
     return Command(host=HOST, argv=("sh", "-c", script), sudo=True)
@@ -226,49 +220,3 @@ def test_forgetting_twice_is_as_once(ssh: Ssh) -> None:
     done(ssh, lease.disarm(HOST, "run-1.e"))
     done(ssh, lease.disarm(HOST, "run-1.e"))
     assert transport_leases(ssh) == ()
-
-
-def test_a_renewal_tells_what_the_host_has_seen_since_the_last_one(ssh: Ssh) -> None:
-    """A yes with its marks, a no, and what is neither; told once more if the answer was lost, forgotten afterwards."""
-    one = watched("echo there; echo mark table 7", "echo away; exit 1", "exit 3")
-    done(ssh, lease.arm(one, 30.0))
-    until(lambda: len(lease.seen(ssh.run(lease.looks(one, 0)))) >= 3, 10.0)
-    began = time.monotonic_ns()
-    first = lease.seen(done(ssh, lease.renew(one, 30.0)))
-    assert [(each.fact, each.status, each.text) for each in first] == [
-        (0, 0, "there\nmark table 7"), (1, 1, "away"), (2, 3, ""),
-    ]  # fmt: skip
-    assert all(began - 15e9 < each.earliest <= each.latest for each in first)
-    assert [each.number for each in lease.seen(ssh.run(lease.renew(one, 30.0)))][:3] == [each.number for each in first]
-    assert not {each.number for each in first} & {
-        each.number for each in lease.seen(ssh.run(lease.renew(one, 30.0, first[-1].number)))
-    }
-    until(lambda: len(lease.seen(ssh.run(lease.looks(one, first[-1].number)))) >= 3, 10.0)
-
-
-def test_no_renewal_waits_for_a_question_that_hangs(hosts: Bare, ssh: Ssh) -> None:
-    """A host that cannot answer is renewed all the same; once it is disarmed nobody looks any more."""
-    one = watched("sleep 61")
-    done(ssh, lease.arm(one, 30.0))
-    asked = "pgrep -f '^sleep 61' >/dev/null && echo yes || true"
-    until(lambda: hosts.on(HOST, asked).strip() == "yes", 10.0)
-    began = time.monotonic()
-    result = done(ssh, lease.renew(one, 30.0))
-    assert time.monotonic() - began < 5.0
-    assert lease.seen(result) == ()
-    looker = hosts.on(HOST, "cat /var/lib/chaosk/leases/run-1.e/looker").strip()
-    began = time.monotonic()
-    done(ssh, lease.disarm(HOST, one.id))
-    assert time.monotonic() - began < 10.0
-    assert hosts.on(HOST, f"ls -d /proc/{looker} 2>/dev/null || true") == ""
-    hosts.on(HOST, "pkill -f '^sleep 61' || true")
-
-
-def test_a_timer_that_is_started_again_does_not_look_twice(hosts: Bare, ssh: Ssh) -> None:
-    """The first one still looks; two of them would tell everything twice."""
-    one = watched("true")
-    done(ssh, lease.arm(one, 30.0))
-    until(lambda: len(lease.seen(ssh.run(lease.looks(one, 0)))) >= 1, 10.0)
-    hosts.on(HOST, "timeout 5 sh /var/lib/chaosk/leases/run-1.e/lease look run-1.e -")  # ends at once by itself
-    looker = hosts.on(HOST, "cat /var/lib/chaosk/leases/run-1.e/looker").strip()
-    assert "look run-1.e" in hosts.on(HOST, f"tr '\\0' ' ' </proc/{looker}/cmdline")

@@ -301,9 +301,12 @@ BAD_CHECK = [
 ]
 
 
-def bundle(undo: str, check: str, about: str = "{}") -> str:
+BAD_LOOK = ["id", f"told {GOOD}", f"told 0 {GOOD}; id", f"told $(id) {GOOD}", GOOD, "told 0 id"]
+
+
+def bundle(undo: str, check: str, look: str = "", about: str = "{}") -> str:
     """What `lease arm` reads from outside."""
-    return "".join(f"{part.count(chr(10))}\n{part}" for part in (f"{about}\n", undo, check))
+    return "".join(f"{part.count(chr(10))}\n{part}" for part in (f"{about}\n", undo, check, look))
 
 
 @pytest.mark.parametrize(
@@ -311,13 +314,15 @@ def bundle(undo: str, check: str, about: str = "{}") -> str:
     [
         *(bundle(f"failed=\n{line}\n", "") for line in BAD_UNDO),
         *(bundle("failed=\n", f"{line}\n") for line in BAD_CHECK),
+        *(bundle("failed=\n", "", f"{line}\n") for line in BAD_LOOK),
         bundle("failed=\n", "", about="{}\nid"),
         bundle("failed=\n", "") + "1\nid\n",
         bundle("failed=\n", "") + "id\n",
-        "1\n{}\n-1\nid\n0\n",
-        "1\n{}\n0x2\nfailed=\nid\n0\n",
+        "1\n{}\n-1\nid\n0\n0\n",
+        "1\n{}\n0x2\nfailed=\nid\n0\n0\n",
         "1\n{}\n5\nfailed=\n",
-        "0\n0\n0\n",
+        "1\n{}\n1\nfailed=\n0\n",
+        "0\n0\n0\n0\n",
         "",
     ],
 )
@@ -336,7 +341,7 @@ def test_an_undo_that_is_made_of_them_is_kept(ask: Ask, place: Path) -> None:
     undo = f"failed=\n{good} 'a b; $(id)' || failed=yes\n[ -z \"$failed\" ]\n"
     check = f"looks=3\nuntil {good}; do\n    looks=$((looks - 1))\n"
     check += '    [ "$looks" -gt 0 ] || exit 1\n    sleep 0.5\ndone\n'
-    done = ask("inner", "lease", "arm", "run-1.x", "60.00", stdin=bundle(undo, check))
+    done = ask("inner", "lease", "arm", "run-1.x", "60.00", stdin=bundle(undo, check, f"told 0 {good}\n"))
     assert done.stdout.startswith("RUNS lease <arm> <run-1.x> <60.00>")
     assert (done.stderr, done.returncode) == ("", 0)
 

@@ -144,6 +144,30 @@ def test_every_step_that_harms_a_host_can_be_undone_by_the_host(name: str) -> No
     assert (HERE in keepers) is bool(harm.down)  # a host that goes down is switched on from here
 
 
+UNWATCHED = {
+    "burn_cpu", "eat_memory",  # a busy host's share of its processors wavers, and asking takes them as well
+    "slow_disk", "fail_disk",  # each question is a read from the disk
+    "change_owner",  # reads the whole directory
+    "set_broker_config", "set_quota", "deny_access", "swap_certificate",  # who answers may be cut off, and know the old
+    "switch_version", "fill_disk",  # processes come and go meanwhile; what is freed is filled by the broker
+    "crash_kernel",  # ends by itself
+}  # fmt: skip
+"""Lasting steps that are asked for at both ends only, with the reason."""
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_every_step_that_can_be_watched_is(name: str) -> None:
+    """By its host where it keeps a lease; a new step gets that for free, unless it says that its facts waver."""
+    inventory = kraft_inventory(combined=1) if "controller" in name else secured(_switched(INVENTORY))
+    entry = Entry.model_validate({"name": "entry-1", **yaml.safe_load(steps()[name].example)})
+    harm = aim(entry, inventory, ExampleCluster(inventory), 1, "run-1")
+    looks = [one for one in lease.leases(harm, "run-1", "me") if one.watched]
+    assert bool(looks) is (name not in UNWATCHED)
+    assert all(f"told {len(one.watched) - 1} timeout " in one.look for one in looks)
+    verified = {fact.says for fact in harm.verify}
+    assert {fact.says for one in looks for fact in one.watched} <= verified
+
+
 def _switched(inventory: Inventory) -> Inventory:
     switch = Power(switch_off=("off",), switch_on=("on",), state=("state",))
     hosts = {name: host.model_copy(update={"power": switch}) for name, host in inventory.hosts.items()}

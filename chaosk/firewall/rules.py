@@ -68,6 +68,12 @@ def with_ports(parties: tuple[Party, ...], ports: tuple[int, ...]) -> tuple[Part
     return tuple(replace(p, doors=() if p.kind == "probe" else doors, whole=False) for p in parties)
 
 
+def parts(rule: Rule, port: int) -> bool:
+    """Whether a rule on a host stops packets between chaosk's machine and a port that is served there."""
+    meant = rule.port is None or rule.port == ("own", port)
+    return rule.stop and meant and not rule.loopback and rule.peer in {None, SELF}
+
+
 def words(rule: Rule, action: Action | Loss) -> Iterator[str]:
     """The rule as ``cut.sh`` reads it, without a chain: ``FAMILY SIDE WORDS``; more than one line to reject all."""
     families = [_family(address) for address in (rule.peer, rule.own) if address is not None]

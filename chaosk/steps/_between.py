@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from chaosk.fields import Firewall
 from chaosk.firewall import commands
-from chaosk.firewall.rules import TURNED, Action, Direction, Loss, Rule, rules
+from chaosk.firewall.rules import TURNED, Action, Direction, Loss, Rule, parts, rules
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._groups import Groups, is_everyone
 
@@ -44,11 +44,26 @@ class Between(Groups, ABC):
             yield Fact(says=f"{self.what} stands on {host}", query=query, remedy=commands.REMEDY)
 
     def watch(self, site: Site) -> Iterator[Fact]:
-        """They are there, and no others have taken their place."""
+        """They are there, no others have taken their place, and what clients call from here does not answer.
+
+        That it does not answer counts from when it is first so: chaosk may run on a host that is on the same side.
+        From other hosts nobody is sent to try: what their rules have stopped is counted, and they are asked for.
+        """
         which = commands.cut(site.run_id, site.entry)
         for host in self._rules(site):
             query = commands.lasts(host, which, _by(site, host))
             yield Fact(says=f"{self.what} stands on {host}", query=query, remedy=commands.REMEDY)
+        if not isinstance(self.how(), Loss):
+            yield from self._unanswered(site)
+
+    def _unanswered(self, site: Site) -> Iterator[Fact]:
+        """The listeners for clients that rules part from chaosk's machine."""
+        cuts = self._rules(site)
+        for number, broker in site.inventory.brokers.items():
+            for name, at in broker.listeners.items():
+                if at.clients and any(parts(rule, at.port) for rule in cuts.get(broker.host, ())):
+                    says = f"{name} of broker {number} does not answer from here"
+                    yield Fact(says=says, query=f"not(listener_up({number}, {name}))", remedy=commands.REMEDY)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Remove its own chains and jumps."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from fake_live import FakeLive, inventory, kraft_inventory, state
 
@@ -9,6 +11,7 @@ from chaosk.cluster.live import ProbeState
 from chaosk.conditions._contract import Answer
 from chaosk.errors import ClusterError, UsageError
 from chaosk.expression import conditions, parse_condition, render
+from chaosk.inventory import Inventory, Listener
 
 
 def ask(text: str, live: FakeLive | None = None) -> Answer:
@@ -173,3 +176,26 @@ def test_there_are_no_controllers_with_zookeeper(text: str, says: str) -> None:
     """Nothing to wait for."""
     with pytest.raises(UsageError, match=says):
         ask(text)
+
+
+def listening(port: int) -> Inventory:
+    """Broker 0 with its listener for clients on this machine."""
+    found = inventory()
+    listeners = {"CLIENT": Listener(address="kafka.example", port=port)}
+    broker = found.brokers[0].model_copy(update={"listeners": listeners})
+    return found.model_copy(update={"brokers": {**found.brokers, 0: broker}})
+
+
+def test_a_listener_that_can_be_connected_to() -> None:
+    """A port that somebody serves, the same one once nobody does, a name that leads nowhere, and no such listener."""
+    live = FakeLive(leads={"kafka.example": ("127.0.0.1",)})
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        there = listening(door.getsockname()[1])
+        assert parse_condition("listener_up(0, CLIENT)").ask(live, there).holds
+        assert not parse_condition("not(listener_up(0, CLIENT))").ask(live, there).holds
+    answer = parse_condition("listener_up(0, CLIENT)").ask(live, there)
+    assert (answer.holds, "Connection refused" in answer.seen) == (False, True)
+    with pytest.raises(ClusterError, match=r"kafka\.example leads nowhere"):
+        parse_condition("not(listener_up(0, CLIENT))").ask(FakeLive(), there)
+    with pytest.raises(UsageError, match="no such listener"):
+        parse_condition("listener_up(0, OTHER)").ask(live, there)

@@ -193,3 +193,34 @@ def test_a_cut_is_data(inventory: Inventory) -> None:
     parts = {name: tuple(getattr(cut, name)(here)) for name in ("before", "inject", "verify", "undo", "healed")}
     fault = Fault(name="entry", step="cut_network", targets=here.nodes("a", "b"), **parts)
     assert Fault.model_validate_json(fault.model_dump_json()) == fault
+
+
+def watched(inventory: Inventory, a: tuple[Node, ...], b: tuple[Node, ...], more: str = "") -> list[str]:
+    """What is looked at while a cut lasts."""
+    return [
+        fact.query if isinstance(fact.query, str) else f"{fact.query.host}: {fact.query.argv[4]}"
+        for fact in step(CUT % more).watch(site(inventory, a=a, b=b))
+        if isinstance(fact.query, str | Command)
+    ]
+
+
+def test_what_is_cut_from_here_is_tried_from_here(inventory: Inventory) -> None:
+    """The rules on their host, and each listener for clients that they part from the machine of the probes."""
+    first = inventory.brokers[0]
+    ports = {name: at for name, at in first.listeners.items() if at.clients}
+    tried = [f"not(listener_up(0, {name}))" for name in ports]
+    assert tried
+    assert watched(inventory, HOSTS[:1], (EVERYONE,))[0] == "node1: lasts"
+    assert set(tried) <= set(watched(inventory, HOSTS[:1], (EVERYONE,)))
+    assert set(tried) <= set(watched(inventory, BROKERS[:1], (PROBES,)))
+    assert watched(inventory, HOSTS[:1], HOSTS[1:]) == ["node1: lasts"], "clients go on"
+    assert watched(inventory, HOSTS[:1], (EVERYONE,), ", ports: [65000]") == ["node1: lasts"]
+
+
+def test_a_look_says_the_same_as_what_was_verified(inventory: Inventory) -> None:
+    """So its marks are compared with those of the verification; and a host can ask it without rules."""
+    cut, here = step(CUT % ""), site(inventory, a=HOSTS[:1], b=HOSTS[1:])
+    (fact,), (look,) = cut.verify(here), cut.watch(here)
+    assert look.says == fact.says
+    assert isinstance(look.query, Command)
+    assert look.query.stdin is None

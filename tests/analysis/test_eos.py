@@ -15,6 +15,7 @@ from chaosk.analysis.checks.abort_rewind import AbortRewind
 from chaosk.analysis.checks.eos import Eos
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.reading import read_case
+from chaosk.verdict import Severity
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge
@@ -120,6 +121,42 @@ def test_outputs_whose_inputs_were_not_committed(judge: Judge) -> None:
     verdict = judge(history)
     assert told(verdict) == {"eos": 10}
     assert finding(verdict, "eos").evidence[0]["kind"] == "uncommitted"
+
+
+@pytest.mark.proves("eos", "fires")
+@pytest.mark.spark
+@pytest.mark.parametrize("written", [False, True])
+def test_an_input_of_which_no_row_tells_an_output(judge: Judge, *, written: bool) -> None:
+    """C4: input 7 was polled and committed past, and nobody wrote down an output of it.
+
+    Where the log has one of which nobody knows what it was made of, that may be it, and the question stays open.
+    """
+    history = piped()
+    history.drop("outputs", probe="pipe", offset=7)
+    if not written:
+        history.drop("sends", probe="pipe", seq=7)
+        history.drop("audit", producer="pipe", seq=7)
+    verdict = judge(history)
+    if written:
+        assert (told(verdict), "eos_unproven" in guards(verdict)) == ({}, True)
+        return
+    assert told(verdict) == {"eos": 1}
+    row = finding(verdict, "eos").evidence[0]
+    assert (row["kind"], row["offset"], row["outputs"], row["attempts"]) == ("missing", 7, 0, 0)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("to", "outcome"), [(25, "aborted"), (15, "aborted"), (29, "info")])
+def test_the_step_out_of_an_abort_is_left_to_one_rule(judge: Judge, to: int, outcome: str) -> None:
+    """B1 and B2 leave the last record of what was not committed and the next one to B11: without a seek, too."""
+    history = aborted(outcome)
+    history.drop("seeks", offset=20)
+    rows = sorted(history.drop("reads", txn="p-2b"), key=lambda row: int(row["n"]))
+    before = [] if to >= 20 else [rows[0] | {"offset": to, "seq": to}]
+    history.rows["reads"].extend([*before, *(row for row in rows[len(before) :] if row["offset"] >= to)])
+    found = {each.check for each in judge(history).findings if each.severity is Severity.VIOLATION}
+    assert "abort_rewind" in found
+    assert not found & {"poll_skip", "poll_order"}
 
 
 @pytest.mark.proves("eos", "no evidence")

@@ -282,6 +282,28 @@ def test_an_uncertain_send_counts_with_its_offset_where_its_record_was_seen(judg
     assert told(judge(history), "violation") == {"inconsistent_offset": 1}
 
 
+@pytest.mark.parametrize("twin", [True, False])
+def test_another_record_of_its_transaction_proves_an_uncertain_send(judge: Judge, *, twin: bool) -> None:
+    """A1: nobody saw the record, but others of its transaction: so the offset that it named counts, and holds another.
+
+    Where nobody saw anything of that transaction, nothing is proven.
+    """
+    history = History(records=50)
+    history.send(100, 20, offset=21, outcome="info", txn="t-1", producer_epoch=0)
+    history.add("transactions", txn="t-1", initialized=-5.9, begun=19.9, ending=20.1, ended=20.2, outcome="info")
+    if twin:
+        history.change("sends", {"seq": 49}, txn="t-1", producer_epoch=0)
+    assert told(judge(history), "violation") == ({"inconsistent_offset": 1} if twin else {})
+
+
+def test_without_answers_nobody_names_an_offset(judge: Judge) -> None:
+    """A1, A2, A11 with acks=0: brokers answer nothing, and what the client makes up is no place in a log."""
+    history = History(records=50, acks=0, idempotent=False)
+    history.each("sends", lambda row: row | {"offset": row["seq"] % 7})
+    verdict = judge(history)
+    assert ({finding.check for finding in verdict.findings}, verdict.guards) == (set(), ())
+
+
 # --- A8: send_order ---------------------------------------------------------------------------------------------------
 
 

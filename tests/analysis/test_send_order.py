@@ -23,6 +23,16 @@ def test_a_late_arrival_that_nobody_wrote_down_breaks_no_order(spark: SparkSessi
     assert [(row["seq"], row["earlier_outcome"], row["severity"]) for row in rows] == [(21, "unknown", "information")]
 
 
+def test_a_record_stands_where_its_acknowledgement_says(spark: SparkSession, tmp_path: Path) -> None:
+    """A8: the acknowledgement of 20 named 60, so 21 lies before it; whoever was given 20 at its own place."""
+    history = History(records=50)
+    history.change("sends", {"seq": 20}, offset=60)
+    asked = asking(spark, tmp_path, "send_order")
+    assert [(row["seq"], row["earlier_offset"], row["severity"]) for row in asked(history)] == [(21, 60, "violation")]
+    history.add("assignments", at=5.3, assignment=1)
+    assert len(asked(history)) == 1, "an assignment of a consumer is no new log"
+
+
 def test_acknowledgements_order_what_no_audit_can_contradict(spark: SparkSession, tmp_path: Path) -> None:
     """A8: nobody saw the two records, and the audit broke off: the places they were acknowledged at count.
 

@@ -22,10 +22,12 @@ ENCODER = Encoder("run", "writer", 2, 120)
 class Bench:
     """A producer's outcomes with a real log."""
 
-    def __init__(self, folder: Path, *, sent_once: bool = False) -> None:
+    def __init__(self, folder: Path, *, sent_once: bool = False, told_offsets: bool = True) -> None:
         self._folder = folder
         self._log = LiveLog(folder)
-        self.sends = Sends(self._log, ("writer", 2, "orders"), ENCODER.body_at, Tally(), sent_once=sent_once)
+        self.sends = Sends(
+            self._log, ("writer", 2, "orders"), ENCODER.body_at, Tally(), sent_once=sent_once, told_offsets=told_offsets
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """What was written."""
@@ -62,6 +64,14 @@ def test_an_acknowledgement_without_a_place(tmp_path: Path) -> None:
     bench.sends.reported([report(0)], [(90, 1)])
     (row,) = bench.rows()
     assert (row["outcome"], row["offset"], row["partition"]) == ("ok", None, 1)
+
+
+def test_without_answers_offsets_are_made_up(tmp_path: Path) -> None:
+    """With acks=0 librdkafka counts a batch up from -1001, so that the record after the 1,001st seems to be at 0."""
+    bench = Bench(tmp_path / "w", told_offsets=False)
+    bench.sends.outstanding.sent(3, 50)
+    bench.sends.reported([report(seq, offset=seq - 1) for seq in range(3)], [(90, 3)])
+    assert [row["offset"] for row in bench.rows()] == [None, None, None]
 
 
 def test_reports_have_the_time_of_their_poll(tmp_path: Path) -> None:

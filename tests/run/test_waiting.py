@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -144,6 +145,28 @@ def test_a_cluster_that_does_not_know_is_asked_again(monkeypatch: pytest.MonkeyP
     assert waiting.drain(crew(team), PROBES, lambda: next(told), team.look, NEVER) == ()
     assert next(told, None) is None
     assert team.ended[-1] == ("writer", "reader")
+
+
+def test_settled_when_every_last_stable_offset_has_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was held moved on, one came to the end; another transaction that began meanwhile is no matter."""
+    monkeypatch.setattr(waiting, "ASK_EVERY", 0.0)
+    answers = [{("a", 0): 5, ("a", 1): 7}, {("a", 0): 5}, {("a", 0): 9, ("a", 1): 12}]
+    asked: list[int] = []
+
+    def held() -> dict[tuple[str, int], int]:
+        asked.append(1)
+        return answers[len(asked) - 1]
+
+    assert waiting.settle_longer(held, 60, lambda: None, NEVER)
+    assert len(asked) == 3
+
+
+def test_one_that_does_not_move_is_waited_for_as_long_as_it_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the run goes on, and says so."""
+    monkeypatch.setattr(waiting, "ASK_EVERY", 0.0)
+    began = time.monotonic()
+    assert not waiting.settle_longer(lambda: {("a", 0): 5}, 0.3, lambda: None, NEVER)
+    assert time.monotonic() - began >= 0.3
 
 
 def test_whole_after_a_while() -> None:

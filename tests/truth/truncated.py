@@ -43,7 +43,7 @@ def excused(story: Story, place: Place, offset: int | None, at: int | None = Non
 
 
 def cuts(story: Story) -> Iterator[Cut]:
-    """A leader that is alone in its ISR, and was not in the one that was named before."""
+    """A leader that was not in the ISR that was named before, nor is anyone who was when it is named first."""
     samples: dict[Place, list[Row]] = defaultdict(list)
     for row in sorted(story.rows["partitions"], key=lambda each: int(each["at"])):
         if unclean(row["topic"]) and row["leader_epoch"] is not None:
@@ -52,7 +52,7 @@ def cuts(story: Story) -> Iterator[Cut]:
         for epoch in sorted({row["leader_epoch"] for row in rows}):
             led = [row for row in rows if row["leader_epoch"] == epoch and row["leader"] >= 0]
             past = [row for row in rows if row["leader_epoch"] < epoch and row["isr"]]
-            if led and past and led[0]["isr"] == [led[0]["leader"]] and led[0]["leader"] not in _last_isr(past):
+            if led and past and not {led[0]["leader"], *led[0]["isr"]} & _last_isr(past):
                 until = max(led[0]["at"], *(row["at"] for row in rows if row["leader_epoch"] < epoch)) + SURE
                 yield Cut(place, _kept(story, place, epoch) + 1, led[0]["at"], until)
 

@@ -151,21 +151,22 @@ def _heard(reign: Reign, at: int, asked: int, row: dict[str, object]) -> None:
 def _elections(place: PlaceKey, reigns: Reigns) -> Iterator[Truncation]:
     """The elections that were unclean, or of which nobody can say it.
 
-    After an unclean election the ISR is the new leader alone, until others have followed it. An empty ISR says nothing
-    of who was in it before (KIP-966).
+    After an unclean election the ISR is the new leader alone, until others have followed it: of those that were in sync
+    before none is in it when it is named first. An empty ISR says nothing of who was in it before (KIP-966).
     """
     for epoch, reign in sorted(reigns.items()):
         earlier = sorted(number for number in reigns if number < epoch)
         known = [number for number in earlier if reigns[number].isr]
-        if reign.leader < 0 or not known or reign.first != {reign.leader}:
+        if reign.leader < 0 or not known:
             continue
         before, gap = reigns[known[-1]].isr, epoch - earlier[-1] > 1
-        if reign.leader in before and not gap:
+        unclean = reign.leader not in before and not reign.first & before
+        if not unclean and not (gap and reign.first == {reign.leader}):
             continue
         names = ", ".join(map(str, sorted(before)))
         words = f"broker {reign.leader} became leader in epoch {epoch}, and the ISR had been {names}"
         until = max(reign.named, *(reigns[number].last for number in earlier)) + SURE
-        why = UNCLEAN if reign.leader not in before else UNSEEN
+        why = UNCLEAN if unclean else UNSEEN
         yield Truncation(*place, 0, reign.named, until, epoch, why, words)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from chaosk import figures
 from chaosk.bounds import Bound
 from chaosk.expect import Expect
 from chaosk.metrics import METRICS
@@ -120,8 +121,8 @@ def _surprises(
         if objective.met is False and _too_few(objective) and not objective.void:
             yield Guard(
                 guard=_SURPRISE,
-                what=f"the scenario predicts {_bounds(objective)} {_name(objective)}, and {objective.measured:g} were "
-                f"found: {_WHY}",
+                what=f"the scenario predicts {_name(objective)} of {_bounds(objective)}, and "
+                f"{_measured(objective)} were found: {_WHY}",
             )
     broken = [finding for finding in findings if finding.severity is Severity.VIOLATION]
     for each in predictions(expect):
@@ -209,15 +210,14 @@ def _unmeasured(objective: Objective) -> Guard:
         endless = "and had not ended when the run did (let the run settle for longer), or a process left no end marker"
         more = "and how much more nobody knows: a process left no end marker, or chaosk's machine stood still"
         why = endless if objective.unit == "s" else more
-        what = f"{about}: it is at least {objective.measured:g} {objective.unit} {why}"
+        what = f"{about}: it is at least {_measured(objective)} {why}"
     return Guard(guard="objective_unmeasured", what=what)
 
 
 def _void(objective: Objective) -> Guard:
     where = "" if objective.window == "run" else f" in the window {objective.window}"
     what = (
-        f"the run shows nothing unless {_name(objective)}{where} is {_bounds(objective)} {objective.unit}: "
-        f"it was {objective.measured:g}"
+        f"the run shows nothing unless {_name(objective)}{where} is {_bounds(objective)}: it was {_measured(objective)}"
     )
     return Guard(guard="run_void", what=what)
 
@@ -230,8 +230,9 @@ def _name(objective: Objective) -> str:
     return f"{objective.metric} of {objective.subject}" if objective.subject else objective.metric
 
 
+def _measured(objective: Objective) -> str:
+    return figures.figure(objective.measured, objective.unit)
+
+
 def _bounds(objective: Objective) -> str:
-    low, high = objective.minimum, objective.maximum
-    if low is not None and low == high:
-        return f"exactly {low:g}"
-    return " and ".join(f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None)
+    return figures.bounds(objective.minimum, objective.maximum, objective.unit)

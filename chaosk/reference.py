@@ -144,12 +144,18 @@ def _check(name: str, kind: type) -> Page:
     return Page(name=name, spelling=f"{name} ({rule})" if rule else name, says=inspect.getdoc(kind) or "")
 
 
+_UNITS = {
+    "s": "In seconds.", "records": "In records.", "records/s": "In records a second.", "ratio": "A share.",
+    "count": "A number.",
+}  # fmt: skip
+
+
 def _metric(name: str) -> Page:
     metric = METRICS[name]
     sample = metric.spell(0.0) if metric.unit in {"records", "count"} else metric.sample
     bare = {"max": "at most", "min": "at least", "exact": "exactly"}[metric.bare]
     each = f"Of each {metric.subject}; the whole run's is the {metric.overall} of them."
-    says = f"{metric.says[0].upper()}{metric.says[1:]}.\n\nIn {metric.unit}. {each} A bare value means {bare} that."
+    says = f"{metric.says[0].upper()}{metric.says[1:]}.\n\n{_UNITS[metric.unit]} {each} A bare value means {bare} that."
     return Page(name=name, spelling=name, says=says, example=f"expect:\n  {name}: {sample}\n")
 
 

@@ -158,7 +158,7 @@ def test_a_run_that_did_not_show_what_it_was_to_show_is_void() -> None:
     short = ruled(VOID, measure("calls_failed", 2.0, "asker", "cut"))
     assert (short.found, short.verdict) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
     assert [guard.guard for guard in short.guards] == ["run_void"]
-    assert "unless calls_failed in the window cut is at least 3 count: it was 2" in short.guards[0].what
+    assert "unless calls_failed in the window cut is at least 3: it was 2" in short.guards[0].what
     assert ruled(VOID, measure("calls_failed", 3.0, "asker", "cut")).verdict is Outcome.PASS
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from chaosk.figures import bounds, comparison, figure
 from chaosk.judge import Ruling
 from chaosk.verdict import Account, Finding, Objective, Outcome, Severity
 
@@ -70,7 +71,5 @@ def _sums(ledger: Sequence[Account], answer: str) -> Counter[str]:
 
 
 def _missed(objective: Objective) -> str:
-    subject = f" of {objective.subject}" if objective.subject else ""
-    low, high, value = objective.minimum, objective.maximum, objective.measured or 0.0
-    bound = f"at most {high:g}" if high is not None and value > high else f"at least {low or 0.0:g}"
-    return f"{objective.metric}{subject} was {value:g} {objective.unit}, to be {bound}"
+    asked = bounds(objective.minimum, objective.maximum, objective.unit)
+    return comparison(objective.metric, objective.subject, figure(objective.measured, objective.unit), asked)

@@ -9,9 +9,10 @@ from chaosk.explore.outcome import exit_code
 from chaosk.explore.record import Exploration, Found, Trial
 from chaosk.explore.sequence import Move, entry, kind_of
 from chaosk.explore.space import Space
+from chaosk.figures import metric_name, seconds
 from chaosk.release.outcome import state_of
 from chaosk.report.markdown import escaped, section
-from chaosk.report.words import SIGNS, metric_name, printable, seconds
+from chaosk.report.words import SIGNS, printable
 from chaosk.units import format_duration
 
 _TONES = {ExitCode.PASS: "pass", ExitCode.FAIL: "violation", ExitCode.NOT_HEALED: "violation"}

@@ -13,6 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from chaosk.figures import figure, metric_name
 from chaosk.knowledge.comparison import Column, Comparison, FigureRow
 from chaosk.knowledge.differences import Difference
 from chaosk.knowledge.history import Figure
@@ -20,7 +21,7 @@ from chaosk.report.markdown import escaped, section
 from chaosk.report.measures import window_name
 from chaosk.report.pages import environment
 from chaosk.report.terminal import STYLES
-from chaosk.report.words import SIGNS, figure, metric_name, printable
+from chaosk.report.words import SIGNS, printable
 
 MOST_ROWS = 1000
 """Settings that a page shows."""

@@ -12,11 +12,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from chaosk.figures import figure, metric_name
 from chaosk.knowledge.folders import Passed
 from chaosk.knowledge.history import Group, Row, groups
 from chaosk.knowledge.trend import LONGEST, span, sparkline
 from chaosk.report.terminal import STYLES
-from chaosk.report.words import SIGNS, figure, metric_name, printable
+from chaosk.report.words import SIGNS, printable
 from chaosk.verdict import Outcome
 
 _FORMULA = tuple("=+-@")

@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from chaosk.figures import number, seconds
 from chaosk.knowledge.series import Series
 from chaosk.report import panels
 from chaosk.report.axis import Floats
 from chaosk.report.palette import LINES, Tone, line
 from chaosk.report.svg import Panel, drawing
-from chaosk.report.words import number, seconds
 from chaosk.verdict import QUIET, Fault
 
 Drawn = tuple[int, str, Series, Sequence[Fault]]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chaosk.figures import figure
 from chaosk.knowledge.history import Figure
-from chaosk.report.words import figure, printable
+from chaosk.report.words import printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 NOTHING, NO_END = "·", "↑"

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from math import inf
 
 from chaosk.errors import ExitCode
+from chaosk.figures import figure, metric_name, share
 from chaosk.release.outcome import exit_code, state_of
 from chaosk.release.record import Attempt, Comparison, Gate
 from chaosk.release.sidebyside import SideBySide, side_by_side
 from chaosk.release.spread import Spread, in_words, spread
-from chaosk.report.words import SIGNS, figure, metric_name, share
+from chaosk.report.words import SIGNS
 from chaosk.verdict import Outcome
 
 _ENDS = {

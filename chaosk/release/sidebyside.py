@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
+from chaosk.figures import figure, metric_name
 from chaosk.metrics import METRICS
 from chaosk.release.outcome import state_of
 from chaosk.release.record import Attempt, Gate
 from chaosk.release.spread import in_words, spread
-from chaosk.report.words import SIGNS, figure, metric_name
+from chaosk.report.words import SIGNS
 
 Runs = dict[str, list[Attempt]]
 """By variant."""

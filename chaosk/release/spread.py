@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import comb, inf
 from statistics import median
 
-from chaosk.report.words import figure
+from chaosk.figures import figure
 
 CONFIDENCE = 0.95
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from chaosk.figures import seconds
 from chaosk.report.happenings import Happening, Surroundings, happenings
 from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall
 from chaosk.report.turning import turning_point
-from chaosk.report.words import seconds
 
 _NOTHING = "the leader and its ISR stayed the same"
 

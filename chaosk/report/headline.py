@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chaosk.report.words import SIGNS, bounds, figure, metric_name
+from chaosk.figures import bounds, comparison, figure
+from chaosk.report.words import SIGNS
 from chaosk.verdict import Finding, Outcome, Severity, Verdict
 
 _COUNTED = {
@@ -75,10 +76,9 @@ def _missed(verdict: Verdict) -> list[str]:
     if not missed:
         return []
     first, rest = missed[0], len(missed) - 1
-    subject = f" of {first.subject}" if first.subject else ""
     asked, measured = bounds(first.minimum, first.maximum, first.unit), figure(first.measured, first.unit)
     more = f" (and {rest} more missed)" if rest else ""
-    return [f"{metric_name(first.metric)}{subject} was {measured}, asked for {asked}{more}"]
+    return [f"{comparison(first.metric, first.subject, measured, asked)}{more}"]
 
 
 def _guards(verdict: Verdict) -> list[str]:

@@ -8,12 +8,13 @@ from functools import cache
 from jinja2 import Environment
 from markupsafe import Markup
 
+from chaosk.figures import seconds
 from chaosk.report.content import Content
 from chaosk.report.glossary import meaning
 from chaosk.report.measures import window_name
 from chaosk.report.pages import environment
 from chaosk.report.stalls import LATE, named
-from chaosk.report.words import listed, seconds, since
+from chaosk.report.words import listed, since
 
 
 def html(content: Content) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from chaosk.figures import number
 from chaosk.report.content import Content
 from chaosk.report.measures import window_name
 from chaosk.report.stalls import named
-from chaosk.report.words import number, printable, since
+from chaosk.report.words import printable, since
 from chaosk.verdict import Severity
 
 MOST_ROWS = 10

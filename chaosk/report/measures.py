@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from chaosk.figures import bounds, figure, metric_name
 from chaosk.metrics import METRICS, WINDOWS
-from chaosk.report.words import bounds, figure, metric_name
 from chaosk.verdict import Measure, Objective, Verdict
 
 TILES = ("unavailability", "recovery", "latency_p99", "end_to_end_p99", "acknowledged_records", "lost_records")

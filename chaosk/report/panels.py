@@ -10,11 +10,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from chaosk.figures import number, seconds
 from chaosk.report.axis import Axis, Floats, Longs
 from chaosk.report.lanes import Lane, Level
 from chaosk.report.palette import Tone
 from chaosk.report.traffic import Latency
-from chaosk.report.words import number, printable, seconds
+from chaosk.report.words import printable
 from chaosk.verdict import QUIET, Fault
 
 SMALL = 7.5

@@ -9,9 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from chaosk.figures import number
 from chaosk.report.headline import gist, headline, sign
 from chaosk.report.measures import ObjectiveRow, objective_rows, tiles
-from chaosk.report.words import number, printable
+from chaosk.report.words import printable
 from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome, Severity, Verdict
 

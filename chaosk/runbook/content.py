@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chaosk import preview, registry
+from chaosk.figures import bounds
 from chaosk.inventory import Inventory
 from chaosk.metrics import METRICS
-from chaosk.report.words import bounds
 from chaosk.scenario import Scenario
 from chaosk.units import spell_duration
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.report.words import bounds, figure, listed, metric_name, number, printable, seconds, since
+from chaosk.figures import bounds, figure, metric_name, number, seconds
+from chaosk.report.words import listed, printable, since
 
 
 @given(st.text())

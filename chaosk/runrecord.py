@@ -70,6 +70,8 @@ class RunRecord(Model):
     breach: Breach | None = None
     """The stop condition that ended it."""
     entries: Annotated[tuple[EntryEnd, ...], Field(strict=False)] = ()
+    aims: dict[str, str] = Field(default_factory=dict)
+    """By entry whom it was done to, in words, where that says more than its targets: who was on which side."""
     probes: Annotated[tuple[ProbeEnd, ...], Field(strict=False)] = ()
     torn: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Event streams whose end was torn off."""

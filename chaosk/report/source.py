@@ -72,15 +72,25 @@ def read_verdict(run: RunDir) -> Verdict:
 def read(run: RunDir) -> Source:
     """All that a report is made of, except for the events."""
     notes: list[str] = []
-    states = _states(run, notes)
+    states, record = _states(run, notes), mapping(run.run, notes)
     return Source(
         run=run,
-        verdict=read_verdict(run),
+        verdict=_as_aimed(read_verdict(run), record),
         plan=mapping(run.plan, notes),
-        record=mapping(run.run, notes),
+        record=record,
         states={name: state for name, state in states.items() if state},
         notes=notes,
     )
+
+
+def _as_aimed(verdict: Verdict, record: Mapping[str, Any]) -> Verdict:
+    """The verdict with each fault told as it was done: who was on which side of a cut, where the run wrote it down."""
+    aims = record.get("aims")
+    if not isinstance(aims, Mapping):
+        return verdict
+    told = {name: aim for name, aim in aims.items() if isinstance(aim, str) and aim}
+    faults = (fault.model_copy(update={"targets": told.get(fault.name, fault.targets)}) for fault in verdict.faults)
+    return verdict.model_copy(update={"faults": tuple(faults)})
 
 
 def _states(run: RunDir, notes: list[str]) -> Mapping[str, Mapping[str, Any]]:

@@ -41,9 +41,8 @@ class FaultActor:
     def start(self, entry: Entry, stop: threading.Event) -> Callable[[], None]:
         """Aim, ask, inject, verify; what ends the fault is returned. Raises StepError, Interrupted, Skipped."""
         fault = self._aimed(entry) if self.asking is None else self._settled(self.asking, entry, stop)
-        where = ", ".join(str(node) for node in fault.targets)
-        log.info("fault", entry=entry.name, step=entry.kind, targets=where)
-        self.display.say(f"{entry.name}: {entry.kind} {where}".rstrip())
+        log.info("fault", entry=entry.name, step=entry.kind, targets=fault.whom)
+        self.display.say(f"{entry.name}: {entry.kind} {fault.whom}".rstrip())
         try:
             self.admission.admit(fault, entry)
             life = self.faults.inject(fault, entry, stop)

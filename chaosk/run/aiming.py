@@ -66,6 +66,7 @@ def freeze(
         name=entry.name,
         step=entry.kind,
         targets=site.nodes(*aims),
+        aimed=step.aimed(site),
         before=tuple(step.before(site)),
         inject=tuple(step.inject(site)),
         verify=tuple(step.verify(site)),

@@ -232,6 +232,7 @@ class Engine:
             breach=self._monitor.breach,
             error=error,
             entries=self._timeline.ends(),
+            aims={life.fault.name: life.fault.aimed for life in self._faults.lives() if life.fault.aimed},
             probes=self._field.crew.ends(),
             torn=torn,
             streams=streams,

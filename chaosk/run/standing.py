@@ -31,8 +31,7 @@ def standing(lives: Iterable[Life], leases: Mapping[str, float]) -> tuple[Standi
 
 def _standing(life: Life, lease: float | None) -> Standing:
     state, since = _state(life)
-    targets = ", ".join(str(node) for node in life.fault.targets)
-    return Standing(life.fault.name, life.fault.step, targets, state, (now() - since) / 1e9, lease)
+    return Standing(life.fault.name, life.fault.step, life.fault.whom, state, (now() - since) / 1e9, lease)
 
 
 def _state(life: Life) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from chaosk.fields import Firewall
 from chaosk.firewall import commands
 from chaosk.firewall.rules import TURNED, Action, Direction, Loss, Rule, parts, rules
 from chaosk.steps._contract import Deed, Fact, Run, Site
-from chaosk.steps._groups import Groups, is_everyone
+from chaosk.steps._groups import Groups, is_everyone, together
 
 
 class Between(Groups, ABC):
@@ -25,6 +25,13 @@ class Between(Groups, ABC):
     @abstractmethod
     def how(self) -> Action | Loss:
         """What becomes of the packets."""
+
+    def aimed(self, site: Site) -> str:
+        """Which group is on which side, and which way the packets go that are stopped."""
+        a, b = (together([str(node) for node in group]) for group in self.groups(site))
+        if self.direction == "both":
+            return super().aimed(site)
+        return f"from {b} to {a}" if self.direction == "in" else f"from {a} to {b}"
 
     def before(self, site: Site) -> Iterator[Fact]:
         """No such rules are there, and the packet filter answers."""

@@ -183,8 +183,15 @@ class Fault(Model):
     """What a run does last, once it is seen healed; nobody needs it to heal."""
     watch: Annotated[tuple[Fact, ...], Field(strict=False)] = ()
     """What is asked again and again while it is in place; each once, and never waited for."""
+    aimed: str = ""
+    """Whom it is done to, in words; empty in what was stored before there were any."""
     down: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Hosts that it takes down as a whole, and that come back from another boot."""
+
+    @property
+    def whom(self) -> str:
+        """Whom it is done to, in words."""
+        return self.aimed or ", ".join(map(str, self.targets))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +256,10 @@ class Step(Model, ABC):
     @abstractmethod
     def targets(self) -> tuple[str, ...]:
         """The target expressions to resolve when the step fires."""
+
+    def aimed(self, site: Site) -> str:
+        """Whom it is done to, in words: each node, unless the step says who is on which side."""
+        return ", ".join(map(str, site.nodes(*self.targets())))
 
     def changes(self, site: Site) -> Iterator[Settings]:  # noqa: ARG002 - for those that override it
         """The settings that it changes: what they were is asked when it fires, and is in ``site.former`` from then."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -46,6 +46,11 @@ class Groups(Step, ABC):
         a, b = self.between
         return site.nodes(*a), site.nodes(*b)
 
+    def aimed(self, site: Site) -> str:
+        """Which group is on which side."""
+        a, b = (together([str(node) for node in group]) for group in self.groups(site))
+        return f"between {a} on one side and {b} on the other"
+
     def holds(self, site: Site) -> Iterator[str]:
         """The network between each pair, whatever the direction and the ports."""
         a, b = self.groups(site)
@@ -75,6 +80,11 @@ class Groups(Step, ABC):
         if self.ports is not None:
             return with_ports(sides[0], self.ports), with_ports(sides[1], self.ports)
         return sides
+
+
+def together(names: Sequence[str]) -> str:
+    """Names as one group: ``host node2, host node3 and host node4``."""
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
 def is_everyone(group: tuple[Node, ...]) -> bool:

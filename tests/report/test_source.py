@@ -81,3 +81,14 @@ def test_looks_of_the_timeline_stand_by_when_they_were(make_run: MakeRun) -> Non
     for name, at in (("late", 15), ("early", 5), ("before", 17)):
         run.observed(name).write_text(json.dumps({**during, "at": at}))
     assert list(read(run).states) == ["before", "early", "during", "late", "before (looked at)", "after"]
+
+
+def test_a_fault_is_told_as_it_was_done(make_run: MakeRun) -> None:
+    """Who was on which side, as the run wrote it down; a run of before has the targets alone."""
+    run = make_run()
+    record = json.loads(run.run.read_text(encoding="utf-8")) if run.run.is_file() else {}
+    assert read(run).verdict.faults[0].targets == "broker 1 on node1"
+    run.run.write_text(json.dumps({**record, "aims": {"kill": "between a and b", "other": 7}}), encoding="utf-8")
+    assert read(run).verdict.faults[0].targets == "between a and b"
+    run.run.write_text(json.dumps({**record, "aims": ["kill"]}), encoding="utf-8")
+    assert read(run).verdict.faults[0].targets == "broker 1 on node1"

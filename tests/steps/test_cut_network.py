@@ -224,3 +224,12 @@ def test_a_look_says_the_same_as_what_was_verified(inventory: Inventory) -> None
     assert look.says == fact.says
     assert isinstance(look.query, Command)
     assert look.query.stdin is None
+
+
+def test_it_says_who_is_on_which_side(inventory: Inventory) -> None:
+    """One against two others, and which way a cut in one direction goes."""
+    here = site(inventory, a=HOSTS[:1], b=HOSTS[1:3])
+    one, *others = (str(node) for node in HOSTS[:3])
+    assert step(CUT % "").aimed(here) == f"between {one} on one side and {' and '.join(others)} on the other"
+    assert step(CUT % ", direction: in").aimed(here) == f"from {' and '.join(others)} to {one}"
+    assert step(CUT % ", direction: out").aimed(here) == f"from {one} to {' and '.join(others)}"

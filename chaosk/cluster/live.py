@@ -54,12 +54,17 @@ class ProbeState(Model):
     last_error: str | None = None
     exit_status: int | None = None
 
+    @property
+    def ended_well(self) -> bool:
+        """Whether its process is over, and said that all was well."""
+        return self.begun and not self.running and self.exit_status == 0
+
     def process(self) -> str:
         """How its process is, in words."""
         if not self.begun:
             return "has not been started"
         if not self.running:
-            return f"has ended with {self.exit_status}"
+            return "has ended" if self.ended_well else f"has ended with {self.exit_status}"
         return "is frozen" if self.frozen else "runs"
 
 

@@ -81,8 +81,14 @@ def _probe(state: ProbeState, rate: float | None, p99: float | None) -> Text:
     parts = [f"{state.probe:<10} {'-' if rate is None else format(rate, ',.0f') + '/s':>8} p99 {_latency(p99):>6}"]
     parts += [f"{word} {count:,}" for word, count in (("fail", state.fail), ("maybe", state.info)) if count]
     parts += [] if state.lag is None else [f"lag {state.lag:,}"]
-    dead = "" if state.running else f"  {state.process().upper()}"
-    return Text.assemble("  ".join(parts), (dead, "red"), (f"  {state.last_error}" if state.last_error else "", "red"))
+    error = (f"  {state.last_error}" if state.last_error else "", "red")
+    return Text.assemble("  ".join(parts), _over(state), error)
+
+
+def _over(state: ProbeState) -> tuple[str, str]:
+    if state.running:
+        return "", ""
+    return (f"  {state.process()}", "dim") if state.ended_well else (f"  {state.process().upper()}", "red")
 
 
 def _latency(seconds: float | None) -> str:

@@ -19,6 +19,8 @@ from chaosk.run.timeline import Outlook
 
 LINE_EVERY = 5.0
 """Seconds between two plain status lines."""
+SHOWN_FOR = 1.5 * LINE_EVERY
+"""Seconds that an error is shown after it came, if no other one comes: each is on a plain line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,26 @@ class Rates:
         return dict(self._rates)
 
 
+class Errors:
+    """The last error of each probe, for as long as it meets any: one that is over is not shown until the run's end."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[float, tuple[int, int, int, str | None]]] = {}
+
+    def of(self, states: tuple[ProbeState, ...], at: float | None = None) -> tuple[ProbeState, ...]:
+        """The states, without errors that came more than ``SHOWN_FOR`` seconds before; ``at`` as for rates."""
+        moment = time.monotonic() if at is None else at
+        return tuple(self._of(state, moment) for state in states)
+
+    def _of(self, state: ProbeState, moment: float) -> ProbeState:
+        met = (state.fail, state.info, state.errors, state.last_error)
+        since, before = self._seen.get(state.probe, (moment, None))
+        if met != before:
+            since = moment
+            self._seen[state.probe] = (moment, met)
+        return state if moment - since < SHOWN_FOR else state.model_copy(update={"last_error": None})
+
+
 class PlainDisplay:
     """Plain lines, for logs and pipes: what happens as it happens, and the state every few seconds."""
 
@@ -142,7 +164,7 @@ def picture(status: Status) -> RenderableType:
     for state in status.probes:
         rate = status.rates.get(state.probe)
         table.add_row(
-            Text(state.probe, "" if state.running else "red"),
+            Text(state.probe, "" if state.running or state.ended_well else "red"),
             "" if rate is None else f"{rate:,.0f}", f"{state.ok:,}", f"{state.fail:,}", f"{state.info:,}",
             "" if state.lag is None else f"{state.lag:,}", Text(state.last_error or "", "red"),
         )  # fmt: skip
@@ -161,5 +183,5 @@ def _short(state: ProbeState, rates: Mapping[str, float]) -> str:
     if state.last_error:
         bits.append(state.last_error)
     if not state.running:
-        bits.append("NOT RUNNING")
+        bits.append("ended" if state.ended_well else "not started" if not state.begun else "NOT RUNNING")
     return " ".join(bits)

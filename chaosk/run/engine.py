@@ -35,7 +35,7 @@ from chaosk.run.admission import Admission
 from chaosk.run.analyst import Analyst
 from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.deciding import Asking, Decider
-from chaosk.run.display import Display, Rates, Status
+from chaosk.run.display import Display, Errors, Rates, Status
 from chaosk.run.faults import Faults
 from chaosk.run.field import Field
 from chaosk.run.here import here
@@ -79,7 +79,7 @@ class Engine:
         asking = Asking(decider, self._pace, plan.inventory) if decider is not None else None
         actor = FaultActor(plan, field.hands, self._faults, display, admission, self._snapshot_during, asking)
         self._timeline = Timeline(plan.scenario.timeline, actor, stop, self._pace)
-        self._rates = Rates()
+        self._rates, self._errors = Rates(), Errors()
         self._phase = "warm_up"
         self._began = now()
         self._wall = time.time_ns()
@@ -264,7 +264,7 @@ class Engine:
                 elapsed=(self._pace.now() - self._began) / 1e9 if began else 0.0,
                 doing=doing,
                 coming=coming,
-                probes=states,
+                probes=self._errors.of(states),
                 rates=self._rates.of(states),
                 cluster=self._field.watched(),
                 stands=self._pace.stands,

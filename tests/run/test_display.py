@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from chaosk.cluster.live import ProbeState
-from chaosk.run.display import PlainDisplay, Rates, Status, TerminalDisplay, picture
+from chaosk.run.display import SHOWN_FOR, Errors, PlainDisplay, Rates, Status, TerminalDisplay, picture
 from chaosk.run.standing import Standing
 
 
@@ -106,3 +106,36 @@ def test_a_probe_that_starts_again_counts_from_zero() -> None:
     rates.of((state(ok=1000),), at=1.0)
     rates.of((state(ok=10),), at=2.0)
     assert rates.of((state(ok=20),), at=3.0) == {"writer": 10.0}
+
+
+def test_an_error_is_shown_while_it_happens() -> None:
+    """And some seconds longer, so that each is on a line once; not for the rest of the run."""
+    errors = Errors()
+    (first,) = errors.of((state(errors=1, last_error="_TRANSPORT"),), at=10.0)
+    (again,) = errors.of((state(errors=2, last_error="_TRANSPORT"),), at=16.0)
+    (still,) = errors.of((state(errors=2, last_error="_TRANSPORT"),), at=16.0 + SHOWN_FOR - 0.1)
+    (over,) = errors.of((state(errors=2, last_error="_TRANSPORT"),), at=16.0 + SHOWN_FOR)
+    assert [one.last_error for one in (first, again, still, over)] == ["_TRANSPORT"] * 3 + [None]
+
+
+def test_an_error_that_comes_again_is_shown_again() -> None:
+    """The same one as before, as another record fails."""
+    errors = Errors()
+    errors.of((state(fail=1, last_error="X"),), at=0.0)
+    errors.of((state(fail=1, last_error="X"),), at=60.0)
+    assert errors.of((state(fail=2, last_error="X"),), at=61.0)[0].last_error == "X"
+
+
+def test_a_probe_that_did_its_work_has_ended() -> None:
+    """It is no alarm at the end of a good run; one that was killed is, and one that is yet to start is neither."""
+
+    def told(**fields: object) -> str:
+        out, file = console()
+        display = PlainDisplay(out)
+        display._last = -100.0
+        display.show(Status("drain", 3.0, probes=(state(**fields),)))
+        return file.getvalue().strip()
+
+    assert told(running=False, exit_status=0).endswith("ok 0 ended")
+    assert told(running=False, exit_status=-9).endswith("NOT RUNNING")
+    assert told(running=False, begun=False).endswith("not started")

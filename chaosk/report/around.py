@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from chaosk.report import changes, lanes
 from chaosk.report.axis import Axis, Longs
 from chaosk.report.happenings import ClientError, Surroundings
+from chaosk.report.members import Members, absences, holdings, limits
 from chaosk.report.panels import ErrorRow
 from chaosk.report.source import Source
 from chaosk.report.tables import NONE, frames
@@ -18,6 +21,7 @@ MOST_ERRORS = 12
 """Rows of the errors' panel: the most frequent names."""
 
 _PARTITIONS = ("at", "asked", "topic", "partition", "leader", "leader_epoch", "replicas", "isr")
+_COORDINATOR = re.compile(r"(?<![a-z_])coordinator\(\s*([^()\s]+)\s*\)")
 _Counts = dict[tuple[str, str], Longs]
 
 
@@ -36,6 +40,7 @@ def surroundings(source: Source, axis: Axis) -> Surroundings:
         errors=tolerate(lambda: _client_errors(source)) or (),
         rebalances=tolerate(lambda: _rebalances(source)) or (),
         members=tolerate(lambda: _members(source)) or {},
+        memberships=tolerate(lambda: _memberships(source, axis)) or Members(),
     )
 
 
@@ -46,7 +51,12 @@ def rows(source: Source, table: str, *columns: str) -> Iterator[dict[str, Any]]:
 
 
 def _client_errors(source: Source) -> tuple[ClientError, ...]:
+    """Those reported outside of any call, those that polls came back with, and commits that were refused."""
     found = [ClientError(**row) for row in rows(source, "errors", "at", "probe", "error", "message")]
+    for table, what in (("polls", "a poll came back with it"), ("commits", "a commit came back with it")):
+        for frame in frames(source.run, table, "completed", "probe", "error"):
+            failed = frame.where((frame.names("error")[1] != NONE) & (frame.ints("completed") != NONE))
+            found += [ClientError(r["completed"], r["probe"], r["error"], what) for r in failed.batch.to_pylist()]
     return tuple(sorted(found, key=lambda error: (error.at, error.probe, error.error)))
 
 
@@ -61,6 +71,30 @@ def _members(source: Source) -> dict[str, frozenset[str]]:
     for row in rows(source, "incarnations", "probe", "group"):
         if row["group"]:
             found[row["group"]] = found.get(row["group"], frozenset()) | {row["probe"]}
+    return found
+
+
+def _memberships(source: Source, axis: Axis) -> Members:
+    away = absences(source.verdict.faults, axis.high)
+    columns = ("at", "probe", "incarnation", "kind", "topic", "partition")
+    scenario = source.plan.get("scenario")
+    told = scenario if isinstance(scenario, Mapping) else {}
+    probes, timeline = told.get("probes"), told.get("timeline")
+    return Members(
+        holdings=holdings(rows(source, "assignments", *columns), away, axis.high),
+        absences=away,
+        limits=limits(probes if isinstance(probes, Mapping) else {}),
+        aimed_at=_aimed_at(timeline if isinstance(timeline, list) else ()),
+    )
+
+
+def _aimed_at(timeline: Sequence[object]) -> dict[str, tuple[str, ...]]:
+    """By group the entries of the timeline with ``coordinator(GROUP)`` among their targets."""
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in timeline:
+        name = entry.get("name") if isinstance(entry, Mapping) else None
+        for group in set(_COORDINATOR.findall(json.dumps(entry))) if name else ():
+            found[group] = (*found.get(group, ()), str(name))
     return found
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from chaosk.figures import seconds
+from chaosk.report.causes import causes
 from chaosk.report.happenings import Happening, Surroundings, happenings
 from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall
@@ -44,13 +45,14 @@ def explain(stall: Stall, outcome: Counter[str], around: Surroundings) -> Explan
     clients = around.clients(outage.who)
     errors = Counter(e.error for e in around.errors if e.probe in clients and outage.began <= e.at <= outage.ended)
     parts = _parts(outage, around)
+    why = causes(outage, stall.places, around)
     return Explanation(
         stall=stall,
         happenings=happenings(stall, around),
         errors=_by_count(errors),
         outcomes=_by_count(outcome),
         parts=parts,
-        because=_because(outage, parts),
+        because=" ".join([_because(outage, parts, known=bool(why)), *(f"{_capital(one)}." for one in why)]),
     )
 
 
@@ -69,10 +71,17 @@ def _parts(outage: Outage, around: Surroundings) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.seconds > 0)
 
 
-def _because(outage: Outage, parts: tuple[Part, ...]) -> str:
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _because(outage: Outage, parts: tuple[Part, ...], *, known: bool = False) -> str:
+    """Where the time went; ``known``: the cause is told besides."""
     length = seconds(outage.seconds)
     if outage.censored:
         length = f"{length} or more, it had not ended when the run did"
+    if parts[0].label == _NOTHING and known:
+        return f"{length}."
     if parts[0].label == _NOTHING:
         return (
             f"{length}. Leader and ISR stayed the same: the way to the leader, or the client itself, was what waited."

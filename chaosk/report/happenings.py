@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from chaosk.report.axis import Axis
 from chaosk.report.changes import PartitionChange, Place, StateChange
+from chaosk.report.members import Members
 from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall, named
 from chaosk.report.tables import NONE
@@ -63,6 +64,8 @@ class Surroundings:
     """Moment, probe and what it was told: assign, revoke or lost."""
     members: Mapping[str, frozenset[str]]
     """By group its probes."""
+    memberships: Members = field(default_factory=Members)
+    """What the members of groups held, and when they could not work."""
 
     def clients(self, who: str) -> frozenset[str]:
         """The probes that an outage of a group, or of a probe, is one of."""

@@ -1,0 +1,107 @@
+"""The members of consumer groups: which partitions each held and when, and when its process could not work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from chaosk.report.changes import Place
+from chaosk.verdict import Fault
+
+SESSION = 45.0
+"""Seconds of a session where the scenario sets none: the default of the clients, and of brokers for KIP-848."""
+MAX_POLL = 300.0
+"""Seconds of ``max.poll.interval.ms`` where the scenario sets none."""
+_HOW = {"kill_probe": "killed", "stop_probe": "stopped", "pause_probe": "frozen"}
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A member had a partition from one moment to another, monotonic nanoseconds."""
+
+    probe: str
+    place: Place
+    began: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """A member's process could not work between two moments."""
+
+    probe: str
+    how: str
+    """``killed``, ``stopped`` or ``frozen``."""
+    began: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a member may be silent to its group, in seconds."""
+
+    session: float = SESSION
+    max_poll: float = MAX_POLL
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """All that is known of them."""
+
+    holdings: tuple[Holding, ...] = ()
+    absences: tuple[Absence, ...] = ()
+    limits: Mapping[str, Limits] = field(default_factory=dict)
+    """By probe."""
+    aimed_at: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By group the names of the faults that were aimed at its coordinator."""
+
+
+def holdings(rows: Iterable[Mapping[str, Any]], away: Sequence[Absence], end: int) -> tuple[Holding, ...]:
+    """Of rows of ``assignments``: each lasts until it is taken, the process is gone or stands still, or the end."""
+    found: list[Holding] = []
+    held: dict[tuple[str, int, Place], int] = {}
+    for row in sorted(rows, key=lambda row: (row["at"], row["kind"] == "assign")):
+        key = (str(row["probe"]), int(row["incarnation"]), (str(row["topic"]), int(row["partition"])))
+        if row["kind"] == "assign":
+            held.setdefault(key, int(row["at"]))
+        elif key in held:
+            found.append(Holding(key[0], key[2], held.pop(key), int(row["at"])))
+    found += [Holding(probe, place, began, end) for (probe, _, place), began in held.items()]
+    return tuple(sorted((_until_gone(one, away) for one in found), key=lambda one: (one.began, one.probe, one.place)))
+
+
+def _until_gone(one: Holding, away: Sequence[Absence]) -> Holding:
+    gone = [a.began for a in away if a.probe == one.probe and one.began <= a.began < one.ended]
+    return replace(one, ended=min([one.ended, *gone]))
+
+
+def absences(faults: Iterable[Fault], end: int) -> tuple[Absence, ...]:
+    """From the timeline entries that killed, stopped or froze probes; one that was not undone lasts until the end."""
+    return tuple(
+        Absence(name.removeprefix("probe "), _HOW[fault.step], fault.invoked, fault.healed or end)
+        for fault in faults
+        if fault.step in _HOW and fault.took
+        for name in fault.targets.split(", ")
+    )
+
+
+def limits(probes: Mapping[str, Any]) -> dict[str, Limits]:
+    """By probe, from the scenario as the plan has it."""
+    found = {}
+    for probe, kind in probes.items():
+        consume = kind.get("consume") or kind.get("transform") if isinstance(kind, Mapping) else None
+        config = consume.get("config") if isinstance(consume, Mapping) else None
+        settings = config if isinstance(config, Mapping) else {}
+        found[str(probe)] = Limits(
+            _seconds(settings.get("session.timeout.ms"), SESSION),
+            _seconds(settings.get("max.poll.interval.ms"), MAX_POLL),
+        )
+    return found
+
+
+def _seconds(milliseconds: object, otherwise: float) -> float:
+    try:
+        return float(str(milliseconds)) / 1000
+    except ValueError:
+        return otherwise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ class Axis:
     zero: int
     low: int
     high: int
+    wall: int | None = None
+    """The wall clock at ``zero``, nanoseconds since 1970, where there is one."""
 
     @property
     def width(self) -> float:
@@ -52,6 +55,14 @@ class Axis:
     def seconds(self, at: int) -> float:
         """Seconds since the timeline's start of a moment in monotonic nanoseconds."""
         return (at - self.zero) / 1e9
+
+    def utc(self, second: float) -> str:
+        """The time of day of a second since the timeline's start; empty where nobody knows it."""
+        if self.wall is None:
+            return ""
+        at = datetime.fromtimestamp(self.wall // 10**9, tz=UTC) + timedelta(seconds=self.wall % 10**9 / 1e9 + second)
+        whole = at.microsecond == 0 or self.width >= 1
+        return at.strftime("%H:%M:%S" if whole else "%H:%M:%S.%f")[: 8 if whole else 10]
 
     def bucket(self, times: Longs) -> Longs:
         """The bucket of each moment; what lies outside is -1."""

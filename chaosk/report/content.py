@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chaosk.report import clocks, evidence, figure, headline, measures, settings, states, timeline
+from chaosk.report import (
+    clocks,
+    evidence,
+    figure,
+    grouped,
+    headline,
+    ledger,
+    measures,
+    ranges,
+    settings,
+    states,
+    timeline,
+    why,
+)
 from chaosk.report.axis import Axis
 from chaosk.report.explain import Explanation
+from chaosk.report.marks import KINDS
 from chaosk.report.source import Source, read
 from chaosk.rundir import RunDir
-from chaosk.verdict import Finding, Verdict
+from chaosk.verdict import QUIET, Fault, Finding, Verdict
 
-Shown = tuple[Finding, evidence.Table, bool]
-"""A finding, its evidence, and whether the scenario predicted it."""
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The evidence of one finding: in ranges where its rows are records or offsets, and its first rows."""
+
+    finding: Finding
+    ranges: tuple[str, ...]
+    more: int
+    """How many ranges are not told."""
+    table: evidence.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Findings with one cause, told as one."""
+
+    group: grouped.Group
+    rules: str
+    proofs: tuple[Proof, ...]
+    predicted: bool
+    faults: tuple[str, ...]
+    """Names of the timeline entries that any of them overlaps."""
+
+    @property
+    def finding(self) -> Finding:
+        """The one that says what it comes to."""
+        return self.group[0]
+
+
+MOST_RANGES = 10
+"""Ranges told of a finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +64,15 @@ class Content:
     """What is told of a run, in the order in which it is told."""
 
     verdict: Verdict
+    tone: str
+    """How the head is coloured: the outcome, or ``loss``."""
     sign: str
     headline: str
+    why: tuple[str, ...]
+    """Causes that the events show."""
     gist: str
     """What the headline leaves out of the analysis' own sentence."""
+    ledger: tuple[ledger.LedgerRow, ...]
     tiles: tuple[measures.Tile, ...]
     identity: settings.Pairs
     not_healed: tuple[str, ...]
@@ -31,12 +80,17 @@ class Content:
     broken_off: str
     objectives: tuple[measures.ObjectiveRow, ...]
     findings: tuple[Shown, ...]
+    faults: tuple[Fault, ...]
+    waits: tuple[Fault, ...]
+    """Entries of the timeline that did nothing to anybody: they waited, or looked."""
     checks: tuple[tuple[str, str, str], ...]
     """Each check, ``clean``, ``not judged`` or the worst severity that it found, and what there is to say of it."""
     clocks: tuple[str, ...]
     """Jumps of the wall clocks of hosts."""
     axis: Axis
     svg: str
+    wrong: Mapping[str, str]
+    """By kind what went wrong with records that are drawn, in words."""
     explanations: tuple[Explanation, ...]
     windows: tuple[str, ...]
     measures: tuple[measures.MeasureRow, ...]
@@ -52,8 +106,11 @@ def content(run: RunDir) -> Content:
     verdict, seen = source.verdict, timeline.see(source)
     return Content(
         verdict=verdict,
+        tone=headline.tone(verdict),
         sign=headline.sign(verdict),
         headline=headline.headline(verdict),
+        why=why.why(source, seen.around, seen.explanations),
+        ledger=ledger.ledger_rows(verdict.ledger),
         gist=headline.gist(verdict),
         tiles=measures.tiles(verdict),
         identity=settings.identity(source),
@@ -61,11 +118,14 @@ def content(run: RunDir) -> Content:
         interrupted=bool(source.record.get("interrupted")),
         broken_off=str(source.record.get("error") or ""),
         objectives=measures.objective_rows(verdict.objectives),
-        findings=_findings(source),
+        findings=_findings(source, seen),
+        faults=tuple(fault for fault in verdict.faults if fault.step not in QUIET),
+        waits=tuple(fault for fault in verdict.faults if fault.step in QUIET),
         checks=_checks(verdict),
         clocks=clocks.told(source, seen.timeline.axis),
         axis=seen.timeline.axis,
         svg=figure.draw(seen.timeline),
+        wrong={kind: word for kind, word in KINDS.items() if any(kind in by for by in seen.timeline.wrong.values())},
         explanations=seen.explanations,
         windows=measures.windows(verdict),
         measures=measures.measure_rows(verdict),
@@ -96,9 +156,26 @@ def _rank(finding: Finding) -> int:
     return ("violation", "allowed", "information").index(finding.severity)
 
 
-def _findings(source: Source) -> tuple[Shown, ...]:
+def _findings(source: Source, seen: timeline.Seen) -> tuple[Shown, ...]:
     verdict = source.verdict
-    found = sorted(verdict.findings, key=_rank)
-    return tuple(
-        (f, evidence.evidence_table(f.evidence, verdict.began), headline.is_predicted(f, verdict)) for f in found
+    groups = grouped.grouped(sorted(verdict.findings, key=_rank))
+    return tuple(_shown(group, verdict, seen) for group in groups)
+
+
+def _shown(group: grouped.Group, verdict: Verdict, seen: timeline.Seen) -> Shown:
+    overlapped = {name for finding in group for name in finding.faults}
+    return Shown(
+        group=group,
+        rules=grouped.rules(group),
+        proofs=tuple(_proof(finding, verdict, seen) for finding in group),
+        predicted=any(headline.is_predicted(finding, verdict) for finding in group),
+        faults=tuple(fault.name for fault in verdict.faults if fault.name in overlapped),
     )
+
+
+def _proof(finding: Finding, verdict: Verdict, seen: timeline.Seen) -> Proof:
+    known = seen.proofs.ranges.get((finding.check, str(finding.severity)))
+    found = known.all() if known is not None else ()
+    told = tuple(ranges.told(one, finding.check, seen.timeline.axis) for one in found)
+    table = evidence.evidence_table(finding.evidence, verdict.began)
+    return Proof(finding, told[:MOST_RANGES], max(0, len(told) - MOST_RANGES), table)

@@ -2,21 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from chaosk.events import TABLES
+from chaosk.report.axis import Axis, Longs
+from chaosk.report.marks import Marks
+from chaosk.report.ranges import Ranges
+from chaosk.report.source import Source
 from chaosk.report.words import since
-from chaosk.verdict import Cell, Row
+from chaosk.verdict import Cell, Row, Severity
 
-_MOMENTS = {
+_MOMENTS = {  # `first` is a moment in one table, and an offset in evidence
     column.name
     for table in TABLES.values()
     for column in table.columns
-    if column.kind == "long" and column.meaning.startswith(("when", "begin", "end of"))
+    if column.kind == "long" and column.meaning.startswith(("when", "begin", "end of")) and column.name != "first"
 }
 _NEAR = 7 * 24 * 3600 * 10**9
 """A number further from the timeline's start than a week of nanoseconds is no moment of the run."""
+
+
+def rows(source: Source, check: str) -> Iterator[Mapping[str, Any]]:
+    """All rows of a check's evidence, one by one from its file, with severity and reason.
+
+    Those in the verdict where there is no such file or it cannot be read on; that is noted.
+    """
+    findings = [finding for finding in source.verdict.findings if finding.check == check]
+    path = source.run.evidence / f"{check}.jsonl"
+    if findings and path.is_file() and not path.is_symlink():
+        try:
+            with path.open(encoding="utf-8") as lines:
+                yield from (row for row in map(json.loads, lines) if isinstance(row, dict))
+        except (OSError, ValueError) as error:
+            source.note(f"{path.name} cannot be read: {error}")
+    else:
+        for finding in findings:
+            yield from ({"severity": str(finding.severity), **row} for row in finding.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What every row of evidence says, in memory that does not grow with the rows."""
+
+    ranges: Mapping[tuple[str, str], Ranges]
+    """By check and severity."""
+    marks: Marks
+
+
+def proofs(source: Source, axis: Axis, due: Mapping[tuple[str, int], Longs]) -> Proofs:
+    """Read the evidence of each finding that is a violation, or is allowed, once."""
+    telling = (f for f in source.verdict.findings if f.severity is not Severity.INFORMATION)
+    ranges: dict[tuple[str, str], Ranges] = {}
+    marks = Marks(axis, due)
+    for check in dict.fromkeys(finding.check for finding in telling):
+        for row in rows(source, check):
+            severity = str(row.get("severity"))
+            if severity in (Severity.VIOLATION, Severity.ALLOWED):
+                ranges.setdefault((check, severity), Ranges(check)).add(row)
+                marks.add(check, row)
+    return Proofs(ranges, marks)
 
 
 @dataclass(frozen=True, slots=True)

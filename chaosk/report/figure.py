@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
+from chaosk.figures import number
 from chaosk.report import panels
-from chaosk.report.axis import Axis
+from chaosk.report.axis import Axis, Longs
 from chaosk.report.lanes import Lane
+from chaosk.report.marks import KINDS
 from chaosk.report.panels import ErrorRow
 from chaosk.report.svg import Panel, drawing
 from chaosk.report.traffic import Traffic
@@ -28,6 +30,8 @@ class Timeline:
     partitions: tuple[Lane, ...]
     others: tuple[Lane, ...]
     """The brokers and ZooKeeper."""
+    wrong: Mapping[str, Mapping[str, Longs]] = field(default_factory=dict)
+    """By probe, and by kind, how many records sent in each bucket were lost or else went wrong."""
     unshown: int = 0
     """Partitions that are not drawn, because more happened to others."""
 
@@ -46,20 +50,21 @@ def _panels(t: Timeline) -> Iterator[Panel]:
     if t.faults:
         yield Panel("Faults", 0.22 * len(t.faults) + 0.06, lambda axes: panels.fault_rows(axes, t.faults, t.axis))
     for flow in t.traffic:
-        yield from _traffic_panels(flow, t.axis)
+        yield from _traffic_panels(flow, t.axis, t.wrong.get(flow.probe, panels.NOTHING))
     if t.errors:
         height = 0.19 * len(t.errors) + 0.06
         yield Panel("Errors by name, and how many", height, lambda axes: panels.errors(axes, t.errors, t.axis))
     some = f" ({t.unshown} more, to which less happened, are not drawn)" if t.unshown else ""
     for title, lanes in ((_REPLICAS.format(some), t.partitions), (_SERVERS, t.others)):
-        for number, lane in enumerate(lanes):
-            yield _lane_panel(title if number == 0 else "", lane)
+        for row, lane in enumerate(lanes):
+            yield _lane_panel(title if row == 0 else "", lane)
 
 
-def _traffic_panels(flow: Traffic, axis: Axis) -> Iterator[Panel]:
+def _traffic_panels(flow: Traffic, axis: Axis, wrong: Mapping[str, Longs]) -> Iterator[Panel]:
     what, until = ("written", "acknowledged") if flow.kind == "produce" else ("read", "delivered")
-    title = f"{flow.probe}: records {what} per second"
-    yield Panel(title, 0.85, lambda axes: panels.rates(axes, flow.rates, axis), framed=True)
+    gone = "".join(f"; {number(int(counts.sum()))} {KINDS[kind]}" for kind, counts in wrong.items())
+    title = f"{flow.probe}: records {what} per second{gone}"
+    yield Panel(title, 0.85, lambda axes: panels.rates(axes, flow.rates, axis, wrong), framed=True)
     latency = flow.latency
     if latency is not None:
         title = f"{flow.probe}: time from due to {until}, by when the record was due"

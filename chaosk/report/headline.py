@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chaosk.figures import bounds, comparison, figure
+from chaosk.report.grouped import Group, grouped
 from chaosk.report.words import SIGNS
 from chaosk.verdict import Finding, Outcome, Severity, Verdict
 
@@ -18,14 +21,25 @@ _COUNTED = {
 """By check the metric that counts its rows, which a scenario can predict."""
 
 
+LOSS = "loss"
+"""The tone of a run that passes although something went wrong, because that was predicted, or is allowed."""
+_TONE_SIGN = "!"
+
+
+def tone(verdict: Verdict) -> str:
+    """The outcome, or ``loss``: a pass over something that went wrong is not told in the colour of a pass."""
+    return LOSS if verdict.verdict is Outcome.PASS and _wrong(verdict) else str(verdict.verdict)
+
+
 def sign(verdict: Verdict) -> str:
-    """The shape that goes with the outcome."""
-    return SIGNS[verdict.verdict]
+    """The shape that goes with the tone."""
+    return _TONE_SIGN if tone(verdict) == LOSS else SIGNS[verdict.verdict]
 
 
 def headline(verdict: Verdict) -> str:
-    """Like ``PASS — 6,863 records lost, allowed (acks is not all) and predicted``: first what the verdict rests on."""
-    first, second = _findings(verdict), _missed(verdict)
+    """Like ``AS PREDICTED: 6,863 records lost under acks=1``: first what the verdict rests on."""
+    groups = _wrong(verdict)
+    first, second = [_finding(group, verdict) for group in groups], _missed(verdict)
     parts = [*_guards(verdict), *first, *second]
     if verdict.verdict is not Outcome.INCONCLUSIVE:
         parts = [*second, *first] if verdict.verdict is Outcome.DEGRADED else [*first, *second]
@@ -33,7 +47,13 @@ def headline(verdict: Verdict) -> str:
     if not verdict.healed:
         parts.insert(0, "NOT HEALED: the cluster is not as it was")
     said = "; ".join(parts) or _nothing(verdict)
-    return f"{verdict.verdict.upper()} — {said}"
+    return f"{_word(verdict, groups)}{said}"
+
+
+def _word(verdict: Verdict, groups: Sequence[Group]) -> str:
+    if tone(verdict) != LOSS or not verdict.healed:
+        return f"{verdict.verdict.upper()} — "
+    return "AS PREDICTED: " if _predicted(groups[0], verdict) else "ALLOWED: "
 
 
 def _nothing(verdict: Verdict) -> str:
@@ -45,19 +65,37 @@ def _nothing(verdict: Verdict) -> str:
     return f"{said}, {met} of {len(verdict.objectives)} objectives met" if verdict.objectives else said
 
 
-def _findings(verdict: Verdict) -> list[str]:
-    """Violations first, then what was predicted, then what is allowed besides."""
-    told = [finding for finding in verdict.findings if finding.severity is not Severity.INFORMATION]
-    told.sort(key=lambda finding: (finding.severity is not Severity.VIOLATION, not is_predicted(finding, verdict)))
-    return [_finding(finding, verdict) for finding in told]
+def _wrong(verdict: Verdict) -> tuple[Group, ...]:
+    """Violations first, then what was predicted, then what is allowed besides; those with one cause as one."""
+    groups = grouped(finding for finding in verdict.findings if finding.severity is not Severity.INFORMATION)
+    return tuple(sorted(groups, key=lambda group: (_rank(group), not _predicted(group, verdict))))
 
 
-def _finding(finding: Finding, verdict: Verdict) -> str:
-    predicted = is_predicted(finding, verdict)
+def _rank(group: Group) -> bool:
+    return group[0].severity is not Severity.VIOLATION
+
+
+def _predicted(group: Group, verdict: Verdict) -> bool:
+    return any(is_predicted(finding, verdict) for finding in group)
+
+
+def _finding(group: Group, verdict: Verdict) -> str:
+    finding, predicted = group[0], _predicted(group, verdict)
+    said = f"{finding.title}{_under(group)}"
+    if tone(verdict) == LOSS:  # the first word of the headline says the same of the first group
+        first = _predicted(_wrong(verdict)[0], verdict)
+        return said if predicted == first else f"{said}, {'as predicted' if predicted else 'allowed'}"
     if finding.severity is not Severity.ALLOWED:
-        return f"{finding.title}, as predicted" if predicted else finding.title
-    because = f" ({finding.reason.partition(':')[0]})" if finding.reason else ""
-    return f"{finding.title}, allowed{because}{' and predicted' if predicted else ''}"
+        return f"{said}, as predicted" if predicted else said
+    return f"{said}, allowed{' and predicted' if predicted else ''}"
+
+
+def _under(group: Group) -> str:
+    """What allows a group, in few words: the acks that all its rows have, or the first words of its reason."""
+    acks = {row["acks"] for finding in group for row in finding.evidence if "acks" in row}
+    if group[0].severity is Severity.ALLOWED and len(acks) == 1 and (one := acks.pop()) in (0, 1):
+        return f" under acks={one}"
+    return f" ({group[0].reason.partition(':')[0]})" if group[0].reason else ""
 
 
 def is_predicted(finding: Finding, verdict: Verdict) -> bool:

@@ -14,13 +14,31 @@ from chaosk.report.glossary import meaning
 from chaosk.report.measures import window_name
 from chaosk.report.pages import environment
 from chaosk.report.stalls import LATE, named
-from chaosk.report.words import listed, since
+from chaosk.report.words import anchor, listed, since
 
 
 def html(content: Content) -> str:
     """The page. Every value is escaped; the drawing alone goes in as it is, escaped by matplotlib."""
     values = {field.name: getattr(content, field.name) for field in fields(content)}
-    return _environment().get_template("report.html.j2").render({**values, "svg": Markup(content.svg)})  # noqa: S704
+    more = {"svg": Markup(content.svg), "places": _places(content)}  # noqa: S704
+    return _environment().get_template("report.html.j2").render({**values, **more})
+
+
+_PLACES = (
+    ("ledger", "Ledger", "ledger"), ("guards", "Why the evidence does not carry", "guards"),
+    ("objectives", "Objectives", "objectives"), ("findings", "Findings", "findings"),
+    ("decisions", "Decisions", "decisions"), ("timeline", "Timeline", "svg"),
+    ("stalls", "Why it stalled", "explanations"),
+    ("faults", "Faults", "faults"), ("measures", "Measured", "measures"), ("cluster", "Cluster", "states"),
+    ("checks", "Checks", "checks"), ("settings", "Settings", "groups"),
+)  # fmt: skip
+"""Sections: the name to link to, what it is called, and what of the content (or its verdict) is in it."""
+
+
+def _places(content: Content) -> tuple[tuple[str, str], ...]:
+    """The sections that this page has."""
+    held = {"states": content.states.rows, "guards": content.verdict.guards, "decisions": content.verdict.decisions}
+    return tuple((name, title) for name, title, what in _PLACES if held.get(what, getattr(content, what, None)))
 
 
 @cache
@@ -28,6 +46,7 @@ def _environment() -> Environment:
     pages = environment()
     pages.globals["late"] = LATE
     pages.filters |= {
+        "anchor": anchor,
         "listed": listed,
         "meaning": meaning,
         "named": named,

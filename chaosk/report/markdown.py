@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from chaosk.figures import number
-from chaosk.report.content import Content
+from chaosk.report.content import Content, Proof
+from chaosk.report.ledger import COLUMNS
 from chaosk.report.measures import window_name
 from chaosk.report.stalls import named
 from chaosk.report.words import printable, since
@@ -15,24 +16,45 @@ from chaosk.verdict import Severity
 MOST_ROWS = 10
 """Evidence rows shown; report.html has more, evidence/ all."""
 
-# What starts emphasis, code, links, mentions, issue references, math, tables or HTML anywhere; a colon before a
-# letter (URLs and emoji become links and pictures) and the dot after www; and what starts a list or a heading.
-_SPECIAL = re.compile(r"[\\`*_\[\]<>&|#@~$!]|:(?=\S)|(?<=www)\.|\A[-+=]|\A\d(?=\d*[.)](?:\s|\Z))", re.IGNORECASE)
+# What starts emphasis, code, links, math, tables or HTML anywhere; what GitHub makes mentions, references to issues,
+# emoji and links of; and an underscore that does not stand inside of a word.
+_SPECIAL = re.compile(
+    r"[\\`*\[\]<>|~$]|&(?=[#A-Za-z])|[@#](?=\w)|://|\Aww\w*\.|:(?=[\w+-]*[A-Za-z+]|100:|1234:)[\w+-]+:"
+    r"|(?<![^\W_])_|_(?![^\W_])",
+    re.IGNORECASE,
+)
+_CORE = re.compile(r"\A([(\"']*)(.*?)([)\"'.,;]*)\Z", re.DOTALL)
+_AT_START = re.compile(r"\A(?:[-+#](?=\s|\Z)|[-=]+(?=\s*\Z)|#+(?=\s|\Z))|\A(?P<number>\d+)(?=[.)](?:\s|\Z))")
 
 
-def escaped(text: object) -> str:
-    """Text that Markdown shows as it is: nothing in it links, mentions, nests or ends a table cell.
+def escaped(text: object, *, cell: bool = False) -> str:
+    """Text that Markdown shows as it is, and that can be read as it is: nothing in it links, mentions or nests.
 
-    Special characters become character references, which no dialect of Markdown gives a meaning.
+    A word that would be more than text is a code span, whatever begins a list or a heading gets a backslash.
+    ``cell``: for a cell of a table, which a bar would end.
     """
-    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", printable(str(text)).strip())
+    words = " ".join(_word(word) for word in printable(str(text)).split())
+    words = _AT_START.sub(lambda found: f"{found['number']}\\" if found["number"] else f"\\{found[0]}", words)
+    return words.replace("|", r"\|") if cell else words
+
+
+def _word(word: str) -> str:
+    if not _SPECIAL.search(word):
+        return word
+    found = _CORE.match(word)
+    before, core, after = found.groups() if found else ("", word, "")
+    if not core or _SPECIAL.search(before) or _SPECIAL.search(after):
+        before, core, after = "", word, ""
+    fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", core)), default=0))
+    room = " " if core[0] == "`" or core[-1] == "`" else ""
+    return f"{before}{fence}{room}{core}{room}{fence}{after}"
 
 
 def markdown(content: Content) -> str:
     """The report, headline first, with tables of what was asked for, found and measured."""
     sections = (
-        _head(content), _guards(content), _objectives(content), _findings(content), _stalls(content), _faults(content),
-        _decisions(content), _clocks(content), _measures(content), _foot(content),
+        _head(content), _ledger(content), _guards(content), _objectives(content), _findings(content), _stalls(content),
+        _faults(content), _decisions(content), _clocks(content), _measures(content), _foot(content),
     )  # fmt: skip
     return "\n".join(line for section in sections for line in section) + "\n"
 
@@ -42,6 +64,9 @@ def _head(content: Content) -> Iterator[str]:
     yield f"## {content.sign} {escaped(content.headline)}"
     yield ""
     yield f"**{escaped(verdict.scenario)}** — {escaped(verdict.hypothesis)}"
+    if content.why:
+        yield ""
+    yield from (f"- {escaped(cause)}." for cause in content.why)
     if content.gist:
         yield ""
         yield escaped(content.gist)
@@ -55,6 +80,11 @@ def _head(content: Content) -> Iterator[str]:
     for limit, reason in verdict.allowed.items():
         yield ""
         yield f"**Beyond the limits of harm, on purpose** ({escaped(limit.replace('_', ' '))}): {escaped(reason)}"
+
+
+def _ledger(content: Content) -> Iterator[str]:
+    rows = [(r.topic, r.whom, r.owed, r.delivered, r.violation, r.excused, r.not_judged, r.sum) for r in content.ledger]
+    yield from section("Ledger", COLUMNS, rows)
 
 
 def _guards(content: Content) -> Iterator[str]:
@@ -73,19 +103,39 @@ def _objectives(content: Content) -> Iterator[str]:
 def _findings(content: Content) -> Iterator[str]:
     if content.findings:
         yield from _title("Findings")
-    for finding, evidence, predicted in content.findings:
-        notes = [finding.reason] if finding.reason else []
-        notes += [f"during {', '.join(finding.faults)}"] if finding.faults else []
-        notes += ["predicted"] if predicted else []
+    for shown in content.findings:
+        finding = shown.finding
+        notes = [f"during {', '.join(shown.faults)}"] if shown.faults else []
+        notes += ["predicted"] if shown.predicted else []
         told = f" ({escaped('; '.join(notes))})" if notes else ""
-        yield f"**{finding.severity} {escaped(finding.rule)}**: {escaped(finding.title)}{told}"
+        yield f"**{finding.severity} {escaped(shown.rules)}**: {escaped(finding.title)}{told}"
         yield ""
-        if finding.severity is Severity.INFORMATION:
-            continue
-        yield from _table(evidence.columns, evidence.rows[:MOST_ROWS])
-        if finding.count > MOST_ROWS:
-            yield f"{MOST_ROWS} of {number(finding.count)} rows; all in `evidence/`."
-            yield ""
+        for proof in shown.proofs if finding.severity is not Severity.INFORMATION else ():
+            yield from _proof(proof, alone=len(shown.proofs) == 1)
+
+
+def _proof(proof: Proof, *, alone: bool) -> Iterator[str]:
+    """The evidence of one rule: in ranges where it can be, else its first rows."""
+    finding = proof.finding
+    reason = f" ({escaped(finding.reason)})" if finding.reason else ""
+    if not alone:
+        yield f"{escaped(finding.rule)}: {escaped(finding.title)}{reason}:"
+        yield ""
+    elif reason:
+        yield f"Allowed{reason}."
+        yield ""
+    if proof.ranges:
+        yield from (f"- {escaped(told)}" for told in proof.ranges)
+        if proof.more:
+            yield f"- {number(proof.more)} more"
+        yield ""
+        yield f"{number(finding.count)} row{'s' * (finding.count != 1)} in `evidence/{finding.check}.jsonl`."
+        yield ""
+        return
+    yield from _table(proof.table.columns, proof.table.rows[:MOST_ROWS])
+    if finding.count > MOST_ROWS:
+        yield f"{MOST_ROWS} of {number(finding.count)} rows; all in `evidence/{finding.check}.jsonl`."
+        yield ""
 
 
 def _stalls(content: Content) -> Iterator[str]:
@@ -113,9 +163,15 @@ def _faults(content: Content) -> Iterator[str]:
             moment(f.healed),
             "✓" if f.took and f.undone else f"✕ {f.why or ''}",
         )
-        for f in content.verdict.faults
+        for f in content.faults
     ]
-    yield from section("Faults", ("fault", "step", "aimed at", "in place", "undone", "took and undone"), rows)
+    yield from section("Faults", ("fault", "step", "whom", "in place", "undone", "took and undone"), rows)
+    if content.waits:
+        yield from _title("Waits and looks")
+    for one in content.waits:
+        until = f" to {moment(one.applied)}" if one.applied is not None else ""
+        why = f": {one.why}" if one.why else ""
+        yield f"- {escaped(f'{one.name}: {one.step}, {moment(one.invoked)}{until}{why}')}"
 
 
 def _decisions(content: Content) -> Iterator[str]:
@@ -164,9 +220,9 @@ def section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    lines = [f"| {' | '.join(escaped(cell) or ' ' for cell in row)} |" for row in rows]
+    lines = [f"| {' | '.join(escaped(cell, cell=True) or ' ' for cell in row)} |" for row in rows]
     if lines:
-        yield f"| {' | '.join(escaped(column) for column in columns)} |"
+        yield f"| {' | '.join(escaped(column, cell=True) for column in columns)} |"
         yield f"|{' --- |' * len(columns)}"
         yield from lines
         yield ""

@@ -5,13 +5,12 @@ The checks ``produce_unavailability`` (D1) and ``consume_unavailability`` (D2) d
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from chaosk.report.changes import Place
+from chaosk.report.evidence import rows
 from chaosk.report.source import Source
 
 MOST_ROWS = 20_000
@@ -47,7 +46,7 @@ def outages(source: Source) -> tuple[Outage, ...]:
 
 
 def _outages(check: str, who: str, source: Source) -> Iterator[Outage]:
-    for row in _rows(check, source):
+    for row in islice(rows(source, check), MOST_ROWS):
         try:
             yield Outage(
                 who=str(row[who]),
@@ -59,17 +58,3 @@ def _outages(check: str, who: str, source: Source) -> Iterator[Outage]:
             )
         except (KeyError, TypeError, ValueError):
             source.note(f"evidence of {check}: a row is not understood and left out of the explanations")
-
-
-def _rows(check: str, source: Source) -> Iterable[Mapping[str, Any]]:
-    """All rows of a check's evidence, from its file; those in the verdict where that cannot be read."""
-    few = [row for finding in source.verdict.findings if finding.check == check for row in finding.evidence]
-    path = source.run.evidence / f"{check}.jsonl"
-    if not few or not path.is_file():
-        return few
-    try:
-        with path.open(encoding="utf-8") as lines:
-            return [row for row in map(json.loads, islice(lines, MOST_ROWS)) if isinstance(row, dict)]
-    except (OSError, ValueError) as error:
-        source.note(f"{path.name} cannot be read: {error}")
-        return few

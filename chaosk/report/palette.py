@@ -28,6 +28,7 @@ class Tone(StrEnum):
     FOLLOWS = "#0d0d0d"
     OUT = "#0e0e0e"
     PAPER = "#0f0f0f"
+    LOSS = "#111111"
 
 
 LINES = 8

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from numpy.typing import NDArray
 
 from chaosk.figures import number, seconds
 from chaosk.report.axis import Axis, Floats, Longs
 from chaosk.report.lanes import Lane, Level
+from chaosk.report.marks import KINDS
 from chaosk.report.palette import Tone
 from chaosk.report.traffic import Latency
-from chaosk.report.words import printable
-from chaosk.verdict import QUIET, Fault
+from chaosk.report.words import anchor, printable, since
+from chaosk.verdict import Fault
 
 SMALL = 7.5
 _LABEL = 34
 _THICKNESS = {Level.LEADS: 0.72, Level.FOLLOWS: 0.24}
+_HATCHES = {"lost": "", "unseen": "////", "duplicated": "||||", "reordered": "----"}
+_LEVELS = {Level.LEADS: "leads", Level.FOLLOWS: "follows", Level.OUT: "out"}
+NOTHING: Mapping[str, Longs] = MappingProxyType({})
 _TONES = {Level.LEADS: Tone.LEADS, Level.FOLLOWS: Tone.FOLLOWS}
 
 
@@ -30,6 +37,21 @@ class ErrorRow:
 
     label: str
     counts: Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What an area of a panel stands for, exactly, in words: shown to whoever points at it."""
+
+    left: float
+    right: float
+    """Seconds since the timeline's start."""
+    text: str
+    low: float | None = None
+    high: float | None = None
+    """Its height in the panel's own figures; None: the panel's whole height."""
+    link: str = ""
+    """Name of the place in the page that it leads to."""
 
 
 def label(text: str, most: int = _LABEL) -> str:
@@ -49,13 +71,26 @@ def margin(axes: Axes, y: float, text: str, **style: Any) -> None:  # noqa: ANN4
     write(axes, -0.008, y, text, transform=axes.get_yaxis_transform(), ha="right", **style)
 
 
-def fault_rows(axes: Axes, faults: Sequence[Fault], axis: Axis) -> None:
+def fault_rows(axes: Axes, faults: Sequence[Fault], axis: Axis) -> list[Note]:
     """One bar a fault: thin while it is injected and undone, thick while in place, hollow if it did not take."""
     axes.set_ylim(len(faults) - 0.4, -0.6)
     axes.set_xlim(*axis.limits)
     for row, fault in enumerate(faults):
         margin(axes, row, fault.name, color=Tone.FAULT, fontweight="bold")
         _fault_row(axes, row, fault, axis)
+    return [_fault_note(fault, axis, row) for row, fault in enumerate(faults)]
+
+
+def _fault_note(fault: Fault, axis: Axis, row: int | None = None) -> Note:
+    moments = (
+        ("injected", fault.invoked), ("in place", fault.applied), ("undoing", fault.heal_invoked),
+        ("undone", fault.healed),
+    )  # fmt: skip
+    when = ", ".join(f"{word} {since(axis.seconds(at))}" for word, at in moments if at is not None)
+    aimed = f" {fault.targets}" if fault.targets else ""
+    text = f"{fault.name}: {fault.step}{aimed}; {when}{'' if fault.took else '; did not take'}"
+    low, high = (None, None) if row is None else (row - 0.4, row + 0.4)
+    return Note(*span(fault, axis), text, low, high, link=anchor("fault", fault.name))
 
 
 def _fault_row(axes: Axes, row: int, fault: Fault, axis: Axis) -> None:
@@ -95,17 +130,22 @@ def span(fault: Fault, axis: Axis) -> tuple[float, float]:
     return begin, min(axis.seconds(last), axis.limits[1])
 
 
-def bands(axes: Axes, faults: Sequence[Fault], axis: Axis) -> None:
+def bands(axes: Axes, faults: Sequence[Fault], axis: Axis) -> list[Note]:
     """The time of each fault behind all panels: a pale band with a line where it begins and a dashed one at its end."""
-    for fault in (fault for fault in faults if fault.step not in QUIET):
+    for fault in faults:
         begin, end = span(fault, axis)
         axes.axvspan(begin, end, color=Tone.BAND, linewidth=0, zorder=0)
         axes.axvline(begin, color=Tone.FAULT, linewidth=0.7, zorder=1)
         axes.axvline(end, color=Tone.FAULT, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
+    return [_fault_note(fault, axis) for fault in faults]
 
 
-def rates(axes: Axes, by_outcome: dict[str, Floats], axis: Axis) -> None:
-    """Records a second, outcomes stacked: ok filled, fail hatched one way, info the other."""
+def rates(axes: Axes, by_outcome: dict[str, Floats], axis: Axis, wrong: Mapping[str, Longs] = NOTHING) -> list[Note]:
+    """Records a second, outcomes stacked: ok filled, fail hatched one way, info the other.
+
+    ``wrong``: by kind how many of those sent in each bucket were lost or else went wrong; in the colour of loss, from
+    the ground up, over whatever colour their outcome has.
+    """
     base = np.zeros(axis.buckets)
     looks = {"ok": (Tone.OK, ""), "info": (Tone.INFO, "...."), "fail": (Tone.FAIL, "xxxx")}
     for outcome, (tone, hatch) in looks.items():
@@ -119,6 +159,7 @@ def rates(axes: Axes, by_outcome: dict[str, Floats], axis: Axis) -> None:
         if hatch:
             axes.step(axis.edges, stepped(np.where(top > base, top, np.nan)), where="post", color=tone, linewidth=1.2)
         base = top
+    base = np.maximum(base, _wrong(axes, wrong, axis))
     height = ceiling(base)
     axes.set_ylim(0, height)
     if base.max(initial=0.0) > height:
@@ -128,6 +169,54 @@ def rates(axes: Axes, by_outcome: dict[str, Floats], axis: Axis) -> None:
         )
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    counts = {name: np.rint(values * axis.width).astype(np.int64) for name, values in by_outcome.items()}
+    return _bucket_notes(axis, {**counts, **{KINDS[kind]: values for kind, values in wrong.items()}}, number)
+
+
+def _wrong(axes: Axes, wrong: Mapping[str, Longs], axis: Axis) -> Floats:
+    """Draw what went wrong; the height of it in each bucket."""
+    base = np.zeros(axis.buckets)
+    for kind, counts in wrong.items():
+        top = base + counts / axis.width
+        look: dict[str, Any] = {"facecolor": Tone.LOSS} if not _HATCHES[kind] else {"facecolor": Tone.PAPER}
+        axes.fill_between(
+            axis.edges, stepped(base), stepped(top), where=_edges_of(counts > 0), step="post", edgecolor=Tone.LOSS,
+            hatch=_HATCHES[kind] or None, linewidth=0.8, zorder=3, **look,
+        )  # fmt: skip
+        base = top
+    return base
+
+
+def _edges_of(some: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The edges of some buckets, on both sides."""
+    return np.asarray(np.append(some, False) | np.append(False, some))
+
+
+def _bucket_notes(axis: Axis, columns: Mapping[str, Floats | Longs], told: Callable[[float], str]) -> list[Note]:
+    """A note for each bucket in which anything is, neighbours that say the same as one."""
+    notes: list[Note] = []
+    said = ""
+    for bucket in range(axis.buckets):
+        figures = {name: float(values[bucket]) for name, values in columns.items()}
+        text = ", ".join(f"{told(value)} {name}" for name, value in figures.items() if value and isfinite(value))
+        left, right = float(axis.edges[bucket]), float(axis.edges[bucket + 1])
+        if text and text == said and notes[-1].right == left:
+            notes[-1] = replace(notes[-1], right=right)
+        elif text:
+            notes.append(Note(left, right, text))
+        said = text
+    each = f" in each {seconds(axis.width)}"
+    return [replace(note, text=f"{_when(note, axis)}: {note.text}{_each(note, axis, each)}") for note in notes]
+
+
+def _when(note: Note, axis: Axis) -> str:
+    utc = f", {axis.utc(note.left)} UTC" if axis.wall is not None else ""
+    many = note.right - note.left > 1.5 * axis.width
+    return f"{since(note.left)}{f' to {since(note.right)}' if many else ''}{utc}"
+
+
+def _each(note: Note, axis: Axis, each: str) -> str:
+    return each if note.right - note.left > 1.5 * axis.width else ""
 
 
 def ceiling(rate: Floats) -> float:
@@ -142,7 +231,7 @@ def stepped(values: Floats) -> Floats:
     return np.append(values, values[-1:])
 
 
-def latencies(axes: Axes, latency: Latency, axis: Axis) -> None:
+def latencies(axes: Axes, latency: Latency, axis: Axis) -> list[Note]:
     """Latency from the intended time on a log scale: p50 thin, p99 thick, maximum dotted."""
     looks = (
         (latency.top, Tone.TOP, 0.9, (0, (1, 1.2))),
@@ -159,12 +248,14 @@ def latencies(axes: Axes, latency: Latency, axis: Axis) -> None:
     axes.yaxis.set_major_locator(LogLocator(numticks=5))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: seconds(value)))
+    return _bucket_notes(axis, {"p50": latency.p50, "p99": latency.p99, "max": latency.top}, seconds)
 
 
-def errors(axes: Axes, rows: Sequence[ErrorRow], axis: Axis) -> None:
+def errors(axes: Axes, rows: Sequence[ErrorRow], axis: Axis) -> list[Note]:
     """A tick for each bucket in which an error was met, taller the more; the total at the right."""
     axes.set_ylim(len(rows) - 0.4, -0.6)
     middle = (axis.edges[:-1] + axis.edges[1:]) / 2
+    notes: list[Note] = []
     for row, error in enumerate(rows):
         margin(axes, row, error.label)
         some = error.counts > 0
@@ -178,9 +269,12 @@ def errors(axes: Axes, rows: Sequence[ErrorRow], axis: Axis) -> None:
             transform=axes.get_yaxis_transform(),
             color=Tone.MUTED,
         )
+        found = _bucket_notes(axis, {error.label: error.counts}, number)
+        notes += [replace(note, low=row - 0.45, high=row + 0.45) for note in found]
+    return notes
 
 
-def lane(axes: Axes, drawn: Lane) -> None:
+def lane(axes: Axes, drawn: Lane) -> list[Note]:
     """A track for each node: thick where it led, thin where it followed, dotted where it was out."""
     axes.set_ylim(len(drawn.tracks) - 0.4, -0.6)
     for row, track in enumerate(drawn.tracks):
@@ -191,3 +285,8 @@ def lane(axes: Axes, drawn: Lane) -> None:
         for gone in (s for s in track.spans if s.level is Level.OUT):
             axes.plot([gone.begin, gone.end], [row, row], color=Tone.OUT, linewidth=1.3, linestyle=(0, (1, 1.6)))
     margin(axes, (len(drawn.tracks) - 1) / 2, drawn.title)
+    return [
+        Note(s.begin, s.end, f"{drawn.title}, {track.label}: {_LEVELS[s.level]} {since(s.begin)} to {since(s.end)}",
+             row - 0.4, row + 0.4)
+        for row, track in enumerate(drawn.tracks) for s in track.spans
+    ]  # fmt: skip

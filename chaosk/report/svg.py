@@ -5,22 +5,30 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
+from markupsafe import escape
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from chaosk.report import panels
 from chaosk.report.axis import Axis
 from chaosk.report.palette import Tone, themed
+from chaosk.report.panels import Note
+from chaosk.report.words import printable
 
-WIDTH, LEFT, RIGHT, BOTTOM, GAP, TITLE = 10.6, 1.5, 0.42, 0.45, 0.1, 0.2
+WIDTH, LEFT, RIGHT, BOTTOM, GAP, TITLE = 10.6, 1.8, 0.42, 0.45, 0.1, 0.2
 """Inches."""
+LINE = 0.13
+"""Inches that a second line of the seconds' axis takes."""
+NARROW = 2.5
+"""Points that an area is wide at least, so that a moment can be pointed at."""
+Behind = Callable[[Axes], Iterable[Note] | None]
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small, searchable, in the page's own font
     "svg.hashsalt": "chaosk",  # the same run draws the same bytes
@@ -37,11 +45,19 @@ class Panel:
 
     title: str
     height: float
-    draw: Callable[[Axes], None]
+    draw: Callable[[Axes], Iterable[Note] | None]
     framed: bool = False
 
 
-def drawing(wanted: Sequence[Panel], axis: Axis, behind: Callable[[Axes], None], says: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A note and the axes whose coordinates it has."""
+
+    axes: Axes
+    note: Note
+
+
+def drawing(wanted: Sequence[Panel], axis: Axis, behind: Behind, says: str) -> str:
     """The panels as an SVG element whose colours are style variables; empty where there are none.
 
     ``behind`` draws what lies behind all of them; ``says`` is ours and tells what it is to whoever cannot see it.
@@ -51,40 +67,65 @@ def drawing(wanted: Sequence[Panel], axis: Axis, behind: Callable[[Axes], None],
     with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
         # names may hold characters the measuring font lacks; the reader's browser has them
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-        figure = _laid_out(wanted, axis, behind)
+        figure, noted = _laid_out(wanted, axis, behind)
         out = io.StringIO()
         figure.savefig(
             out, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
         )
-    return themed(_element(out.getvalue(), says))
+        titles = "".join(_title(figure, one) for one in noted)
+    return themed(_element(out.getvalue(), says)).replace("</svg>", f'<g class="notes">{titles}</g></svg>')
 
 
-def _laid_out(wanted: Sequence[Panel], axis: Axis, behind: Callable[[Axes], None]) -> Figure:
-    height = BOTTOM + sum(panel.height + GAP + (TITLE if panel.title else 0) for panel in wanted)
+def _title(figure: Figure, noted: Noted) -> str:
+    """A note as an area that is not seen and tells its text to who points at it; a link where it leads anywhere."""
+    note, scale = noted.note, 72 / figure.dpi
+    box, place = noted.axes.bbox, noted.axes.transData.transform
+    ends = (1.0, 1.0) if note.low is None or note.high is None else (note.low, note.high)
+    (left, one), (right, other) = place((note.left, ends[0])), place((note.right, ends[1]))
+    low, high = sorted((one, other)) if one != other else (box.y0, box.y1)
+    left, right = max(left, box.x0), min(max(right, left + NARROW / scale), box.x1)
+    if right <= left:
+        return ""
+    x, y, wide, tall = (f"{value * scale:.1f}" for value in (left, figure.bbox.height - high, right - left, high - low))
+    area = f'<path d="M{x} {y}h{wide}v{tall}h-{wide}z"><title>{escape(printable(note.text))}</title></path>'
+    return f'<a href="#{escape(note.link)}">{area}</a>' if note.link else area
+
+
+def _laid_out(wanted: Sequence[Panel], axis: Axis, behind: Behind) -> tuple[Figure, list[Noted]]:
+    height = _bottom(axis) + sum(panel.height + GAP + (TITLE if panel.title else 0) for panel in wanted)
     figure = Figure(figsize=(WIDTH, height))
     FigureCanvasSVG(figure)
-    _backdrop(figure, axis, behind, height)
+    noted = _backdrop(figure, axis, behind, height)
     top = height
     for panel in wanted:
         top -= panel.height + GAP + (TITLE if panel.title else 0)
         place = (LEFT / WIDTH, top / height, (WIDTH - LEFT - RIGHT) / WIDTH, panel.height / height)
         axes = figure.add_axes(place)
-        _prepare(axes, panel, axis)
-    return figure
+        noted += [Noted(axes, note) for note in _prepare(axes, panel, axis)]
+    return figure, noted
 
 
-def _backdrop(figure: Figure, axis: Axis, behind: Callable[[Axes], None], height: float) -> None:
+def _bottom(axis: Axis) -> float:
+    return BOTTOM if axis.wall is None else BOTTOM + LINE
+
+
+def _backdrop(figure: Figure, axis: Axis, behind: Behind, height: float) -> list[Noted]:
     """Behind all panels: the seconds as thin lines, and what else lies there."""
-    place = (LEFT / WIDTH, BOTTOM / height, (WIDTH - LEFT - RIGHT) / WIDTH, 1 - (BOTTOM + TITLE) / height)
+    bottom = _bottom(axis)
+    place = (LEFT / WIDTH, bottom / height, (WIDTH - LEFT - RIGHT) / WIDTH, 1 - (bottom + TITLE) / height)
     axes = figure.add_axes(place)
-    behind(axes)
+    notes = [Noted(axes, note) for note in behind(axes) or ()]
     axes.set_xlim(*axis.limits)
     axes.xaxis.set_major_locator(_ticks())
     axes.grid(axis="x", color=Tone.GRID, linewidth=0.5)
     axes.yaxis.set_major_locator(NullLocator())
     axes.tick_params(colors=Tone.MUTED, length=3, labelsize=panels.SMALL)
-    axes.set_xlabel("seconds since the start of the timeline", color=Tone.MUTED, fontsize=8)
+    if axis.wall is not None:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda second, _: f"{second:g}\n{axis.utc(second)}"))
+    utc = "" if axis.wall is None else ", and UTC"
+    axes.set_xlabel(f"seconds since the start of the timeline{utc}", color=Tone.MUTED, fontsize=8)
     _frame(axes, "bottom")
+    return notes
 
 
 def _ticks() -> MaxNLocator:
@@ -97,11 +138,11 @@ def _frame(axes: Axes, *sides: str) -> None:
         spine.set_edgecolor(Tone.MUTED)
 
 
-def _prepare(axes: Axes, panel: Panel, axis: Axis) -> None:
+def _prepare(axes: Axes, panel: Panel, axis: Axis) -> Iterable[Note]:
     axes.patch.set_visible(False)
     axes.set_axisbelow(True)
     axes.xaxis.set_major_locator(NullLocator())
-    panel.draw(axes)
+    notes = panel.draw(axes) or ()
     axes.set_xlim(*axis.limits)
     _frame(axes, *(("left", "bottom") if panel.framed else ()))
     axes.tick_params(colors=Tone.MUTED, length=2.5, labelsize=panels.SMALL)
@@ -112,6 +153,7 @@ def _prepare(axes: Axes, panel: Panel, axis: Axis) -> None:
     if panel.title:
         title = panels.label(panel.title, 150)
         axes.set_title(title, loc="left", fontsize=8.5, color=Tone.INK, pad=3)
+    return notes
 
 
 def _element(svg: str, says: str) -> str:

@@ -10,11 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.figures import number
-from chaosk.report.headline import gist, headline, sign
+from chaosk.report.grouped import grouped, rules
+from chaosk.report.headline import LOSS, gist, headline, sign, tone
 from chaosk.report.measures import ObjectiveRow, objective_rows, tiles
+from chaosk.report.timeline import causes
 from chaosk.report.words import printable
 from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome, Severity, Verdict
+from chaosk.verdict import Finding, Outcome, Severity, Verdict
 
 STYLES = {
     Outcome.PASS: "bold green",
@@ -22,6 +24,7 @@ STYLES = {
     Outcome.INCONCLUSIVE: "bold magenta",
     Outcome.VIOLATION: "bold red",
 }
+_LOSS = "bold magenta"
 _STATES = {"met": ("✓ met", "green"), "missed": ("✕ missed", "red"), "not measured": ("? not measured", "magenta")}
 _SEVERITIES = {Severity.VIOLATION: ("✕", "red"), Severity.ALLOWED: ("▲", "yellow")}
 
@@ -33,8 +36,10 @@ def summary(verdict: Verdict, run: RunDir) -> RenderableType:
 
 def _parts(verdict: Verdict, run: RunDir) -> Iterator[RenderableType]:
     yield Text("")
-    yield _line(f"{sign(verdict)} {headline(verdict)}", STYLES[verdict.verdict])
+    yield _line(f"{sign(verdict)} {headline(verdict)}", _LOSS if tone(verdict) == LOSS else STYLES[verdict.verdict])
     yield _line(f"  {verdict.scenario}: {verdict.hypothesis}", "dim")
+    for cause in causes(verdict, run):
+        yield _line(f"  {cause}.")
     if said := gist(verdict):
         yield _line(f"  {said}")
     yield from _guards(verdict)
@@ -62,15 +67,19 @@ def _guards(verdict: Verdict) -> Iterator[RenderableType]:
 
 
 def _findings(verdict: Verdict) -> Iterator[RenderableType]:
-    telling = [finding for finding in verdict.findings if finding.severity is not Severity.INFORMATION]
-    if telling:
+    groups = grouped(finding for finding in verdict.findings if finding.severity is not Severity.INFORMATION)
+    if groups:
         yield Text("")
-    for finding in telling:
+    for group in groups:
+        finding = group[0]
         mark, style = _SEVERITIES[finding.severity]
         allowed = f"; allowed: {finding.reason}" if finding.reason else ""
-        rows = f"{number(finding.count)} row{'s' * (finding.count != 1)}"
-        where = f"{rows} in evidence/{finding.check}.jsonl; chaosk explain {finding.rule}"
-        yield _line(f"  {mark} {finding.rule} {finding.title}{allowed} ({where})", style)
+        where = "; ".join(f"{_rows(one)}; chaosk explain {one.rule}" for one in group)
+        yield _line(f"  {mark} {rules(group)} {finding.title}{allowed} ({where})", style)
+
+
+def _rows(finding: Finding) -> str:
+    return f"{number(finding.count)} row{'s' * (finding.count != 1)} in evidence/{finding.check}.jsonl"
 
 
 def _objectives(rows: Sequence[ObjectiveRow]) -> Table:

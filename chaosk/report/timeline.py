@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from chaosk.report import lanes, stalls, traffic
 from chaosk.report.around import error_rows, rows, server_lanes, surroundings
 from chaosk.report.axis import Axis
+from chaosk.report.evidence import Proofs, proofs
 from chaosk.report.explain import Explanation, explain
 from chaosk.report.figure import Timeline
 from chaosk.report.happenings import Surroundings
 from chaosk.report.outages import outages
-from chaosk.report.source import Source
+from chaosk.report.source import Source, read
 from chaosk.report.tables import frames
 from chaosk.report.traffic import Due, Traffic
+from chaosk.report.why import why
+from chaosk.rundir import RunDir
+from chaosk.verdict import QUIET, Outcome, Verdict
 
 MOST_PROBES = 8
 """Probes drawn."""
@@ -26,24 +30,39 @@ class Seen:
 
     timeline: Timeline
     explanations: tuple[Explanation, ...]
+    proofs: Proofs
+    around: Surroundings
 
 
 def see(source: Source) -> Seen:
     """Read what the plots and explanations need, in bounded memory; what cannot be read is left out and noted."""
     axis = axis_of(source)
-    flows = (*_produced(source, axis), *_consumed(source, axis))
+    due: Due = source.tolerate(lambda: _due(source)) or {}
+    flows = (*_produced(source, axis), *_consumed(source, axis, due))[:MOST_PROBES]
+    found = proofs(source, axis, due)
     around = surroundings(source, axis)
     drawn = lanes.partition_lanes(around.partitions, axis)
     timeline = Timeline(
         axis=axis,
-        faults=source.verdict.faults,
-        traffic=flows[:MOST_PROBES],
+        faults=tuple(fault for fault in source.verdict.faults if fault.step not in QUIET),
+        traffic=flows,
         errors=error_rows(source, around),
         partitions=drawn,
         others=server_lanes(around),
+        wrong={flow.probe: found.marks.of(flow.probe) for flow in flows},
         unshown=len({change.place for change in around.partitions}) - len(drawn),
     )
-    return Seen(timeline, _explanations(source, around))
+    return Seen(timeline, _explanations(source, around), found, around)
+
+
+def causes(verdict: Verdict, run: RunDir) -> tuple[str, ...]:
+    """What :func:`see` makes of the causes alone, in a moment; nothing of a run that passed, or that is not there."""
+    if verdict.verdict is Outcome.PASS or not run.verdict.is_file():
+        return ()
+    source = read(run)
+    around = surroundings(source, axis_of(source))
+    found = (explain(stall, Counter(), around) for stall in stalls.stalls(outages(source)))
+    return why(source, around, tuple(found))
 
 
 def axis_of(source: Source) -> Axis:
@@ -51,7 +70,7 @@ def axis_of(source: Source) -> Axis:
     verdict = source.verdict
     began = source.tolerate(lambda: _baseline(source)) or source.tolerate(lambda: _started(source)) or []
     end = verdict.began + max(int(verdict.duration * 1e9), 1_000_000_000)
-    return Axis(verdict.began, min([verdict.began, *began]), end)
+    return Axis(verdict.began, min([verdict.began, *began]), end, verdict.wall)
 
 
 def _baseline(source: Source) -> list[int]:
@@ -67,8 +86,7 @@ def _produced(source: Source, axis: Axis) -> tuple[Traffic, ...]:
     return source.tolerate(lambda: traffic.produced(frames(source.run, "sends", *columns), axis)) or ()
 
 
-def _consumed(source: Source, axis: Axis) -> tuple[Traffic, ...]:
-    due: Due = source.tolerate(lambda: _due(source)) or {}
+def _consumed(source: Source, axis: Axis, due: Due) -> tuple[Traffic, ...]:
     columns = ("probe", "at", "producer", "producer_incarnation", "seq")
     return source.tolerate(lambda: traffic.consumed(frames(source.run, "reads", *columns), axis, due)) or ()
 

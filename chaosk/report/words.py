@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -20,6 +21,11 @@ def _visible(character: str) -> str:
     if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}:
         return f"\\u{ord(character):04x}"
     return character
+
+
+def anchor(kind: str, name: str) -> str:
+    """The name of a place in a page, which links lead to."""
+    return f"{kind}-{re.sub('[^A-Za-z0-9_-]', '-', name)}"
 
 
 def since(value: float) -> str:

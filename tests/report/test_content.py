@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
-from sample_run import lost, verdict
+from sample_run import ZERO, lost, verdict
 
 from chaosk.report.content import content
 from chaosk.rundir import RunDir
@@ -45,15 +46,39 @@ def test_violations_come_first(make_run: MakeRun) -> None:
     """Whatever the order of the verdict."""
     kinds = (Severity.INFORMATION, Severity.ALLOWED, Severity.VIOLATION)
     told = verdict(findings=tuple(lost(kind) for kind in kinds))
-    assert [finding.severity for finding, _, _ in content(make_run(told)).findings] == list(reversed(kinds))
+    assert [shown.finding.severity for shown in content(make_run(told)).findings] == list(reversed(kinds))
 
 
 def test_evidence_stands_beside_its_finding(make_run: MakeRun) -> None:
     """With the moments of the run's own clock."""
-    ((_, table, predicted),) = content(make_run(verdict(findings=(lost(Severity.VIOLATION),)))).findings
-    assert len(table.rows) == 20
-    assert "+12.00 s" in table.rows[0]
-    assert not predicted
+    (shown,) = content(make_run(verdict(findings=(lost(Severity.VIOLATION),)))).findings
+    (proof,) = shown.proofs
+    assert len(proof.table.rows) == 20
+    assert "+12.00 s" in proof.table.rows[0]
+    assert not shown.predicted
+
+
+def test_every_row_of_evidence_is_in_the_ranges(make_run: MakeRun) -> None:
+    """The verdict holds the first ones, the file all of them; those of another severity are another finding's."""
+    run = make_run(verdict(findings=(lost(Severity.VIOLATION),)))
+    rows = [
+        {"severity": severity, "reason": None, "topic": "orders", "partition": 0, "offset": n, "began": ZERO}
+        for severity, many in (("violation", 6863), ("unproven", 9))
+        for n in range(many)
+    ]
+    run.evidence.mkdir(exist_ok=True)
+    (run.evidence / "lost.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    told = content(run)
+    assert told.findings[0].proofs[0].ranges == ("orders-0: offsets 0 to 6862, 6,863 records, sent +0.00 s",)
+
+
+def test_a_wait_is_no_fault(make_run: MakeRun) -> None:
+    """It is listed apart, and no band is drawn for it."""
+    kill = verdict().faults[0]
+    wait = kill.model_copy(update={"name": "whole", "step": "wait", "targets": ""})
+    told = content(make_run(verdict(faults=(kill, wait))))
+    assert (told.faults, told.waits) == ((kill,), (wait,))
+    assert "whole" not in told.svg
 
 
 def test_what_the_run_says_of_itself_is_told(make_run: MakeRun) -> None:

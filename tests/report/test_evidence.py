@@ -11,6 +11,12 @@ from chaosk.report.evidence import evidence_table, is_moment
 from chaosk.verdict import Cell
 
 
+def test_the_first_offset_that_waits_is_no_moment() -> None:
+    """Another table has moments of that name, and on a machine that just started both are small numbers."""
+    table = evidence_table([{"topic": "orders", "first": 501, "at": 1_571_000_000_000}], 1_570_000_000_000)
+    assert table.rows == (("orders", "501", "+1.00 s"),)
+
+
 def test_rows_have_all_columns_in_order() -> None:
     """A column that only a later row has is one of all; what a row lacks is empty."""
     found = evidence_table([{"a": 1, "b": "x"}, {"c": True, "a": 2}], 0)

@@ -57,7 +57,7 @@ def test_the_sample_run_has_all_its_panels(source: Source) -> None:
         "reader: time from due to delivered, by when the record was due",
         "Errors by name, and how many", "writer _MSG_TIMED_OUT",
         "writer _TRANSPORT", "orders 0", "orders 5", "brokers", "ZooKeeper",
-        "seconds since the start of the timeline",
+        "seconds since the start of the timeline, and UTC",
     ):  # fmt: skip
         assert expected in said
 
@@ -95,7 +95,7 @@ def test_colours_are_the_styles(source: Source) -> None:
 
 def test_it_is_small(source: Source) -> None:
     """A minute's run is a few hundred kilobytes, whatever its number of events."""
-    assert len(draw(see(source).timeline)) < 400_000
+    assert len(draw(see(source).timeline)) < 500_000
 
 
 @pytest.mark.parametrize(
@@ -172,13 +172,71 @@ def test_a_fault_without_undo_is_a_moment(axis: Axis) -> None:
     assert span(moment, axis) == pytest.approx((10.0, 10.03))
 
 
-def test_a_wait_has_no_band(axis: Axis) -> None:
-    """It does nothing to the cluster; among the entries it has its bar."""
-    wait = fault(Shape()).model_copy(update={"name": "whole", "step": "wait", "targets": ""})
-    svg = draw(replace(empty(axis), faults=(wait,)))
-    assert "whole" in texts(svg)
-    assert "var(--band)" not in svg
-    assert "var(--band)" in draw(replace(empty(axis), faults=(fault(Shape()),)))
+def notes(svg: str) -> list[str]:
+    """What each area of a drawing tells to who points at it."""
+    root = ET.fromstring(svg)  # noqa: S314 - what matplotlib just wrote
+    return ["".join(element.itertext()) for element in root.iter(f"{SVG}title")]
+
+
+def test_bars_and_bands_tell_their_exact_moments(axis: Axis) -> None:
+    """A fault, and the stretch in which a broker led; the fault's leads to its row in the table."""
+    lane = Lane("orders 0", (Track("1", (Span(0.25, 5.75, Level.LEADS),)),))
+    svg = draw(replace(empty(axis), faults=(fault(Shape()),), partitions=(lane,)))
+    told = notes(svg)
+    kill = (
+        "kill: kill_broker broker 1 on node1; injected +10.00 s, in place +10.03 s, undoing +40.00 s, undone +43.40 s"
+    )
+    assert told.count(kill) == 2  # the bar, and the band behind all panels
+    assert "orders 0, 1: leads +0.25 s to +5.75 s" in told
+    assert svg.count('<a href="#fault-kill">') == 2
+
+
+def test_areas_lie_over_what_they_tell_of(axis: Axis) -> None:
+    """As wide as their seconds, inside of the drawing."""
+    lane = Lane("orders 0", (Track("1", (Span(0, 30, Level.LEADS), Span(30, 60, Level.OUT))),))
+    svg = draw(replace(empty(axis), partitions=(lane,)))
+    areas = re.findall(r'<path d="M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-\3z"><title>', svg)
+    (first, _, width, _), (second, _, other, _) = (tuple(map(float, area)) for area in areas)
+    assert width == pytest.approx(other, abs=0.2)
+    assert first + width == pytest.approx(second, abs=0.2)
+    left, _, right, bottom = map(float, re.search(r'viewBox="([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)"', svg).groups())  # type: ignore[union-attr]
+    assert all(left < float(x) < right and 0 < float(y) + float(tall) < bottom for x, y, _, tall in areas)
+
+
+def test_rates_tell_their_exact_numbers(axis: Axis) -> None:
+    """Of each bucket; neighbours with the same numbers as one."""
+    one = flow(axis, rates=(500,))
+    told = notes(draw(replace(empty(axis), traffic=(one,))))
+    assert any(text.endswith(": 125 ok in each 250 ms") for text in told)
+    assert any(text.endswith(": 5 ms p50, 10 ms p99, 30 ms max in each 250 ms") for text in told)
+
+
+def test_lost_records_are_drawn_in_the_colour_of_loss(axis: Axis) -> None:
+    """When they were sent, with how many; a producer that lost nothing has none of it."""
+    gone = axis.count(ns([10.1, 10.1, 10.2]))
+    svg = draw(replace(empty(axis), traffic=(flow(axis),), wrong={"writer": {"lost": gone}}))
+    assert "var(--loss)" in svg
+    assert "writer: records written per second; 3 lost" in texts(svg)
+    assert any(text.startswith("+10.00 s") and "125 ok, 3 lost" in text for text in notes(svg))
+    assert "var(--loss)" not in draw(replace(empty(axis), traffic=(flow(axis),)))
+
+
+def test_a_single_bucket_of_loss_is_seen(axis: Axis) -> None:
+    """As wide as any other one: the drawing has an area for it."""
+    gone = axis.count(ns([10.1]))
+    svg = draw(replace(empty(axis), traffic=(flow(axis, rates=(0,)),), wrong={"writer": {"lost": gone}}))
+    (shape,) = re.findall(r'<path id="[^"]*" d="([^"]*)" style="stroke: var\(--loss\)', svg)
+    across = [float(x) for x in re.findall(r"[ML] ([\d.]+) ", shape)]
+    assert max(across) - min(across) > 0.5
+
+
+def test_the_axis_has_the_time_of_day(axis: Axis) -> None:
+    """UTC beside the seconds, where the run knows it."""
+    noon = replace(axis, wall=1_790_000_000_000_000_000)
+    shown = replace(empty(noon), faults=(fault(Shape()),))
+    assert {"0", "14:13:20", "10", "14:13:30"} <= set(texts(draw(shown)))
+    assert "seconds since the start of the timeline, and UTC" in texts(draw(shown))
+    assert "14:13:20" not in texts(draw(replace(shown, axis=axis)))
 
 
 def test_a_fault_that_did_not_take_says_so(axis: Axis) -> None:

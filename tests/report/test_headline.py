@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_run import guard, lost, objective, verdict
 
-from chaosk.report.headline import gist, headline, is_predicted, sign
+from chaosk.report.headline import gist, headline, is_predicted, sign, tone
 from chaosk.verdict import Finding, Guard, Outcome, Severity, Verdict
 
 ALLOWED = lost(Severity.ALLOWED, reason="acks is not all: the leader alone acknowledged it")
@@ -24,7 +24,7 @@ def test_a_clean_pass_says_how_much_was_asked() -> None:
 def test_a_pass_with_allowed_loss_says_so() -> None:
     """The loss, why it is allowed, and that it was predicted."""
     said = headline(verdict(findings=(ALLOWED,), objectives=(PREDICTED,)))
-    assert said == ("PASS — 6,863 acknowledged records are not in the log, allowed (acks is not all) and predicted")
+    assert said == "AS PREDICTED: 6,863 acknowledged records are not in the log (acks is not all)"
 
 
 def test_allowed_loss_that_nobody_predicted_is_not_called_predicted() -> None:
@@ -35,8 +35,7 @@ def test_allowed_loss_that_nobody_predicted_is_not_called_predicted() -> None:
         objective("lost_records", "orders", 6863, maximum=9999, unit="records"),
     )
     said = headline(verdict(findings=(ALLOWED,), objectives=others))
-    assert "allowed (acks is not all)" in said
-    assert "predicted" not in said
+    assert said == "ALLOWED: 6,863 acknowledged records are not in the log (acks is not all)"
 
 
 def test_what_makes_a_run_void_is_told_once() -> None:
@@ -75,7 +74,7 @@ def test_of_many_missed_objectives_the_first_is_told() -> None:
 def test_a_violation_that_was_predicted_passes_and_says_so() -> None:
     """The scenario said that it would be found; the headline does not hide that it was."""
     found = verdict(found=Outcome.VIOLATION, expected=Outcome.VIOLATION, findings=(lost(Severity.VIOLATION),))
-    assert headline(found) == "PASS — 6,863 acknowledged records are not in the log, as predicted"
+    assert headline(found) == "AS PREDICTED: 6,863 acknowledged records are not in the log"
 
 
 def test_an_expected_violation_in_a_run_that_did_not_pass_is_not_as_predicted() -> None:
@@ -104,13 +103,15 @@ def test_a_cluster_that_was_not_put_back_is_told_first() -> None:
 
 def test_what_the_verdict_rests_on_comes_first() -> None:
     """Guards where it is inconclusive, the missed objective where it is degraded, and loss that was predicted."""
-    other = ALLOWED.model_copy(update={"check": "inconsistent_offset", "title": "5 offsets with different records"})
+    other = ALLOWED.model_copy(
+        update={"check": "duplicate_in_log", "title": "5 duplicates", "reason": "idempotence is off"}
+    )
     missed = objective("unavailability", "writer", 40, maximum=20)
     fields: dict[str, Any] = {"findings": (other, ALLOWED), "objectives": (PREDICTED, missed), "guards": (guard(),)}
     starts = {
         Outcome.INCONCLUSIVE: "INCONCLUSIVE — fault not verified: ",
         Outcome.DEGRADED: "DEGRADED — unavailability of writer was 40.0 s",
-        Outcome.PASS: "PASS — 6,863 acknowledged records are not in the log, allowed (acks is not all) and predicted",
+        Outcome.PASS: "AS PREDICTED: 6,863 acknowledged records are not in the log (acks is not all)",
     }
     for outcome, start in starts.items():
         assert headline(verdict(verdict=outcome, **fields)).startswith(start)
@@ -119,6 +120,24 @@ def test_what_the_verdict_rests_on_comes_first() -> None:
 def test_information_is_no_headline() -> None:
     """An outage within its bound is measured, not announced."""
     assert "stretches" not in headline(verdict())
+
+
+def test_a_loss_under_known_acks_names_them() -> None:
+    """Of two rules with one cause the one that says what it comes to."""
+    rows = tuple({**row, "acks": 1} for row in ALLOWED.evidence)
+    lost_ones = ALLOWED.model_copy(update={"title": "4,295 records lost", "evidence": rows})
+    offsets = lost_ones.model_copy(update={"check": "inconsistent_offset", "title": "5 offsets", "rule": "A1"})
+    said = headline(verdict(findings=(offsets, lost_ones), objectives=(PREDICTED,)))
+    assert said == "AS PREDICTED: 4,295 records lost under acks=1"
+
+
+@pytest.mark.parametrize("findings", [(), (ALLOWED,), (lost(Severity.VIOLATION),)])
+def test_no_loss_is_told_in_the_colour_of_a_pass(findings: tuple[Finding, ...]) -> None:
+    """Nor under its sign."""
+    told = verdict(findings=findings)
+    assert (tone(told) == "pass") == (not findings)
+    assert (sign(told) == sign(verdict())) == (not findings)
+    assert tone(verdict(verdict=Outcome.VIOLATION, findings=findings)) == "violation"
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
@@ -137,7 +156,9 @@ def test_a_finding_is_always_mentioned(outcome: Outcome, findings: list[Finding]
     """Whatever the verdict: a headline that says nothing of a finding that is not mere information cannot be."""
     told: Verdict = verdict(verdict=outcome, findings=tuple(findings), guards=(guard(),) * guards)
     said = headline(told)
-    assert said.startswith(outcome.upper())
+    wrong = any(f.severity is not Severity.INFORMATION for f in findings)
+    word = "ALLOWED: " if outcome is Outcome.PASS and wrong else f"{outcome.upper()} — "
+    assert said.startswith(word)
     assert ("not in the log" in said) == any(f.severity is not Severity.INFORMATION for f in findings)
 
 

@@ -18,7 +18,7 @@ from sample_run import Shape, guard, lost, objective, verdict
 from chaosk.report.content import content
 from chaosk.report.html import html
 from chaosk.rundir import RunDir
-from chaosk.verdict import Finding, Outcome, Severity, Verdict
+from chaosk.verdict import Account, Finding, Outcome, Severity, Verdict
 
 MakeRun = Callable[..., RunDir]
 
@@ -37,6 +37,10 @@ PAYLOADS = (
     "]]><script>document.title='owned'</script>",
     "\u202e\u2066evil\x00\x1b[31m\ud800",
 )
+
+
+LINK = re.compile(r"#.*|evidence/[\w.%-]+\.jsonl", re.DOTALL)
+"""Links lead to places in the page, and to the files beside it."""
 
 
 class Strict(HTMLParser):
@@ -70,7 +74,7 @@ class Strict(HTMLParser):
         for name, value in attrs:
             assert not name.startswith("on"), (tag, name)
             assert name not in {"src", "srcdoc", "action", "formaction", "background", "ping"}, (tag, name)
-            assert name not in {"href", "xlink:href"} or (value or "").startswith("#"), (tag, name, value)
+            assert name not in {"href", "xlink:href"} or LINK.fullmatch(value or ""), (tag, name, value)
             assert name != "style" or not re.search(r"url\((?!#)|expression|@import", value or ""), value
         if tag not in self.VOID:
             self.open.append(tag)
@@ -207,6 +211,9 @@ def _key(key: str, payload: str) -> str:
     )
 
 
+LOG = Account(topic="orders", reader="", owed=100, delivered=80, excused={"acks=1": 20})
+
+
 TAGS = frozenset(
     [
         "html",
@@ -252,6 +259,8 @@ TAGS = frozenset(
         "text",
         "use",
         "circle",
+        "a",
+        "nav",
     ]
 )
 """Every element a report may have."""
@@ -272,6 +281,24 @@ def test_a_run_with_little_in_it_has_a_report(make_run: MakeRun, gone: tuple[str
         path = run.root / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert "PASS — nothing wrong" in text_of(html(content(run)))
+
+
+def test_every_link_leads_somewhere(make_run: MakeRun) -> None:
+    """Findings, faults, checks and sections by their names in the page, evidence by its file."""
+    told = rich_verdict().model_copy(update={"ledger": (LOG,)})
+    page = page_of(make_run, told)
+    places = set(re.findall(r'id="([^"]+)"', page))
+    links = re.findall(r'href="([^"]+)"', page)
+    assert {"#findings", "#ledger", "#fault-kill", "#finding-1", "#check-lost", "evidence/lost.jsonl"} <= set(links)
+    assert all(link[1:] in places for link in links if link.startswith("#"))
+
+
+def test_the_ledger_stands_under_the_head(make_run: MakeRun) -> None:
+    """Before everything else, with its sum; a verdict without one has no such section."""
+    page = page_of(make_run, verdict(ledger=(LOG,)))
+    assert page.index('id="ledger"') < page.index('id="objectives"')
+    assert "orders the log 100 80 0 20: acks=1 0 100 ▲ excused" in text_of(page)
+    assert 'id="ledger"' not in page_of(make_run)
 
 
 def test_torn_tables_are_told_of(make_run: MakeRun) -> None:

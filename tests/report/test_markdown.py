@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from sample_run import Shape, guard, lost, objective, outages, verdict
 
 from chaosk.report.content import content
 from chaosk.report.markdown import escaped, markdown
+from chaosk.report.words import printable
 from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome, Severity, Verdict
 
@@ -31,29 +33,51 @@ def of(make_run: MakeRun, told: Verdict | None = None) -> str:
     return markdown(content(make_run(told)))
 
 
+def shows(text: str, *, around: tuple[str, str] = ("", "")) -> None:
+    """Assert that a renderer makes one paragraph of it, with code spans at most, whose words are those of the text."""
+    page = rendered(f"{around[0]}{escaped(text)}{around[1]}")
+    found = re.fullmatch(r"<p>((?:[^<]|</?code>)*)</p>\n", page)
+    assert found, page
+    words = unescape(re.sub("</?code>", "", found[1])).split()
+    assert words == f"{around[0]}{printable(text)}{around[1]}".split(), page
+
+
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60))
 def test_escaped_text_shows_itself(text: str) -> None:
-    """Whatever the text, a renderer makes one paragraph of it with no element inside."""
-    page = rendered(f"x {escaped(text)} y")
-    assert re.fullmatch(r"<p>[^<]*</p>\n", page), page
+    """Whatever the text, a renderer makes one paragraph of it with nothing inside but the text's own words."""
+    shows(text, around=("x ", " y"))
 
 
-@given(st.text(alphabet="\\`*_{}[]()#+-.!|~<>&@:$^= \n1a/w", min_size=1, max_size=40))
+@given(st.text(alphabet="\\`*_{}[]()#+-.!|~<>&@:$^= \n1a/w\"'", min_size=1, max_size=40))
 def test_nothing_special_is_left_at_a_lines_start(text: str) -> None:
     """No heading, list, rule, quote, code block or table from what a line begins with."""
-    if not escaped(text):
-        return
-    page = rendered(escaped(text))
-    assert re.fullmatch(r"<p>[^<]*</p>\n", page), page
+    if escaped(text):
+        shows(text)
+
+
+@given(st.text(alphabet="\\`*_[]()|~<>&@ 1a", min_size=1, max_size=20))
+def test_a_cell_shows_its_text(text: str) -> None:
+    """Bars and backslashes too, and the table keeps its columns."""
+    page = rendered(f"| a | b |\n| --- | --- |\n| {escaped(text, cell=True) or ' '} | c |\n")
+    cells = re.findall(r"<td>(.*?)</td>", page)
+    assert len(cells) == 2, page
+    assert unescape(re.sub("</?code>", "", cells[0])).split() == printable(text).split(), page
 
 
 @pytest.mark.parametrize(
-    "text", ["@everyone", "see #123", "http://evil.example", "www.evil.example", ":tada:", "a|b", "<b>", "~~x~~", "$x$"]
+    "text", ["@everyone", "#123", "http://evil.example", "www.evil.example", ":tada:", "a|b", "<b>", "~~x~~", "$x$"]
 )
-def test_what_only_some_dialects_know_is_escaped_too(text: str) -> None:
+def test_what_only_some_dialects_know_is_code(text: str) -> None:
     """Mentions, issue references, bare links, emoji, tables, HTML, strikethrough, formulas."""
-    assert escaped(text) != text
-    assert text not in escaped(text)
+    assert escaped(f"see {text}, please") == f"see `{text}`, please"
+
+
+@pytest.mark.parametrize(
+    "text", ["+10.50 s", "producer_incarnation", "2026-11-27 16:47:39 UTC", "100 %", "acks=1", "1 & 2", "cut!"]
+)
+def test_nobody_meets_an_entity(text: str) -> None:
+    """What people read in a report is written as it is."""
+    assert escaped(text) == text
 
 
 def test_plain_words_stay_as_they_are() -> None:
@@ -78,7 +102,8 @@ def test_it_has_what_a_reviewer_asks_for(make_run: MakeRun) -> None:
     text = of(make_run, told)
     for expected in (
         "### Why the evidence does not carry", "start it and run the scenario again", "✕ missed", "**violation A4**",
-        "10 of 6,863 rows", "| writer | 0 | 7009 |", "9.2 s until broker 2 led orders 0", "1,832 ok (late)",
+        "- orders-0: offsets 1200 to 1219, 20 records", "6,863 rows in `evidence/lost.jsonl`",
+            "9.2 s until broker 2 led orders 0", "1,832 ok (late)",
         "broker 1 on node1", "<details><summary>Measured</summary>", "seed 42",
     ):  # fmt: skip
         assert expected in text, expected
@@ -94,11 +119,11 @@ def test_every_table_has_as_many_cells_as_columns(make_run: MakeRun) -> None:
     name = "wri|ter"
     told = verdict(objectives=(objective("unavailability", name, 3, maximum=20),), faults=())
     text = of(make_run, told)
-    assert "wri&#124;ter" in text
+    assert "`wri\\|ter`" in text
     tables = [block for block in text.split("\n\n") if block.startswith("|")]
     assert tables
     for table in tables:
-        widths = {line.count("|") for line in table.splitlines()}
+        widths = {line.replace("\\|", "").count("|") for line in table.splitlines()}
         assert len(widths) == 1, table
 
 
@@ -132,5 +157,5 @@ def test_limits_that_the_scenario_lifts_are_told(make_run: MakeRun) -> None:
     page = of(make_run, verdict().model_copy(update={"allowed": {"all_brokers": "a *test* of <b>all</b>"}}))
     assert "**Beyond the limits of harm, on purpose** (all brokers): a " in page
     shown = rendered(page)
-    assert "a *test* of &lt;b&gt;all&lt;/b&gt;" in shown
+    assert "a <code>*test*</code> of <code>&lt;b&gt;all&lt;/b&gt;</code>" in shown
     assert "Beyond the limits" not in of(make_run)

@@ -28,19 +28,26 @@ _NEAR = 7 * 24 * 3600 * 10**9
 def rows(source: Source, check: str) -> Iterator[Mapping[str, Any]]:
     """All rows of a check's evidence, one by one from its file, with severity and reason.
 
-    Those in the verdict where there is no such file or it cannot be read on; that is noted.
+    Those in the verdict where there is no such file, or not one row of it can be read; what is torn is noted.
     """
     findings = [finding for finding in source.verdict.findings if finding.check == check]
+    found = 0
+    for row in _lines(source, check) if findings else ():
+        found += 1
+        yield row
+    for finding in findings if not found else ():
+        yield from ({"severity": str(finding.severity), **row} for row in finding.evidence)
+
+
+def _lines(source: Source, check: str) -> Iterator[Mapping[str, Any]]:
     path = source.run.evidence / f"{check}.jsonl"
-    if findings and path.is_file() and not path.is_symlink():
-        try:
-            with path.open(encoding="utf-8") as lines:
-                yield from (row for row in map(json.loads, lines) if isinstance(row, dict))
-        except (OSError, ValueError) as error:
-            source.note(f"{path.name} cannot be read: {error}")
-    else:
-        for finding in findings:
-            yield from ({"severity": str(finding.severity), **row} for row in finding.evidence)
+    if path.is_symlink() or not path.is_file():
+        return
+    try:
+        with path.open(encoding="utf-8") as lines:
+            yield from (row for row in map(json.loads, lines) if isinstance(row, dict))
+    except (OSError, ValueError) as error:
+        source.note(f"{path.name} cannot be read: {error}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -420,3 +420,12 @@ def test_the_reason_of_an_abort_comes_first(tmp_path: Path) -> None:
     names = [guard.guard for guard in guards(case, progress_of(case, history))]
     assert names[0] == "aborted_by_guard"
     assert "entry_not_done" in names
+
+
+@pytest.mark.parametrize("how", ["always", {"after": {"entry": "kill", "is": "healed"}}, None])
+def test_who_is_to_fail_is_not_asked_for_progress(met: Any, how: object) -> None:
+    """Nothing of the writer's was acknowledged after the fault: held against it unless that is what it is there for."""
+    history = History(records=100)
+    history.probes["writer"]["produce"]["must_fail"] = how
+    history.each("sends", lambda row: row | ({"outcome": "fail"} if row["invoked"] >= ns(5) else {}))
+    assert ("no_progress" in met(history)) == (how is None)

@@ -54,3 +54,12 @@ def test_who_is_behind(probes: dict[str, Probe], states: list[ProbeState], expec
 def test_where_leaders_do_not_tell_nobody_is_done(ends: dict[str, int]) -> None:
     """Neither what it was given nor its own lag says that there is no more."""
     assert behind({"w": WRITER, "r": READER}, [state("w"), state("r", 10)], ends) == ("readers",)
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"), [("always", ()), ({"after": "twice"}, ()), ({"after": "twice", "until": "back"}, ("readers",))]
+)
+def test_who_must_fail_to_the_end_is_not_waited_for(how: object, expected: tuple[str, ...]) -> None:
+    """It reads nothing more; one that may succeed again by then has to read on."""
+    barred = KINDS["consume"].model_validate({"topic": "orders", "group": "readers", "must_fail": how})
+    assert behind({"w": WRITER, "r": barred}, [state("w"), state("r", 4)], {"orders": 10}) == expected

@@ -203,3 +203,16 @@ def test_a_run_that_is_told_to_stop_waits_no_longer(wait: Callable[[Team, thread
     stop.set()
     with pytest.raises(Interrupted):
         wait(team, stop)
+
+
+@pytest.mark.parametrize(("how", "waits"), [("always", False), ("fenced", True), ({"after": "twice"}, True)])
+def test_who_must_always_fail_need_not_get_on(how: object, *, waits: bool) -> None:
+    """Nobody waits for it before the timeline; one that is to fail later has to get on first, as all others."""
+    barred = kinds()["consume"].model_validate({"topic": "orders", "group": "readers", "must_fail": how})
+    team, probes = Team(grow=("writer",)), {**PROBES, "reader": barred}
+    if waits:
+        with pytest.raises(StepError, match="reader: made no progress"):
+            waiting.warm_up(crew(team), probes, team.look, NEVER)
+    else:
+        waiting.warm_up(crew(team), probes, team.look, NEVER)
+    assert team.started == ["writer", "reader"]

@@ -81,6 +81,8 @@ def test_a_torn_transaction_is_allowed_where_an_unclean_election_was(judge: Judg
     history.topic["config"] = {"unclean.leader.election.enable": True}
     assert finding(judge(history), "torn_transaction").severity is Severity.VIOLATION
     history.elect_uncleanly(19)
+    assert finding(judge(history), "torn_transaction").severity is Severity.VIOLATION, "in another partition"
+    history.each("partitions", lambda row: row | {"partition": 1})
     assert finding(judge(history), "torn_transaction").severity is Severity.ALLOWED
 
 

@@ -73,7 +73,8 @@ def drawing(wanted: Sequence[Panel], axis: Axis, behind: Behind, says: str) -> s
             out, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
         )
         titles = "".join(_title(figure, one) for one in noted)
-    return themed(_element(out.getvalue(), says)).replace("</svg>", f'<g class="notes">{titles}</g></svg>')
+    areas = f'<g class="notes" fill="none" pointer-events="all">{titles}</g>'
+    return themed(_element(out.getvalue(), says)).replace("</svg>", f"{areas}</svg>")
 
 
 def _title(figure: Figure, noted: Noted) -> str:

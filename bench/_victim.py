@@ -31,7 +31,7 @@ from chaosk.run.aiming import aim
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
-from chaosk.run.leases import Leases
+from chaosk.run.leases import Leases, Tell, nobody
 from chaosk.run.life import Life
 from chaosk.run.naming import Naming
 from chaosk.scenario import Entry
@@ -62,10 +62,10 @@ class MortalLeases(Leases):
         super().__init__(transport, spec["run"], "the campaign", longest)
         self.doom = doom
 
-    def arm(self, fault: Fault, entry: Entry) -> None:
+    def arm(self, fault: Fault, entry: Entry, tell: Tell = nobody) -> None:
         """Arm, or die."""
         self.doom.at("before_arm")
-        super().arm(fault, entry)
+        super().arm(fault, entry, tell)
         self.doom.at("armed")
 
     def disarm(self, fault: Fault) -> str | None:

@@ -32,7 +32,7 @@ RUN, WATCHER, AUDIT, HOSTS, COPIES = "run", "watcher", "audit", "hosts", "copies
 WRITTEN_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         RUN: ("faults", "phases", "clocks", "host_clocks", "decisions", "remakings"),
-        WATCHER: ("partitions", "offsets", "brokers", "zookeepers", "quorum", "clocks", "heartbeats"),
+        WATCHER: ("partitions", "offsets", "topic_settings", "brokers", "zookeepers", "quorum", "clocks", "heartbeats"),
         AUDIT: ("audit", "audit_ranges", "groups"),
         HOSTS: ("markers", "stretches", "dumps"),
         COPIES: ("copies",),

@@ -290,6 +290,8 @@ class Faults:
 
     def _close(self, life: Life) -> None:
         life.over = True
+        if life.vigil is not None:
+            life.vigil.end()
         self._judge(life)
         if life.undone:
             life.left = self._leases.disarm(life.fault)

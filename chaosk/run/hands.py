@@ -38,6 +38,10 @@ from chaosk.transport.ssh import Transport
 log = structlog.get_logger()
 
 
+_ANSWERS = (0, 1)
+"""How a question ends with a yes and a no; any other status is of one that could not be asked."""
+
+
 def _no_names(deed: Names) -> None:
     raise StepError(f"{deed.action}: probes have no names of their own here")
 
@@ -91,7 +95,8 @@ class Hands:
             result = self.transport.run(fact.query)
         except ChaoskError as error:
             return Answer(holds=False, seen=str(error), answered=False)
-        return Answer(holds=result.ok, seen=(result.stdout + result.stderr).strip() or f"status {result.exit_status}")
+        seen = (result.stdout + result.stderr).strip() or f"status {result.exit_status}"
+        return Answer(holds=result.ok, seen=seen, answered=result.exit_status in _ANSWERS)
 
     def _compare(self, wanted: Settings) -> Answer:
         found = self.live.settings(wanted.of)

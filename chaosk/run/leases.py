@@ -31,7 +31,7 @@ Tell = Callable[[Look], None]
 """Is told of each look."""
 
 
-def _nobody(_: Look) -> None:
+def nobody(_: Look) -> None:
     """Tells nobody."""
 
 
@@ -93,7 +93,7 @@ class Leases:
         self._kept: dict[str, list[_Kept]] = {}
         self._lock = threading.Lock()
 
-    def arm(self, fault: Fault, entry: Entry, tell: Tell = _nobody) -> None:
+    def arm(self, fault: Fault, entry: Entry, tell: Tell = nobody) -> None:
         """Arm a lease on each host that the fault's undo touches, all at the same time, and begin to renew them.
 
         ``tell`` is called, in other threads, with what hosts see of the fault from then on, also before it is in place.

@@ -21,7 +21,7 @@ class Vigil(threading.Thread):
     """Asks each of some facts once a round, until it is ended."""
 
     def __init__(self, facts: tuple[Fact, ...], ask: Callable[[Fact], Answer], tell: Callable[[Look], None]) -> None:
-        """``ask`` asks a fact once and never raises; ``tell`` is called, in this thread, with what came back."""
+        """``ask`` asks a fact once; ``tell`` is called, in this thread, with what came back."""
         super().__init__(name="vigil", daemon=True)
         self._facts = facts
         self._ask = ask
@@ -44,7 +44,11 @@ class Vigil(threading.Thread):
 def look(fact: Fact, ask: Callable[[Fact], Answer]) -> Look:
     """Ask a fact once, and say when."""
     began = now()
-    return as_look(fact, ask(fact), began)
+    try:
+        answer = ask(fact)
+    except Exception as error:  # noqa: BLE001 - what is asked may be closed by then, and nobody waits for this thread
+        answer = Answer(holds=False, seen=f"{type(error).__name__}: {error}", answered=False)
+    return as_look(fact, answer, began)
 
 
 def as_look(fact: Fact, answer: Answer, began: int, *, by_host: bool = False) -> Look:

@@ -118,8 +118,8 @@ iptables_lasts() {
     iptables_marks
 }
 
-# The rules and jumps of the cut without their counters, and then these, which only grow while they stand. Where nft
-# shows the same tables it knows more: the numbers that the kernel gave the rules, and will give no others.
+# The rules and jumps of the cut without their counters. Where nft shows the same tables, the numbers that the kernel gave
+# them, and will give no others; else the counters, which only grow while the rules stand, unless somebody sets them to 0.
 iptables_marks() {
     for family in 4 6; do
         [ $family = 4 ] || has_ipv6 || continue
@@ -127,13 +127,16 @@ iptables_marks() {
         lines=$(printf '%s\n' "$saved" | grep -F -e "$chain-" | grep -v '^:')
         rules_now=$(printf '%s\n' "$lines" | sed 's/^\[[0-9:]*\] //')
         echo "mark $chain/IPv$family $(printf '%s' "$rules_now" | cksum | tr ' ' -)"
-        printf '%s\n' "$lines" | sed -n 's/^\[\([0-9]*\):.*/\1/p' | tr '\n' ' ' | sed "s|^|count $chain/IPv$family |"
-        echo
         [ $family = 4 ] && kind=ip || kind=ip6
-        for side in I O; do
-            numbered=$(nft --handle --stateless list chain "$kind" filter "$chain-$side" 2>/dev/null) || continue
-            echo "mark $chain-$side/IPv$family $(printf '%s' "$numbered" | cksum | tr ' ' -)"
-        done
+        numbered=$(for side in I O; do
+            nft --handle --stateless list chain "$kind" filter "$chain-$side" 2>/dev/null
+        done)
+        if [ -n "$numbered" ]; then
+            echo "mark $chain/IPv$family/numbers $(printf '%s' "$numbered" | cksum | tr ' ' -)"
+        else
+            counted=$(printf '%s\n' "$lines" | sed -n 's/^\[\([0-9]*\):.*/\1/p' | tr '\n' ' ')
+            echo "count $chain/IPv$family $counted"
+        fi
     done
 }
 

@@ -41,7 +41,7 @@ leaving() {
 mark_of_start() {
     case $kind in
         systemd) it=$(systemctl show --property InvocationID --value -- "$place") ;;
-        script) it=$(stat -c '%i.%y' -- "$place" 2>/dev/null | tr -d ' ') ;;
+        script) it=$(grep -q '[0-9]' "$place" 2>/dev/null && stat -c '%i.%y' -- "$place" | tr -d ' ') ;;
     esac
     [ -z "$it" ] || echo "mark start $it"
 }

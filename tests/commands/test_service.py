@@ -340,7 +340,7 @@ def test_systemd_that_does_not_answer_proves_nothing(unit: tuple[ServerProcess, 
     """A failing systemctl is neither `runs` nor `gone`."""
     process, env, _ = unit
     for query in (service.is_running(process), service.is_gone(process)):
-        assert run(query, **{**env, "STATUS": "1"}).returncode == 1
+        assert run(query, **{**env, "STATUS": "1"}).returncode == 2  # who looks while a fault lasts has no answer
 
 
 def test_systemd_starts_and_stops(unit: tuple[ServerProcess, dict[str, str], Path]) -> None:
@@ -414,11 +414,3 @@ def test_a_unit_that_starts_it_again_is_told(tmp_path: Path) -> None:
     assert ", in kafka.service, which has Restart=on-failure and RestartSec=5s, and was started again 2 times" in said
     (tmp_path / "pid").write_text("0\n")
     assert marks(service.is_gone(unit), "start", PATH=path) == ["mark start 0badcafe"]
-
-
-def test_a_systemd_that_does_not_answer_is_neither_yes_nor_no(tmp_path: Path) -> None:
-    """A look that could not be asked is no hole."""
-    (tmp_path / "systemctl").write_text("exit 1\n")
-    (tmp_path / "systemctl").chmod(0o755)
-    unit = ServerProcess(host="node1", service=SystemdService(systemd="kafka.service"))
-    assert run(service.is_gone(unit), PATH=f"{tmp_path}:{os.environ['PATH']}").returncode == 2

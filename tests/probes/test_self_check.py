@@ -15,11 +15,12 @@ import pytest
 from selfcheck import disagreements, tallies_of
 
 from chaosk.cluster.live import ProbeState
+from chaosk.events.streams import writer_of
 from chaosk.probes._contract import Probe
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
-from chaosk.worker.process import ProbeProcess, source
+from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import WorkerSpec
 
 Start = Callable[..., ProbeProcess]
@@ -35,7 +36,7 @@ def start(tmp_path: Path, mock_cluster: str) -> Iterator[Start]:
         kind = type(probe).__module__.rpartition(".")[2]
         fields = probe.model_dump(mode="json", by_alias=True)
         client: dict[str, Any] = {"bootstrap.servers": mock_cluster, "log_level": 3}
-        live = str(tmp_path / "live" / source(name, incarnation))
+        live = str(tmp_path / "live" / writer_of(name, incarnation))
         spec = WorkerSpec(
             run_id="run-1", probe=name, incarnation=incarnation, kind=kind, fields=fields, client=client, live=live
         )

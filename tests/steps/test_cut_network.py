@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -190,7 +192,8 @@ def test_each_entry_has_chains_of_its_own(inventory: Inventory) -> None:
 def test_a_cut_is_data(inventory: Inventory) -> None:
     """All of it can be written down and read back the same."""
     cut, here = step(CUT % ""), site(inventory, a=BROKERS[:1], b=[EVERYONE])
-    parts = {name: tuple(getattr(cut, name)(here)) for name in ("before", "inject", "verify", "undo", "healed")}
+    names = ("before", "inject", "verify", "undo", "healed")
+    parts: dict[str, Any] = {name: tuple(getattr(cut, name)(here)) for name in names}
     fault = Fault(name="entry", step="cut_network", targets=here.nodes("a", "b"), **parts)
     assert Fault.model_validate_json(fault.model_dump_json()) == fault
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fake_live import kraft_inventory
 
@@ -127,7 +129,8 @@ def test_a_target_of_another_kind_is_refused(inventory: Inventory, kind: str, ro
 def test_a_fault_is_data(inventory: Inventory, kind: str, role: str) -> None:
     """All of it can be written down and read back the same, so whoever heals needs no step."""
     it, here = step(f"{kind}: {{target: it}}"), one(inventory, role)
-    parts = {name: tuple(getattr(it, name)(here)) for name in ("before", "inject", "verify", "undo", "healed")}
+    names = ("before", "inject", "verify", "undo", "healed")
+    parts: dict[str, Any] = {name: tuple(getattr(it, name)(here)) for name in names}
     fault = Fault(name="entry", step=kind, targets=here.nodes("it"), **parts)
     assert Fault.model_validate_json(fault.model_dump_json()) == fault
 

@@ -22,6 +22,7 @@ from chaosk import lab
 from chaosk.cluster.live import ProbeState
 from chaosk.document import load_inventory
 from chaosk.eventlog import read_live
+from chaosk.events.streams import writer_of
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.payload import decode
@@ -29,7 +30,7 @@ from chaosk.probes._contract import Probe
 from chaosk.scenario import Topic
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh
-from chaosk.worker.process import ProbeProcess, source
+from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import spec_of
 
 LAB = "t4"
@@ -117,14 +118,14 @@ class Cluster:
 
     def start(self, probe: Probe, name: str, incarnation: int = 0, **partitions: int) -> ProbeProcess:
         """Start a probe's process; ``partitions``: by topic how many, for a probe that has to know."""
-        folder = self.folder / source(name, incarnation)
+        folder = self.folder / writer_of(name, incarnation)
         topics = {topic: Topic(partitions=number) for topic, number in partitions.items()}
         self.started.append(ProbeProcess(spec_of(probe, self.inventory, (RUN, name, incarnation), folder, topics)))
         return self.started[-1]
 
     def rows(self, table: str, name: str, incarnation: int = 0) -> list[dict[str, Any]]:
         """The rows of a table that a probe wrote."""
-        path = self.folder / source(name, incarnation) / f"{table}.arrows"
+        path = self.folder / writer_of(name, incarnation) / f"{table}.arrows"
         return list(read_live(path).table.to_pylist()) if path.exists() else []
 
     def until_read(self, *readers: tuple[str, int], within: float = 60) -> None:

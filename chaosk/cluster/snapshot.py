@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import Live
-from chaosk.cluster.views import PartitionView, current, partitions
+from chaosk.cluster.views import PartitionView, View, current, partitions
 from chaosk.model import Model
 
 Partitions = Annotated[tuple[PartitionView, ...], Field(strict=False)]
@@ -25,6 +25,19 @@ class Log(Model):
     begins: int
     ends: int
     """The high watermark."""
+
+
+class Said(Model):
+    """What one broker says of a partition."""
+
+    broker: int
+    """The broker that says so."""
+    topic: str
+    partition: int
+    leader: int
+    """-1 for none."""
+    leader_epoch: int
+    isr: Ids
 
 
 class Snapshot(Model):
@@ -46,6 +59,8 @@ class Snapshot(Model):
     """In KRaft, by node id the role of each controller in the quorum; None where it took no part."""
     partitions: Partitions
     """Of the topics asked about: leader, leader epoch, replicas and ISR; by topic and number."""
+    said: Annotated[tuple[Said, ...], Field(strict=False)] = ()
+    """Who says otherwise of a partition than ``partitions`` does: another leader, or another leader epoch."""
     logs: Annotated[tuple[Log, ...], Field(strict=False)] = ()
     """Of those whose leaders told, where that was asked."""
     coordinators: dict[str, int | None] = Field(default_factory=dict)
@@ -72,4 +87,17 @@ def take(brokers: Brokers, live: Live, topics: Iterable[str]) -> Snapshot:
         zookeepers=live.zookeeper_modes(),
         controllers=roles,
         partitions=partitions(views),
+        said=tuple(_otherwise(views)),
     )
+
+
+def _otherwise(views: Sequence[View]) -> Iterator[Said]:
+    """What brokers say of a partition's leader that is not what is believed; by topic, partition and broker."""
+    believed = {(one.topic, one.partition): (one.leader, one.leader_epoch) for one in partitions(views)}
+    said = [(one.topic, one.partition, view.asked, one) for view in views for one in view.partitions]
+    for topic, partition, broker, one in sorted(said, key=lambda each: each[:3]):
+        if believed.get((topic, partition), (one.leader, one.leader_epoch)) != (one.leader, one.leader_epoch):
+            yield Said(
+                broker=broker, topic=topic, partition=partition, leader=one.leader, leader_epoch=one.leader_epoch,
+                isr=one.isr,
+            )  # fmt: skip

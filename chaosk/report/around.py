@@ -41,6 +41,7 @@ def surroundings(source: Source, axis: Axis) -> Surroundings:
         rebalances=tolerate(lambda: _rebalances(source)) or (),
         members=tolerate(lambda: _members(source)) or {},
         memberships=tolerate(lambda: _memberships(source, axis)) or Members(),
+        claims=tolerate(lambda: changes.claims(frames(run, "partitions", *_PARTITIONS))) or (),
     )
 
 

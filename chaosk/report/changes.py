@@ -21,6 +21,8 @@ from chaosk.report.tables import Frame
 
 Place = tuple[str, int]
 """Topic and partition."""
+HELD = 1_000_000_000
+"""Nanoseconds that a broker's word of itself stands without another answer of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,57 @@ class StateChange:
     at: int
     who: int
     state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """From ``began`` to ``ended`` a broker said of itself that it leads a partition, at one leader epoch."""
+
+    broker: int
+    place: Place
+    epoch: int
+    began: int
+    ended: int
+
+
+def claims(batches: Iterable[Frame]) -> tuple[Claim, ...]:
+    """Who held itself to be a leader, and when, by time, from all columns of ``partitions``.
+
+    A broker that does not say so for longer than ``HELD`` claims nothing meanwhile.
+    """
+    found: dict[tuple[int, Place, int], list[tuple[int, int]]] = {}
+    for frame in batches:
+        for claim in _claimed(frame):
+            found.setdefault((claim.broker, claim.place, claim.epoch), []).append((claim.began, claim.ended))
+    whole = (Claim(*who, *span) for who, spans in found.items() for span in _joined(spans))
+    return tuple(sorted(whole, key=lambda claim: (claim.began, claim.place, claim.broker)))
+
+
+def _claimed(frame: Frame) -> Iterator[Claim]:
+    """The stretches of one batch."""
+    own = frame.where((frame.ints("asked") == frame.ints("leader")) & (frame.ints("leader_epoch") >= 0))
+    topics, topic = own.names("topic")
+    who = np.stack([own.ints("asked"), topic, own.ints("partition"), own.ints("leader_epoch")])
+    at = own.ints("at")
+    order = np.lexsort((at, *who[::-1]))
+    who, at = who[:, order], at[order]
+    new = np.append(True, (np.diff(who) != 0).any(axis=0) | (np.diff(at) > HELD))[: at.size]
+    firsts = np.flatnonzero(new)
+    lasts = np.append(firsts[1:], at.size) - 1
+    for first, last in zip(firsts.tolist(), lasts[: firsts.size].tolist(), strict=True):
+        broker, name, partition, epoch = who[:, first].tolist()
+        yield Claim(broker, (topics[name], partition), epoch, int(at[first]), int(at[last]))
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans by time, those that follow each other within ``HELD`` as one."""
+    joined: list[tuple[int, int]] = []
+    for span in sorted(spans):
+        if joined and span[0] - joined[-1][1] <= HELD:
+            joined[-1] = joined[-1][0], max(joined[-1][1], span[1])
+        else:
+            joined.append(span)
+    return joined
 
 
 def partition_changes(batches: Iterable[Frame]) -> tuple[PartitionChange, ...]:

@@ -15,7 +15,7 @@ from chaosk.report.svg import Panel, drawing
 from chaosk.report.traffic import Traffic
 from chaosk.verdict import Fault
 
-_REPLICAS = "Replicas of partitions{}, by broker: thick leads, thin is in sync, dotted is out of the ISR"
+_REPLICAS = "Replicas of partitions{}: thick leads (red, half as thick: in its own eyes only), thin in sync, dotted out"
 _SERVERS = "Brokers and ZooKeeper: thick is the controller or leads, thin serves, dotted does not answer"
 
 

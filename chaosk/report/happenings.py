@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chaosk.report.axis import Axis
-from chaosk.report.changes import PartitionChange, Place, StateChange
+from chaosk.report.changes import Claim, PartitionChange, Place, StateChange
 from chaosk.report.members import Members
 from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall, named
@@ -66,6 +66,8 @@ class Surroundings:
     """By group its probes."""
     memberships: Members = field(default_factory=Members)
     """What the members of groups held, and when they could not work."""
+    claims: tuple[Claim, ...] = ()
+    """Who held itself to be the leader of a partition."""
 
     def clients(self, who: str) -> frozenset[str]:
         """The probes that an outage of a group, or of a probe, is one of."""

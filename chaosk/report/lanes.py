@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from chaosk.report.axis import Axis
-from chaosk.report.changes import PartitionChange, Place, StateChange
+from chaosk.report.changes import HELD, Claim, PartitionChange, Place, StateChange
 
 MOST_PARTITIONS = 12
 """Partitions drawn at most: those to which most happened."""
 
 
 class Level(IntEnum):
-    """What a node was; drawn as a thick bar, a thin bar and a dotted line."""
+    """What a node was; drawn as a thick bar, a thin bar, a dotted line, and a thick bar of another colour."""
 
     OUT = 0
     FOLLOWS = 1
     LEADS = 2
+    CLAIMS = 3
+    """It leads in its own eyes, while another one was elected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,18 @@ class Lane:
     tracks: tuple[Track, ...]
 
 
-def partition_lanes(changes: Sequence[PartitionChange], axis: Axis) -> tuple[Lane, ...]:
-    """A lane for each partition to which most happened, in order of topic and partition."""
+def partition_lanes(changes: Sequence[PartitionChange], axis: Axis, claims: Sequence[Claim] = ()) -> tuple[Lane, ...]:
+    """A lane for each partition to which most happened, in order of topic and partition.
+
+    Who is said to lead, by those who know the newest epoch; and, by their own word, those that do not know it.
+    """
     by_place: dict[Place, list[PartitionChange]] = {}
     for change in changes:
         by_place.setdefault(change.place, []).append(change)
-    return tuple(_partition_lane(place, by_place[place], axis) for place in sorted(most_changed(changes)))
+    return tuple(
+        _partition_lane(place, by_place[place], axis, [claim for claim in claims if claim.place == place])
+        for place in sorted(most_changed(changes))
+    )
 
 
 def most_changed(changes: Iterable[PartitionChange], most: int = MOST_PARTITIONS) -> tuple[Place, ...]:
@@ -61,13 +69,42 @@ def most_changed(changes: Iterable[PartitionChange], most: int = MOST_PARTITIONS
     return tuple(sorted(counts, key=lambda place: (-counts[place], place))[:most])
 
 
-def _partition_lane(place: Place, changes: Sequence[PartitionChange], axis: Axis) -> Lane:
+def _partition_lane(place: Place, changes: Sequence[PartitionChange], axis: Axis, claims: Sequence[Claim] = ()) -> Lane:
+    deposed = list(_deposed(changes, claims))
     brokers = sorted({broker for change in changes for broker in (*change.replicas, *change.isr, change.leader)} - {-1})
     tracks = (
-        Track(str(broker), _spans([(change.at, _role(broker, change)) for change in changes], axis))
+        Track(
+            str(broker),
+            _spans(
+                _claiming(
+                    [(change.at, _role(broker, change)) for change in changes],
+                    [(began, ended) for who, began, ended in deposed if who == broker],
+                ),
+                axis,
+            ),
+        )
         for broker in brokers
     )
     return Lane(f"{place[0]} {place[1]}", tuple(tracks))
+
+
+def _deposed(changes: Sequence[PartitionChange], claims: Sequence[Claim]) -> Iterator[tuple[int, int, int]]:
+    """Broker, begin and end of each time in which it went on leading after a later leader epoch was named."""
+    for claim in claims:
+        later = [change.at for change in changes if change.epoch > claim.epoch]
+        began = max(claim.began, min(later, default=claim.ended))
+        if claim.ended - began >= HELD:  # news of an election travel
+            yield claim.broker, began, claim.ended
+
+
+def _claiming(levels: Sequence[tuple[int, Level]], times: Sequence[tuple[int, int]]) -> list[tuple[int, Level]]:
+    """Levels from moments on, with another one in some stretches of time that follow each other."""
+    for began, ended in times:
+        before = [one for one in levels if one[0] <= began]
+        held = [one for one in levels if one[0] <= ended][-1:]
+        after = [one for one in levels if one[0] > ended]
+        levels = [*before, (began, Level.CLAIMS), *((ended, level) for _, level in held), *after]
+    return list(levels)
 
 
 def _role(broker: int, change: PartitionChange) -> Level:

@@ -11,6 +11,8 @@ from chaosk.verdict import Measure, Objective, Verdict
 
 TILES = ("unavailability", "recovery", "latency_p99", "end_to_end_p99", "acknowledged_records", "lost_records")
 """What is told in large type, in this order, as far as it was measured."""
+_OF_READERS = ("deliveries", "end_to_end_p99")
+"""Metrics that consumers have and nobody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,18 @@ class ObjectiveRow:
 
 
 def tiles(verdict: Verdict) -> tuple[Tile, ...]:
-    """The figures that an operator asks for first, each the worst of its subjects over the run."""
-    found = ((name, overall(name, verdict.measures)) for name in TILES)
+    """The figures that an operator asks for first, each the worst of its subjects over the run.
+
+    Unavailability is told twice: that of those who write, and that of those who read.
+    """
+    readers = {m.subject for m in verdict.measures if m.metric in _OF_READERS and m.subject}
+    out = [m for m in verdict.measures if m.metric == TILES[0] and m.subject in readers]
+    others = [m for m in verdict.measures if m not in out]
+    found = [(metric_name(name), name, overall(name, others)) for name in TILES]
+    found.insert(1, (f"consume {metric_name(TILES[0])}", TILES[0], overall(TILES[0], out)))
     return tuple(
-        Tile(metric_name(name), figure(m.value, m.unit, censored=m.censored), m.subject, says(name))
-        for name, m in found
+        Tile(name, figure(m.value, m.unit, censored=m.censored), m.subject, says(metric))
+        for name, metric, m in found
         if m is not None
     )
 

@@ -24,11 +24,13 @@ from chaosk.verdict import Fault
 
 SMALL = 7.5
 _LABEL = 34
-_THICKNESS = {Level.LEADS: 0.72, Level.FOLLOWS: 0.24}
+_THICKNESS = {Level.LEADS: 0.72, Level.FOLLOWS: 0.24, Level.CLAIMS: 0.46}
 _HATCHES = {"lost": "", "unseen": "////", "duplicated": "||||", "reordered": "----"}
-_LEVELS = {Level.LEADS: "leads", Level.FOLLOWS: "follows", Level.OUT: "out"}
+_LEVELS = {
+    Level.LEADS: "leads", Level.FOLLOWS: "follows", Level.OUT: "out", Level.CLAIMS: "leads by its own word alone",
+}  # fmt: skip
 NOTHING: Mapping[str, Longs] = MappingProxyType({})
-_TONES = {Level.LEADS: Tone.LEADS, Level.FOLLOWS: Tone.FOLLOWS}
+_TONES = {Level.LEADS: Tone.LEADS, Level.FOLLOWS: Tone.FOLLOWS, Level.CLAIMS: Tone.FAIL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +277,7 @@ def errors(axes: Axes, rows: Sequence[ErrorRow], axis: Axis) -> list[Note]:
 
 
 def lane(axes: Axes, drawn: Lane) -> list[Note]:
-    """A track for each node: thick where it led, thin where it followed, dotted where it was out."""
+    """A track for each node: thick where it led (red: by its own word alone), thin where it followed, dotted if out."""
     axes.set_ylim(len(drawn.tracks) - 0.4, -0.6)
     for row, track in enumerate(drawn.tracks):
         write(axes, 1.006, row, track.label, transform=axes.get_yaxis_transform(), color=Tone.MUTED)

@@ -66,6 +66,7 @@ def state_table(states: Mapping[str, Mapping[str, Any]]) -> States:
     partitions = _partition_rows([_partitions(view) for view in views])
     shown = _most_telling(partitions)
     facts = [
+        *_otherwise_rows(views),
         _fact_row("controller", [_controller(view) for view in views]),
         _fact_row("brokers in the cluster", [_listed(view.get("brokers")) for view in views]),
         _fact_row("brokers that answer", [_listed(view.get("answering")) for view in views]),
@@ -81,6 +82,25 @@ def _most_telling(rows: Sequence[StateRow]) -> tuple[StateRow, ...]:
     changed = [row for row in rows if row.changed]
     kept = {row.name for row in [*changed, *(row for row in rows if not row.changed)][:MOST_ROWS]}
     return tuple(row for row in rows if row.name in kept)
+
+
+def _otherwise_rows(views: Sequence[Mapping[str, Any]]) -> list[StateRow]:
+    """Of each partition, who names another leader than the rest does, like ``broker 0 says: leader 0 (epoch 3)``."""
+    told: list[dict[str, str]] = []
+    for view in views:
+        said = [one for one in _items(view.get("said")) if isinstance(one, Mapping)]
+        texts: dict[str, list[str]] = {}
+        for one in said:
+            texts.setdefault(f"{one.get('topic')} {one.get('partition')}, said otherwise", []).append(_said(one))
+        told.append({name: "; ".join(each) for name, each in texts.items()})
+    names = sorted({name for texts in told for name in texts})[:MOST_ROWS]
+    return [_fact_row(name, [texts.get(name, "") for texts in told]) for name in names]
+
+
+def _said(one: Mapping[str, Any]) -> str:
+    leader = "no leader" if one.get("leader") in (None, -1) else f"leader {one.get('leader')}"
+    isr = " ".join(str(broker) for broker in _items(one.get("isr")))
+    return f"broker {one.get('broker')} says: {leader} (epoch {one.get('leader_epoch')}), ISR {isr or 'empty'}"
 
 
 def _partitions(view: Mapping[str, Any]) -> dict[tuple[str, int], tuple[Replica, ...]]:

@@ -41,7 +41,7 @@ def see(source: Source) -> Seen:
     flows = (*_produced(source, axis), *_consumed(source, axis, due))[:MOST_PROBES]
     found = proofs(source, axis, due)
     around = surroundings(source, axis)
-    drawn = lanes.partition_lanes(around.partitions, axis)
+    drawn = lanes.partition_lanes(around.partitions, axis, around.claims)
     timeline = Timeline(
         axis=axis,
         faults=tuple(fault for fault in source.verdict.faults if fault.step not in QUIET),

@@ -11,10 +11,10 @@ from chaosk.steps._contract import Deed, Fact, Look, Site, Step
 class Observe(Step):
     """Write down how the cluster is now, for the report: a column more beside before, during and after.
 
-    Of each of the scenario's topics leaders, replicas and ISR, where logs begin, how far they can be read, and what is
-    set on it; the coordinator of each of the probes' groups and of each ``transactional.id``; the controller, the
-    brokers, and who else keeps the metadata. It changes nothing. What the cluster does not tell is left out: that is
-    how it is, too.
+    Of each of the scenario's topics leaders, replicas and ISR, and which broker names another leader than the rest do;
+    where logs begin, how far they can be read, and what is set on it; the coordinator of each of the probes' groups and
+    of each ``transactional.id``; the controller, the brokers, and who else keeps the metadata. It changes nothing. What
+    the cluster does not tell is left out: that is how it is, too.
     """
 
     lasting: ClassVar[bool] = False

@@ -15,6 +15,7 @@ from chaosk.report.axis import Axis
 from chaosk.report.changes import (
     _digest,
     answering,
+    claims,
     controllers,
     modes,
     partition_changes,
@@ -48,6 +49,29 @@ def test_the_first_to_know_counts(frame: Make) -> None:
     rows += [sample(9.2, 3, 2, 5, [2]), sample(9.4, 2, 1, 4, [1, 2]), sample(9.6, 2, 2, 5, [2])]
     changes = partition_changes([frame("partitions", rows)])
     assert [(change.leader, change.at) for change in changes] == [(1, int(ns(0))), (2, int(ns(9.2)))]
+
+
+def test_who_holds_itself_to_be_the_leader_is_kept_apart(frame: Make) -> None:
+    """Two brokers that each say so of themselves, at different epochs, one of them in two batches; not who is named."""
+    first = [sample(at / 5, 1, 1, 4, [1, 2]) for at in range(10)] + [sample(0, 2, 1, 4, [1, 2])]
+    second = [sample(at / 5, 1, 1, 4, [1, 2]) for at in range(10, 20)]
+    second += [sample(at / 5, 2, 2, 5, [2]) for at in range(8, 30)] + [sample(1.8, 3, 2, 5, [2])]
+    found = claims([frame("partitions", first), frame("partitions", second)])
+    assert [(one.broker, one.epoch, one.began, one.ended) for one in found] == [
+        (1, 4, int(ns(0)), int(ns(3.8))),
+        (2, 5, int(ns(1.6)), int(ns(5.8))),
+    ]
+
+
+def test_who_says_nothing_for_a_while_claims_nothing_meanwhile(frame: Make) -> None:
+    """A broker that was frozen for ten seconds led in its own eyes before and after; and without samples nobody did."""
+    rows = [sample(at, 1, 1, 4, [1]) for at in (0, 0.5, 11, 11.5)]
+    found = claims([frame("partitions", rows)])
+    assert [(one.began, one.ended) for one in found] == [
+        (int(ns(0)), int(ns(0.5))),
+        (int(ns(11)), int(ns(11.5))),
+    ]
+    assert claims([frame("partitions", [])]) == ()
 
 
 def test_a_broker_that_is_cut_off_does_not_make_leadership_flap(frame: Make) -> None:

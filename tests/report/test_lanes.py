@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sample_run import ns
 
 from chaosk.report.axis import Axis
-from chaosk.report.changes import PartitionChange, StateChange
+from chaosk.report.changes import Claim, PartitionChange, StateChange
 from chaosk.report.lanes import (
     MOST_PARTITIONS,
     Level,
@@ -36,6 +36,29 @@ def test_a_partition_has_a_track_for_each_replica(axis: Axis) -> None:
         "2": [(0, 9, Level.FOLLOWS), (9, 61, Level.LEADS)],
         "3": [(0, 61, Level.FOLLOWS)],
     }
+
+
+def test_two_leaders_at_once_are_shown_as_two(axis: Axis) -> None:
+    """Broker 1, deposed at 9 s, says of itself that it leads until 30 s, and hears then that it follows."""
+    second = PartitionChange(int(ns(9)), "orders", 0, 2, 5, frozenset({2, 3}), (1, 2, 3))
+    third = PartitionChange(int(ns(30)), "orders", 0, 2, 5, frozenset({1, 2, 3}), (1, 2, 3))
+    claims = [
+        Claim(1, ("orders", 0), 4, int(ns(0)), int(ns(30))),
+        Claim(2, ("orders", 0), 5, int(ns(9)), int(ns(60))),
+        Claim(1, ("other", 0), 4, int(ns(0)), int(ns(60))),
+    ]
+    (lane,) = partition_lanes([change(0, 1, {1, 2, 3}), second, third], axis, claims)
+    tracks = {track.label: [(span.begin, span.end, span.level) for span in track.spans] for track in lane.tracks}
+    assert tracks["1"] == [(0, 9, Level.LEADS), (9, 30, Level.CLAIMS), (30, 61, Level.FOLLOWS)]
+    assert tracks["2"] == [(0, 9, Level.FOLLOWS), (9, 61, Level.LEADS)]
+
+
+def test_a_leader_that_hears_of_it_within_a_second_is_no_second_one(axis: Axis) -> None:
+    """News of an election travel; and who was never deposed is the leader."""
+    second = PartitionChange(int(ns(9)), "orders", 0, 2, 5, frozenset({2, 3}), (1, 2, 3))
+    claims = [Claim(1, ("orders", 0), 4, 0, int(ns(9.9))), Claim(2, ("orders", 0), 5, int(ns(9)), int(ns(60)))]
+    (lane,) = partition_lanes([change(0, 1, {1, 2, 3}), second], axis, claims)
+    assert Level.CLAIMS not in {span.level for track in lane.tracks for span in track.spans}
 
 
 def test_a_partition_without_leader_shows_none(axis: Axis) -> None:

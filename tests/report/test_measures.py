@@ -57,6 +57,21 @@ def test_tiles_show_the_worst_subject() -> None:
     assert (shown["unavailability"].value, shown["unavailability"].subject) == ("11.0 s", "writer")
 
 
+def test_unavailability_of_readers_stands_beside_that_of_writers() -> None:
+    """The head does not say 12 s where those who read got nothing for 45 s: either's worst has a tile of its own."""
+    found = (
+        measure("unavailability", "writer", 12.5),
+        measure("unavailability", "reader", 45.2),
+        measure("unavailability", "idler", 1),
+        measure("deliveries", "reader", 7),
+        measure("deliveries", "idler", 7),
+    )
+    assert [(tile.name, tile.value, tile.subject) for tile in tiles(verdict(measures=found))] == [
+        ("unavailability", "12.5 s", "writer"),
+        ("consume unavailability", "45.2 s", "reader"),
+    ]
+
+
 def test_tiles_add_what_is_a_total() -> None:
     """Acknowledged records of two probes are one number, nobody's alone."""
     found = (measure("acknowledged_records", "a", 10), measure("acknowledged_records", "b", 5))

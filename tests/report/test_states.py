@@ -32,6 +32,26 @@ def test_a_partition_shows_leader_isr_and_who_is_out() -> None:
     assert after.replicas == before.replicas
 
 
+def test_who_says_otherwise_is_told() -> None:
+    """A broker that was cut off holds itself to be the leader still: that it says so is told beside what the rest say.
+
+    ``said`` as ``chaosk.cluster.snapshot`` writes it; a state without it has an empty cell, one that is odd as well.
+    """
+    said = {"broker": 1, "topic": "orders", "partition": 0, "leader": 1, "leader_epoch": 4, "isr": [1, 2, 3]}
+    other = said | {"broker": 3, "leader": -1, "isr": []}
+    during = {**snapshot(30, Shape()), "said": [said, other, 7]}
+    found = state_table({"before": snapshot(-3, Shape()), "during": during, "after": {"said": 7}})
+    row = next(row for row in found.rows if row.name == "orders 0, said otherwise")
+    assert [(cell.text, cell.changed) for cell in row.cells] == [
+        ("", False),
+        (
+            "broker 1 says: leader 1 (epoch 4), ISR 1 2 3; broker 3 says: no leader (epoch 4), ISR empty",
+            True,
+        ),
+        ("", False),
+    ]
+
+
 def test_what_differs_from_before_is_marked() -> None:
     """During the fault, and what is still different after it: the controller did not come home."""
     rows = table()

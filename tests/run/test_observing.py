@@ -77,3 +77,24 @@ def test_what_is_told_is_written_down_and_the_rest_left_out() -> None:
     assert found.settings == {"orders": {"a": "1"}}
     assert found.logs == ()
     assert Snapshot.model_validate_json(found.model_dump_json()) == found
+
+
+class Split(Cluster):
+    """Broker 0 holds itself to be the leader; brokers 1 and 2 name broker 1, at a newer epoch."""
+
+    def views(self, topics: object = ()) -> tuple[View, ...]:
+        """What each of them says."""
+        return tuple(
+            View(broker, 1, (1, 2), racks=False, topic_ids={},
+                 partitions=(PartitionView(topic="orders", partition=0, leader=leader, leader_epoch=epoch,
+                                           replicas=(0, 1, 2), isr=isr),))
+            for broker, leader, epoch, isr in ((0, 0, 3, (0, 1, 2)), (1, 1, 4, (1, 2)), (2, 1, 4, (1, 2)))
+        )  # fmt: skip
+
+
+def test_who_says_otherwise_is_written_down() -> None:
+    """Two leaders at once are not merged to one: what is believed, and who says what else."""
+    found = look(Mute(states=(state(0, 1, (1, 2)),)), Split())
+    assert [(one.leader, one.leader_epoch) for one in found.partitions] == [(1, 4)]
+    assert [(one.broker, one.leader, one.leader_epoch, one.isr) for one in found.said] == [(0, 0, 3, (0, 1, 2))]
+    assert look(Mute(states=(state(0, 0, (0, 1)),)), Cluster()).said == ()

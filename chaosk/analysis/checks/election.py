@@ -4,68 +4,103 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
+from chaosk.analysis.described import SILENCE
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.serving import last_signs, named, terms
+from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.verdict import Measure
+
+_NONE = -1
 
 
 class Election(Check):
-    """From the last time the old leader was seen to lead until any broker first named the new one.
+    """From the last sign that the old leader served a partition until the first sign that another one did.
 
-    D6, from the watcher's samples, so right to one sampling interval on either side. A new leader epoch with a leader
-    ends it, also when it is the old one again. The old leader was seen to lead when it answered as the leader, or,
-    where it was never asked, when it was last named.
+    D6. *Signs* that a leader served: it answered the watcher's question for offsets as a leader does; and of records
+    that the log has under its leader epoch, that one was acknowledged or delivered (of the new leader), or handed to
+    the client that wrote it (of the old one: it was written later than that). What brokers say of the leader decides
+    nothing: they may name none for a while, a dead one, or at once a new one that does not answer yet. An epoch under
+    which nobody served is passed over: the time goes on until somebody does, also if it is the old leader again (a new
+    epoch of the same broker). While the old one serves until the new one does, as in a preferred election, or where it
+    was cut off from those that elect but not from its clients, next to no time passes; how long both led is in
+    ``two_leaders``. Where nobody served any more until the end although a new epoch was named, it is censored.
 
-    Columns: topic, partition, from_leader, to_leader (-1: none), epoch (the new one), seconds.
+    The figure is never too short by more than a question takes to be answered, and too long by at most one sampling
+    interval at either end (0.15 s, more where brokers answer slowly), less where records are written. A leader that
+    comes back at its old epoch was not elected: that time is in the probes' ``unavailability``.
+
+    Columns: topic, partition, from_leader, to_leader (-1: none), epoch (the new one), seconds, censored.
     """
 
     rule = "D6"
     title = "changes of leadership"
     counted = ("change of leadership", "changes of leadership")
-    tables = ("partitions", "offsets")
+    tables = ("partitions", "offsets", "sends", "reads", "audit")
     order = ("ended", *PLACE, "epoch")
+
+    def glance(self, rows: Rows) -> bool:
+        """Whether any partition had more than one leader epoch."""
+        epochs, places = rows.column("partitions", "leader_epoch"), rows.places("partitions")
+        known = epochs != EMPTY
+        return len(np.unique(np.stack([places, epochs])[:, known], axis=1).T) > len(np.unique(places[known]))
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of new leader epochs; they are information, an objective decides whether they took too long."""
+        served = events.frame(terms)
         in_order = Window.partitionBy(*PLACE).orderBy("epoch")
-        epochs = (
-            events.table("partitions")
-            .filter(F.col("leader_epoch").isNotNull())
-            .groupBy(*PLACE, F.col("leader_epoch").alias("epoch"))
-            .agg(F.max_by("leader", "at").alias("leader"), F.min("at").alias("named"), F.max("at").alias("unnamed"))
-            .filter(F.col("leader") >= 0)
-            .withColumn("from_leader", F.lag("leader").over(in_order))
-            .withColumn("named_last", F.lag("unnamed").over(in_order))
-            .filter(F.col("from_leader").isNotNull())
-        )
-        leads = events.table("offsets").filter("leader").select(*PLACE, F.col("asked").alias("from_leader"), "at")
-        seen = (
-            leads.join(events.near(epochs), on=[*PLACE, "from_leader"], how="inner")
-            .filter(F.col("at") < F.col("named"))
-            .groupBy(*PLACE, "epoch")
-            .agg(F.max("at").alias("led"))
-        )
-        began = F.least("named", F.coalesce("led", "named_last"))
+        elected = (
+            served.withColumns({"from_leader": F.lag("leader").over(in_order), "old": F.lag("epoch").over(in_order)})
+            .filter(F.col("old").isNotNull())
+            .select(
+                *PLACE, "from_leader", F.col("leader").alias("to_leader"), F.col("epoch").alias("new"),
+                F.col("old").alias("epoch"), F.col("since").alias("until"), F.lit(False).alias("censored"),
+            )
+        )  # fmt: skip
+        changed = last_signs(events, elected.unionByName(_open(events, served)))
+        over = F.col("until") - F.col("last") >= F.when(F.col("censored"), F.lit(SILENCE)).otherwise(F.lit(0))
         return (
-            epochs.join(events.near(seen), on=[*PLACE, "epoch"], how="left")
+            changed.filter(over)
+            .drop("epoch")
             .withColumns(meaning(otherwise=INFORMATION))
-            .withColumns({"began": began, "ended": F.col("named"), "to_leader": F.col("leader")})
+            .withColumns({"began": F.col("last"), "ended": F.col("until"), "epoch": F.col("new")})
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
-            .select(*MEANING, *PLACE, "from_leader", "to_leader", "epoch", "seconds")
+            .select(*MEANING, *PLACE, "from_leader", "to_leader", "epoch", "seconds", "censored")
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``election``: the longest of each topic, by the window in which the new leader came; None without any."""
-        rows = found.rows("topic", "ended", "seconds")
+        """``election``: the longest of each topic, in every window that it overlaps; None without any."""
+        rows = found.rows("topic", "began", "ended", "seconds", "censored")
         for topic in sorted(events.case.topics):
             mine = [row for row in rows if row["topic"] == topic]
             for window in events.case.windows:
-                whole = window.name == "run"
-                inside = [row["seconds"] for row in mine if whole or window.began <= row["ended"] <= window.ended]
-                yield measured("election", topic, window.name, max(inside, default=None))
+                inside = [row for row in mine if row["began"] <= window.ended and window.began <= row["ended"]]
+                longest = max((row["seconds"] for row in inside), default=None)
+                open_end = any(row["censored"] for row in inside)
+                yield measured("election", topic, window.name, longest, censored=open_end)
+
+
+def _open(events: Events, served: DataFrame) -> DataFrame:
+    """Partitions of which a later epoch was named than any that served, and which somebody described to the end."""
+    ended = events.case.run.ended
+    latest = named(events).groupBy(*PLACE).agg(F.max("epoch").alias("new"))
+    watched = (
+        events.table("partitions").groupBy(*PLACE).agg(F.max("at").alias("at")).filter(F.col("at") >= ended - SILENCE)
+    )
+    last = served.groupBy(*PLACE).agg(F.max("epoch").alias("epoch"), F.max_by("leader", "epoch").alias("from_leader"))
+    return (
+        last.join(events.near(latest), on=list(PLACE), how="inner")
+        .filter(F.col("new") > F.col("epoch"))
+        .join(events.near(watched), on=list(PLACE), how="left_semi")
+        .select(
+            *PLACE, "from_leader", F.lit(_NONE).alias("to_leader"), "new", "epoch",
+            F.lit(ended).cast("long").alias("until"), F.lit(True).alias("censored"),
+        )
+    )  # fmt: skip

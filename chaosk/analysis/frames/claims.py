@@ -1,0 +1,31 @@
+"""Who held itself to be the leader of a partition, by its own word and nobody else's."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from chaosk.analysis.events import Events
+from chaosk.analysis.frames import PLACE
+from chaosk.analysis.said import HOLD
+
+_CLAIM = (*PLACE, "broker", "epoch")
+
+
+def claims(events: Events) -> DataFrame:
+    """One row per stretch in which a broker named itself as leader at one epoch: place, broker, epoch, began, ended.
+
+    From the first such answer to the last one, between which it never was silent for longer than ``HOLD``.
+    """
+    of_broker = Window.partitionBy(*_CLAIM).orderBy("at")
+    again = F.coalesce(F.col("at") - F.lag("at").over(of_broker) > HOLD, F.lit(True))
+    return (
+        events.table("partitions")
+        .filter((F.col("leader") == F.col("asked")) & F.col("leader_epoch").isNotNull())
+        .select(*PLACE, F.col("asked").alias("broker"), F.col("leader_epoch").alias("epoch"), "at")
+        .withColumn("again", again.cast("int"))
+        .withColumn("stretch", F.sum("again").over(of_broker.rowsBetween(Window.unboundedPreceding, 0)))
+        .groupBy(*_CLAIM, "stretch")
+        .agg(F.min("at").alias("began"), F.max("at").alias("ended"))
+        .select(*_CLAIM, "began", "ended")
+    )

@@ -146,7 +146,10 @@ def least(sends: list[Row]) -> float:
 
 
 def of_consumer(history: History, partition: int) -> Iterator[Stretch]:
-    """D2: from one delivery to the next, and from the last one on, while an acknowledged record waited."""
+    """D2: from one delivery to the next, and from the last one on, while an acknowledged record waited.
+
+    Until the first delivery it is since the reader was given the partition.
+    """
     acked = {
         (row["probe"], row["seq"]): row for row in history.rows["sends"]
         if row["outcome"] == "ok" and row["partition"] == partition
@@ -157,8 +160,10 @@ def of_consumer(history: History, partition: int) -> Iterator[Stretch]:
     for one, other in pairwise(reads):
         record = acked[other["producer"], other["seq"]]
         yield max(one["at"], record["completed"]), other["at"], False
+    given = next(row["at"] for row in history.rows["assignments"] if row["partition"] == partition)
     if reads:
-        last = reads[-1]
+        first, last = reads[0], reads[-1]
+        yield max(given, acked[first["producer"], first["seq"]]["completed"]), first["at"], False
         unread = [row["completed"] for row in acked.values() if row["offset"] > last["offset"]]
         if unread:
             yield max(last["at"], min(unread)), ns(DRAINED), True

@@ -20,9 +20,12 @@ class ConsumeUnavailability(Check):
     """From one delivery of a partition to the next, to a group or to a consumer without one, while records waited.
 
     D2. It counts from a second on, and begins when the first record that waited was acknowledged, if that was after
-    the last delivery. Before the first delivery of a partition there is none: how long a start takes is ``start_time``
-    and ``join_time``. A group's outage is one of each of its probes. Records that were never delivered although they
-    are in the log make it censored: it lasted at least until the consumers were told to end.
+    the last delivery. Waiting are records beyond all that the reader was given, also those that it never gets because
+    they are lost: a consumer that stays with a leader which was deposed gets nothing, whatever becomes of the records.
+    What is delivered again has not waited. Before the first delivery of a partition it begins with that the reader was
+    given the partition, and what was sent before that has waited only if the reader gets it at last. A group's outage
+    is one of each of its probes. Records that were never delivered although they are in the log make it censored: it
+    lasted at least until the consumers were told to end.
 
     Columns: reader (the group, or the probe without one), topic, partition, seconds, censored.
     """
@@ -30,7 +33,7 @@ class ConsumeUnavailability(Check):
     rule = "D2"
     title = "stretches without a delivery although records waited"
     counted = ("stretch without a delivery", "stretches without a delivery")
-    tables = ("reads", "sends", "audit")
+    tables = ("reads", "sends", "audit", "assignments")
     order = ("began", *PLACE, "reader")
 
     def violations(self, events: Events) -> DataFrame:

@@ -17,6 +17,8 @@ from chaosk.analysis.frames.values import given_to, values
 _READER = ("reader", *PLACE)
 _TIMES_BASELINE = 10
 _SHARE = 0.99
+_SETTLING = 1_000_000_000
+"""Nanoseconds after it was given a partition in which a reader may not have its position there yet."""
 
 
 def produce_outages(events: Events) -> DataFrame:
@@ -118,20 +120,12 @@ def consume_outages(events: Events) -> DataFrame:
     """Stretches in which a group (or a consumer without one) got nothing of a partition although there was something.
 
     Columns: reader, topic, partition, began, ended, censored. It begins when the first record that waited was
-    acknowledged, or with the last delivery if that was later.
+    acknowledged, or with the last delivery if that was later; before the first delivery with that it was given the
+    partition. Waited has the record that it got at last, if it got it for the first time; and any that was acknowledged
+    meanwhile, beyond all that it had been given: whether it ever got that, or it was lost.
     """
     whole = events.whole
-    rows = reads(whole)
-    due = sends(whole).filter("written").select(*VALUE, "completed")
-    closing = rows.select(*_READER, F.col("at").alias("closed"), *VALUE)
-    ended = events.near(gaps(whole.frame(polled), _READER, "at")).join(closing, on=[*_READER, "closed"], how="inner")
-    closed = (
-        events.near(ended)
-        .join(due, on=list(VALUE), how="inner")
-        .groupBy(*_READER, "opened", "closed")
-        .agg(F.min("completed").alias("due"))
-        .withColumn("censored", F.lit(False))
-    )
+    closed = _waited(whole, whole.frame(_stretches)).withColumn("censored", F.lit(False))
     return (
         closed.unionByName(_starving(events))
         .withColumn("began", F.greatest("opened", "due"))
@@ -140,18 +134,108 @@ def consume_outages(events: Events) -> DataFrame:
     )
 
 
+def _given(events: Events) -> DataFrame:
+    """When each reader was first given each partition: ``_READER``, opened."""
+    return (
+        events.table("assignments")
+        .filter(F.col("kind") == "assign")
+        .withColumn("reader", F.coalesce("group", "probe"))
+        .groupBy(*_READER)
+        .agg(F.min("at").alias("opened"))
+    )
+
+
+def _stretches(events: Events) -> DataFrame:
+    """Stretches of a second or more without a delivery that one ended: ``_READER``, opened, closed."""
+    return gaps(events.frame(polled), _READER, "at").unionByName(_starts(events))
+
+
+def _starts(events: Events) -> DataFrame:
+    """From when each reader was first given a partition to its first delivery there: ``_READER``, opened, closed."""
+    first = events.frame(polled).groupBy(*_READER).agg(F.min("at").alias("closed"))
+    return (
+        first.join(events.near(_given(events)), on=list(_READER), how="inner")
+        .filter(F.col("closed") - F.col("opened") >= SHORTEST)
+        .select(*_READER, "opened", "closed")
+    )
+
+
+def _waited(events: Events, stretches: DataFrame) -> DataFrame:
+    """Stretches (``_READER``, opened, closed) in which a record waited, and ``due``: when the first one was there.
+
+    What was sent before the reader had the partition, and its position there, may be none of its business: that counts
+    only if it got it.
+    """
+    spans, written = events.near(stretches), sends(events).filter("written")
+    keys = [*_READER, "opened", "closed"]
+    rows = reads(events).select(*_READER, "at", *VALUE)
+    ending = rows.withColumnRenamed("at", "closed").join(spans, on=[*_READER, "closed"], how="inner")
+    first = (
+        rows.join(events.near(ending.select("reader", *VALUE).distinct()), on=["reader", *VALUE], how="inner")
+        .groupBy("reader", *VALUE)
+        .agg(F.min("at").alias("closed"))
+    )
+    got = (
+        events.near(ending.join(events.near(first), on=["reader", "closed", *VALUE], how="inner"))
+        .join(written.select(*VALUE, "completed"), on=list(VALUE), how="inner")
+        .select(*keys, "completed")
+    )
+    return got.unionByName(_ahead(events, stretches)).groupBy(*keys).agg(F.min("completed").alias("due"))
+
+
+def _ahead(events: Events, stretches: DataFrame) -> DataFrame:
+    """What was acknowledged in a stretch, beyond all that its reader had been given: the stretch, and completed.
+
+    Stretches of one reader and partition do not overlap, so each acknowledgement is in the last one that began before.
+    """
+    by_time = Window.partitionBy(*_READER).orderBy("time").rangeBetween(Window.unboundedPreceding, 0)
+    delivered = events.frame(polled).select(*_READER, F.col("at").alias("time"), "high")
+    spans = stretches.select(*_READER, F.col("opened").alias("time"), F.struct("opened", "closed").alias("span"))
+    begun = (
+        delivered.unionByName(spans, allowMissingColumns=True)
+        .withColumn("reached", F.max("high").over(by_time))
+        .filter(F.col("span").isNotNull())
+        .select(*_READER, "time", F.struct("span.opened", "span.closed", "reached").alias("span"))
+    )
+    readers = events.near(stretches.select(*_READER).distinct())
+    written = sends(events).filter(F.col("written") & F.col("offset").isNotNull())
+    acknowledged = written.select(*PLACE, "offset", "invoked", "completed").join(readers, on=list(PLACE), how="inner")
+    here = (
+        begun.unionByName(acknowledged.withColumn("time", F.col("completed")), allowMissingColumns=True)
+        .withColumn("last", F.last("span", ignorenulls=True).over(by_time))
+        .filter(F.col("completed").isNotNull() & (F.col("completed") <= F.col("last.closed")))
+        .select(*_READER, "last.*", "offset", "invoked", "completed")
+    )
+    new = F.when(F.col("reached").isNull(), F.col("invoked") > F.col("opened") + _SETTLING).otherwise(
+        F.col("offset") > F.col("reached")
+    )
+    return here.filter(new).select(*_READER, "opened", "closed", "completed")
+
+
 def _starving(events: Events) -> DataFrame:
-    """Per reader and partition the stretch after its last delivery, if records are in the log that it never got."""
+    """Per reader and partition the stretch after its last delivery, if records are in the log that it never got.
+
+    Where it got none at all it is the time since it was given the partition, and only what was sent after that waits.
+    """
     reached = (
         events.frame(polled)
         .groupBy(*_READER)
-        .agg(F.max("high").alias("reached"), F.max("at").alias("opened"))
+        .agg(F.max("high").alias("reached"), F.max("at").alias("last"))
     )  # fmt: skip
+    held = (
+        _given(events)
+        .join(events.near(reached), on=list(_READER), how="full")
+        .withColumn("opened", F.coalesce("last", "opened"))
+        .select(*_READER, "opened", "reached")
+    )
     waiting = events.frame(values).filter(F.col("written") & F.col("audited"))
+    ahead = F.when(F.col("reached").isNull(), F.col("invoked") > F.col("opened") + _SETTLING).otherwise(
+        F.col("offset") > F.col("reached")
+    )
     last = max((span.ended for span in events.case.phases if span.name == "drain"), default=events.case.run.ended)
     return (
-        waiting.join(events.near(reached), on=list(PLACE), how="inner")
-        .filter((F.col("offset") > F.col("reached")) & ~given_to(events.case, F.col("reader")))
+        waiting.join(events.near(held), on=list(PLACE), how="inner")
+        .filter(ahead & ~given_to(events.case, F.col("reader")))
         .groupBy(*_READER, "opened")
         .agg(F.min("completed").alias("due"))
         .withColumns({"closed": F.lit(last), "censored": F.lit(True)})

@@ -60,6 +60,7 @@ KINDS = {
         "H/one-way-cut": "a cut in one direction",
         "H/listener-cut": "a cut of one listener",
         "H/group-cut": "a cut between any two groups",
+        "H/two-leaders": "a leader that was deposed and does not know it",
         "H/reset": "living connections reset",
         "H/bad-line": "packet loss, delay, a narrow line",
         "H/full-disk": "a full disk",

@@ -190,7 +190,7 @@ def drawn(seed: int) -> History:
         if any(began <= now < began + length and broker == who for began, length, who in blind):
             return None
         known = [turn for turn in turns if turn[1] + (0 if broker == turn[2] else late[broker]) <= now]
-        _, _, who, number = known[-1]
+        _, _, who, number = (known or turns[:1])[-1]
         return who, number
 
     def serves(broker: int, now: float) -> bool:
@@ -226,7 +226,8 @@ def signs(history: History) -> dict[int, dict[str, list[int]]]:
 
 def expected(history: History) -> list[Row]:
     """The changes of leadership, by the definition."""
-    shown, leaders = signs(history), {r["leader_epoch"]: r["leader"] for r in history.rows["partitions"]}
+    shown = signs(history)
+    leaders = {row["leader_epoch"]: row["leader"] for row in history.rows["partitions"] if row["leader"] >= 0}
     since = {
         epoch: min(each["answered"] + each["shown"]) for epoch, each in shown.items()
         if epoch in leaders and each["answered"] + each["shown"]

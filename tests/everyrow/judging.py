@@ -1,0 +1,187 @@
+"""Judging thousands of mutants: as every run is judged, but for what cannot change the verdict."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from everyrow.batch import ONCE, Batch, elsewhere
+from everyrow.mutants import DAMAGED, Flawless, Mutant
+from pyspark.sql import SparkSession
+
+from chaosk.analysis import analyze as analysis
+from chaosk.analysis.checks._contract import Check
+from chaosk.analysis.events import Events
+from chaosk.analysis.findings import checks
+from chaosk.analysis.guards import guards
+from chaosk.analysis.histograms import Histograms, histograms
+from chaosk.analysis.reading import read_case
+from chaosk.analysis.spark import tune
+from chaosk.analysis.tallied import recounted, tallied
+from chaosk.errors import ChaoskError
+from chaosk.rundir import RunDir
+from chaosk.verdict import Outcome, Severity, Verdict
+
+MEASURING = frozenset({
+    "availability", "calls", "connections", "consume_unavailability", "election", "end_to_end", "generations",
+    "health_checks", "joins", "latency", "leadership", "lifecycle", "outcomes", "produce_unavailability",
+    "realtime_lag", "rebalances", "recovery", "replica_difference", "replication", "throughput", "uncommitted",
+})  # fmt: skip
+"""Checks that find nothing wrong, and guard nothing: no scenario here has an objective that asks for their figures."""
+TOLD = ("sends", "reads", "polls", "tallies")
+"""Tables of which numpy says whether they are what the probes counted."""
+FIGURES = (
+    *TOLD,
+    "commits",
+    "fetched",
+    "health_checks",
+    "calls",
+    "incarnations",
+    "ends",
+    "phases",
+    "faults",
+    "outputs",
+    "failures",
+)
+"""Tables that the probes' figures come from, or the windows that these are of."""
+ALONE = (*ONCE, "ends", "incarnations", "tallies")
+"""Tables whose mutants are not judged side by side with others: what is changed there concerns all."""
+AT_ONCE = 60
+"""Mutants that are judged side by side."""
+REFUSED = "refused"
+"""A verdict that there is none: the analysis says that the run cannot be judged."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said of a run."""
+
+    verdict: str
+    why: str
+    """The first violation, or the first guard; empty of one that passes."""
+
+
+def ruling() -> dict[str, type[Check]]:
+    """The checks that may say that something is wrong, without their figures."""
+    return {
+        name: type(kind.__name__, (kind,), {"measures": _none, "__doc__": kind.__doc__})
+        for name, kind in checks().items()
+        if name not in MEASURING
+    }
+
+
+def _none(*_: Any) -> tuple[()]:
+    return ()
+
+
+@dataclass
+class Judge:
+    """Judges mutants of one flawless run, which passes."""
+
+    spark: SparkSession
+    flawless: Flawless
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.kinds = ruling()
+        self.partitions = self.flawless.world.partitions
+        self.whole = self.judged(self.flawless.rundir, self.kinds)
+        case = read_case(self.flawless.rundir)
+        events = Events(self.spark, case)
+        tune(self.spark, small=True)
+        self.progress: Histograms = events.once(histograms)
+        events.release()
+
+    @contextmanager
+    def known_figures(self, mutant: Mutant) -> Iterator[None]:
+        """Spare Spark the figures of the probes' work where nothing is changed that they come from."""
+        if mutant.table in FIGURES:
+            yield
+        else:
+            with patch.object(analysis, "histograms", lambda _: self.progress):
+                yield
+
+    def judged(self, rundir: RunDir, kinds: dict[str, type[Check]]) -> Judged:
+        """What the analysis says of a run."""
+        try:
+            return told(analysis.analyze(self.spark, rundir, kinds))
+        except ChaoskError as error:
+            return Judged(REFUSED, str(error)[:120])
+
+    def __call__(self, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, Judged]]:
+        """Judge many: by guards that need no Spark, then side by side; alone what touches what a run has once."""
+        together = []
+        for mutant in mutants:
+            rundir = self.flawless.written(mutant, self.folder / "mutant")
+            try:
+                found = self._guarded(rundir, mutant)
+                if found is not None or mutant.table in ALONE or elsewhere(mutant, self.partitions):
+                    yield mutant, found or self._alone(rundir, mutant)
+                else:
+                    together.append(mutant)
+            finally:
+                shutil.rmtree(rundir.root)
+        for first in range(0, len(together), AT_ONCE):
+            yield from self._together(together[first : first + AT_ONCE])
+
+    def alone(self, mutant: Mutant) -> Judged:
+        """Judge one by itself, by everything."""
+        rundir = self.flawless.written(mutant, self.folder / "mutant")
+        try:
+            return self.judged(rundir, self.kinds)
+        finally:
+            shutil.rmtree(rundir.root)
+
+    def _alone(self, rundir: RunDir, mutant: Mutant) -> Judged:
+        with self.known_figures(mutant):
+            return self.judged(rundir, self.kinds)
+
+    def _together(self, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, Judged]]:
+        """Judge them in one run; in two where nobody knows of which of them a guard speaks."""
+        batch = Batch(self.flawless, mutants)
+        rundir = batch.write(RunDir(self.folder / "batch"))
+        try:
+            found = batch.taken_apart(rundir, analysis.analyze(self.spark, rundir, self.kinds))
+        except ChaoskError:
+            found = None
+        finally:
+            shutil.rmtree(rundir.root)
+        if found is not None:
+            for number, mutant in enumerate(mutants):
+                yield mutant, self._said(found.get(number))
+        elif len(mutants) == 1:
+            yield mutants[0], self.alone(mutants[0])
+        else:
+            half = len(mutants) // 2
+            yield from self._together(mutants[:half])
+            yield from self._together(mutants[half:])
+
+    def _said(self, why: str | None) -> Judged:
+        return Judged(str(Outcome.PASS), "") if why is None else Judged("not pass", why)
+
+    def _guarded(self, rundir: RunDir, mutant: Mutant) -> Judged | None:
+        """What guards say that need no Spark; None if none does, or if they cannot be asked alone."""
+        try:
+            case = read_case(rundir)
+            if mutant.way == DAMAGED and mutant.table in TOLD:
+                met: Iterable[Any] = tallied(case, recounted(Events(self.spark, case)), self.progress)
+            elif mutant.table in FIGURES:
+                return None
+            else:
+                met = guards(case, self.progress)
+            return next((Judged(str(Outcome.INCONCLUSIVE), guard.guard) for guard in met), None)
+        except Exception:  # noqa: BLE001 - then the analysis says it
+            return None
+
+
+def told(verdict: Verdict) -> Judged:
+    """The verdict, and the first of what makes it one."""
+    wrong = [found.check for found in verdict.findings if found.severity is Severity.VIOLATION]
+    guarded = [guard.guard for guard in verdict.guards]
+    missed = [objective.metric for objective in verdict.objectives if objective.met is False]
+    return Judged(str(verdict.verdict), next(iter([*wrong, *guarded, *missed]), ""))

@@ -31,7 +31,7 @@ from everyrow.table import table  # noqa: E402
 from everyrow.workloads import WORKLOADS  # noqa: E402
 from lasting_spark import lasting_session  # noqa: E402
 
-AT_ONCE = 100
+OFTEN = 100
 """Mutants after which the file is written."""
 COLUMNS = (*NAMES, "verdict", "why")
 Lines = dict[tuple[str, ...], dict[str, str]]
@@ -78,15 +78,15 @@ def main() -> int:
             flawless = Flawless(name, WORKLOADS[name](), Path(folder) / "flawless")
             todo = [each for each in drawn(list(flawless.mutants()), options.n, options.seed) if each.name not in lines]
             judge = Judge(spark, flawless, Path(folder)) if todo else None
-            for first in range(0, len(todo), AT_ONCE):
-                if judge is None or time.monotonic() > until:
+            for number, (mutant, judged) in enumerate(judge(todo) if judge else (), 1):
+                lines[mutant.name] = dict(zip(COLUMNS, (*mutant.name, judged.verdict, judged.why), strict=True))
+                if options.keep and judged.verdict == "pass" and reason_of(mutant.name) is None:
+                    flawless.written(mutant, options.keep / "-".join(mutant.name).replace(" ", "_"))
+                if number % OFTEN == 0:
+                    write(options.out, lines)
+                    print(f"{name}: {number} of {len(todo)}", file=sys.stderr, flush=True)
+                if time.monotonic() > until:
                     break
-                for mutant, judged in judge(todo[first : first + AT_ONCE]):
-                    lines[mutant.name] = dict(zip(COLUMNS, (*mutant.name, judged.verdict, judged.why), strict=True))
-                    if options.keep and judged.verdict == "pass" and reason_of(mutant.name) is None:
-                        flawless.written(mutant, options.keep / "-".join(mutant.name).replace(" ", "_"))
-                write(options.out, lines)
-                print(f"{name}: {min(first + AT_ONCE, len(todo))} of {len(todo)}", file=sys.stderr, flush=True)
         write(options.out, lines)
     print(table(lines.values()))
     return int(any(row["verdict"] == "pass" and reason_of(key) is None for key, row in lines.items()))

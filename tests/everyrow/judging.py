@@ -51,7 +51,7 @@ FIGURES = (
 """Tables that the probes' figures come from, or the windows that these are of."""
 ALONE = (*ONCE, "ends", "incarnations", "tallies")
 """Tables whose mutants are not judged side by side with others: what is changed there concerns all."""
-AT_ONCE = 60
+AT_ONCE = 250
 """Mutants that are judged side by side."""
 REFUSED = "refused"
 """A verdict that there is none: the analysis says that the run cannot be judged."""

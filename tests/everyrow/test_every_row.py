@@ -57,7 +57,9 @@ def test_each_reason_is_of_something_that_passes(recorded: dict[tuple[str, ...],
 
 @pytest.mark.spark
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_a_flawless_run_passes(spark: SparkSession, flawless: dict[str, Flawless], tmp_path: Path, workload: str) -> None:
+def test_a_flawless_run_passes(
+    spark: SparkSession, flawless: dict[str, Flawless], tmp_path: Path, workload: str
+) -> None:
     """By every rule, and so do two of it side by side: else no mutant would show anything."""
     judge = Judge(spark, flawless[workload], tmp_path)
     assert judge.whole == Judged(str(Outcome.PASS), "")

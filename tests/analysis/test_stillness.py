@@ -15,8 +15,9 @@ from chaosk.analysis.completeness import incomplete
 from chaosk.analysis.guards import guards
 from chaosk.analysis.outages import Outage, awake
 from chaosk.analysis.reading import read_case
-from chaosk.analysis.stillness import still
-from chaosk.verdict import Outcome
+from chaosk.analysis.stillness import still, told
+from chaosk.metrics import METRICS
+from chaosk.verdict import Measure, Outcome
 
 Gap = tuple[float, float]
 
@@ -117,6 +118,36 @@ def test_an_outage_is_told_without_the_time_its_probe_slept(tmp_path: Path) -> N
     into = Outage("writer", ns(4), ns(15.1), censored=True)
     assert awake(case, [asleep, beside, into]) == [beside, Outage("writer", ns(4), ns(7))]
     assert awake(case, [Outage("reader", ns(6.9), ns(15.2))]) == [Outage("reader", ns(6.9), ns(15.2))]
+
+
+def figure(metric: str, subject: str, window: str = "run", *, censored: bool = False) -> Measure:
+    """One second, or one of what the metric counts."""
+    return Measure(
+        metric=metric, subject=subject, window=window, value=1.0, unit=METRICS[metric].unit, censored=censored
+    )
+
+
+def test_figures_that_it_would_distort_are_left_out(tmp_path: Path) -> None:
+    """Of that probe, in windows of that time, and of a fault from which nobody could tell the recovery; no others."""
+    case = read_case(beating(History(records=50), writer=(7.0, 15.0)).write(tmp_path / "run"))
+    out = [
+        figure("latency_p99", "writer"), figure("availability", "writer", "after_heal"), figure("recovery", "kill"),
+        figure("connect_latency_max", "writer, broker 1"),
+    ]  # fmt: skip
+    kept = [
+        figure("latency_p99", "writer", "baseline"), figure("latency_p99", "writer", "kill"),
+        figure("end_to_end_p99", "reader"), figure("unavailability", "writer"), figure("election", "orders"),
+        figure("acknowledgements", "writer", censored=True), figure("lost_records", "orders"),
+    ]  # fmt: skip
+    assert list(told(case, [*out, *kept])) == [*(one.model_copy(update={"value": None}) for one in out), *kept]
+    awake_all_along = read_case(beating(History(records=50)).write(tmp_path / "other"))
+    assert list(told(awake_all_along, out)) == out
+
+
+def test_a_recovery_is_left_out_only_where_it_was_held_up(tmp_path: Path) -> None:
+    """Who stood still before the fault had woken by then."""
+    case = read_case(beating(History(records=50), writer=(-4.0, -1.0)).write(tmp_path / "run"))
+    assert list(told(case, [figure("recovery", "kill")])) == [figure("recovery", "kill")]
 
 
 def stalled(row: Row) -> Row:

@@ -25,7 +25,8 @@ class ConsumeUnavailability(Check):
     What is delivered again has not waited. Before the first delivery of a partition it begins with that the reader was
     given the partition, and what was sent before that has waited only if the reader gets it at last. A group's outage
     is one of each of its probes. Records that were never delivered although they are in the log make it censored: it
-    lasted at least until the consumers were told to end.
+    lasted at least until the consumers were told to end. The figures leave out the time in which the consumer itself
+    stood still, as its heartbeats say.
 
     Columns: reader (the group, or the probe without one), topic, partition, seconds, censored.
     """

@@ -22,7 +22,7 @@ class ProduceUnavailability(Check):
     D1. It counts from a second on, or from ten times the 99th percentile of such stretches in the baseline if that is
     more. It begins when the first send that waited was due, if that was after the last acknowledgement: a producer
     with nothing to send is not kept from sending. What was still going on at the last outcome is censored: it lasted
-    at least that long.
+    at least that long. The figures leave out the time in which the producer itself stood still, as its heartbeats say.
 
     Columns: producer, producer_incarnation, topic, partition, seconds, censored, failed and uncertain (sends with that
     outcome meanwhile), errors (their names).

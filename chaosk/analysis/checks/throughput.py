@@ -29,9 +29,9 @@ class Throughput(Check):
     lasted, and not what was due then and acknowledged after it, which ``outcomes`` counts. A record that is delivered
     twice counts twice. What comes after the settling counts in no window.
 
-    The figures are at least so much, and no more is known, in a window in which chaosk's machine stood still, or in
-    which a process that left no end marker may have been alive after its last tally. A probe has none in a window that
-    was over before it started.
+    The figures are at least so much, and no more is known, in a window in which chaosk's machine or the probe stood
+    still, or in which a process that left no end marker may have been alive after its last tally. A probe has none in a
+    window that was over before it started.
     """
 
     rule = "D3"

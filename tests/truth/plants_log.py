@@ -9,6 +9,7 @@ from random import Random
 from analysis.history import Row
 from truth.logs import Place, Value
 from truth.planting import append, claim, cut, free_place, ghost, ghosts, severity_gone, stale, torn, vanish
+from truth.reference_log import send_order
 from truth.sightings import acknowledged, attempts, in_log, settings, written
 from truth.story import Story, named, place_of, value_of
 from truth.truncated import excused
@@ -71,6 +72,10 @@ def acknowledged_elsewhere(story: Story, draw: Random) -> bool:
     row["offset"] = story.logs[place_of(row)].end + draw.randint(3, 9)
     stale(story, place_of(row))
     cut(story, place_of(row))
+    for behind in send_order(story):
+        if place_of(behind) == place_of(row) and behind["severity"] != "information":
+            named = behind["producer"], behind["producer_incarnation"], behind["seq"]
+            story.expect("send_order", behind["severity"], *named)
     story.expect("duplicate_in_log", "violation" if story.settings(value)["idempotent"] else "allowed", *value)
     return True
 

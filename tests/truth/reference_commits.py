@@ -145,7 +145,7 @@ def commit_ahead(story: Story) -> Iterator[Row]:
             continue
         level = LEVELS[(process.get(member, {}).get("isolation") or LEVELS[1]) != LEVELS[0]]
         span = max(known), row["offset"]
-        over = passed_over(shown[level, *place], span, row["completed"], (None, None))
+        over = passed_over(shown[level, *place], span, None, (None, None))
         if over is not None:
             yield {
                 "severity": "unproven" if member in killed else "violation", **_who(row), "group": row["group"],

@@ -75,7 +75,7 @@ Sighting = tuple[int, int | None, int | None]
 
 
 def passed_over(
-    shown: Iterable[Sighting], between: tuple[int, int], at: int, epochs: tuple[int | None, int | None]
+    shown: Iterable[Sighting], between: tuple[int, int], at: int | None, epochs: tuple[int | None, int | None]
 ) -> int | None:
     """The first offset from one on and below another whose record was there when they were passed; None for none."""
     low, high = epochs
@@ -85,7 +85,7 @@ def passed_over(
         if between[0] <= offset < between[1]
         and not (epoch is not None and low is not None and epoch < low)
         and not (epoch is not None and high is not None and epoch > high)
-        and not (sent is not None and sent > at)
+        and not (sent is not None and at is not None and sent > at)
     ]
     return min(found, default=None)
 

@@ -68,11 +68,9 @@ class CommitAhead(Check):
     def violations(self, events: Events) -> DataFrame:
         """Rows of commits with a visible record between the member's position and the committed offset."""
         ahead = with_isolation(events, beyond(events))
-        nobody_knows = F.lit(None).cast("int")
-        passing = {
-            "low": F.col("position"), "high": F.col("offset"), "passed": F.col("completed"), "low_epoch": nobody_knows,
-            "high_epoch": nobody_knows,
-        }  # fmt: skip
+        anyone, ever = F.lit(None).cast("int"), F.lit(None).cast("long")  # what comes there later is passed over, too
+        passing = {"low": F.col("position"), "high": F.col("offset"), "passed": ever}
+        passing |= {"low_epoch": anyone, "high_epoch": anyone}
         unended = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
         cut_short = F.concat_ws(" ", *MEMBER).isin(unended)
         return (

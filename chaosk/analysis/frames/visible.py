@@ -51,9 +51,10 @@ def skipped(events: Events, rows: DataFrame, *, deleted: bool = False) -> DataFr
     """The rows that passed over a record they ought not to have, with ``skipped``, the offset of the first such one.
 
     Each row names isolation, place, ``low`` (the first offset that it may not pass over) and ``high`` (the one that it
-    came to), ``passed`` (when), and ``low_epoch`` and ``high_epoch``, the leader epochs of the records on both sides;
-    None where nobody knows. An offset may have been several records over time: one that was sent after it was passed,
-    or that another leader wrote than those between the two epochs, was not there to be passed over. Records below the
+    came to), ``passed`` (when; None: what comes there later counts, too), and ``low_epoch`` and ``high_epoch``, the
+    leader epochs of the records on both sides; None where nobody knows. An offset may have been several records over
+    time: one that was sent after it was passed, or that another leader wrote than those between the two epochs, was
+    not there to be passed over. Records below the
     log start may have been deleted before; they count if ``deleted``. Rows must be few: they are compared one by one.
     """
     spans = rows.select(*PLACE, "low", "high")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
 from chaosk.errors import ConnectionLost, StepError
+from chaosk.run.lasting import Look
 from chaosk.run.leases import Leases
 from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault, Run
+from chaosk.steps._contract import Fact, Fault, Run
 from chaosk.transport.command import Command, Result
 
 Refuse = Callable[[str, str], bool]
@@ -24,6 +26,8 @@ class Wire:
         self.commands: list[Command] = []
         self.refuse: Refuse = lambda host, action: False
         self.lose: Refuse = lambda host, action: False
+        self.says: dict[str, str] = {}
+        """What a host says to an action."""
         self._lock = threading.Lock()
 
     def run(self, command: Command) -> Result:
@@ -36,7 +40,7 @@ class Wire:
             raise ConnectionLost(f"{command.host}: reset")
         status = 1 if self.refuse(command.host, action) else 0
         return Result(
-            command=command, exit_status=status, stdout="", stderr="no space" if status else "", sent=0, received=0,
+            command=command, exit_status=status, stdout=self.says.get(action, ""), stderr="no space" if status else "", sent=0, received=0,
             host_started=0, host_ended=0,
         )  # fmt: skip
 
@@ -150,3 +154,65 @@ def test_what_could_not_be_taken_back_is_disarmed_later(wire: Wire) -> None:
     sent = len(wire.commands)
     assert leases.disarm(one) is None
     assert len(wire.commands) == sent
+
+
+def watched() -> Fault:
+    """A fault on node1 at which its host looks."""
+    fact = Fact(says="it is gone", query=Command(host="node1", argv=("gone",), sudo=True), remedy="mask the unit")
+    return fault("node1").model_copy(update={"verify": (fact,), "watch": (fact,)})
+
+
+def test_a_renewal_brings_what_its_host_has_seen(wire: Wire) -> None:
+    """In the same answer: no other question is sent for it. The next renewal says up to where it has been told."""
+    wire.says["renew"] = "now 1000\nlook 7 900 950 0 1 process 12\tmark start 3\nlook 8 960 990 0 124 \nnonsense\n"
+    leases = Leases(wire, "run-1", "me", 0.06)
+    looks: list[Look] = []
+    leases.arm(watched(), entry(None), looks.append)
+    until(lambda: wire.count("renew") >= 3)
+    assert leases.keepers(watched()) == ("node1",)
+    leases.disarm(watched())
+    assert [(look.says, look.holds, look.told, look.by_host, look.remedy) for look in looks] == [
+        ("it is gone", False, "process 12", True, "mask the unit"),
+        ("it is gone", None, "status 124", True, "mask the unit"),
+    ]  # fmt: skip
+    assert all(look.earliest <= look.latest for look in looks)
+    renewals = [command.argv[-1] for command in wire.commands if command.argv[4] == "renew"]
+    assert (renewals[0], set(renewals[1:])) == ("0", {"8"})
+    assert {action for _, action in wire.notes} == {"arm", "renew", "disarm"}
+
+
+def test_what_cannot_be_told_ends_no_renewal(wire: Wire) -> None:
+    """Whatever a host says, and whoever is told of it breaks: its lease is kept alive."""
+    wire.says["renew"] = "now 1000\nlook 7 900 950 0 1 away\n"
+
+    def breaks(_: Look) -> None:
+        raise ValueError("no")
+
+    leases = Leases(wire, "run-1", "me", 0.06)
+    leases.arm(watched(), entry(None), breaks)
+    until(lambda: wire.count("renew") >= 4)
+    assert leases.lost(watched()) is None
+    leases.disarm(watched())
+
+
+def test_what_was_seen_last_is_asked_for_once_more(wire: Wire) -> None:
+    """Before the lease is forgotten; a host that does not answer has told enough, and nothing is raised."""
+    wire.says["looks"] = "now 1000\nlook 9 900 950 0 0 gone\n"
+    leases = Leases(wire, "run-1", "me", 60.0)
+    looks: list[Look] = []
+    leases.arm(watched(), entry("5s"), looks.append)
+    leases.looked(watched())
+    assert [look.seen for look in looks] == ["gone"]
+    wire.lose = lambda host, action: action == "looks"
+    leases.looked(watched())
+    leases.disarm(watched())
+    leases.looked(watched())
+    assert wire.count("looks") == 2
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for it, ten seconds at most."""
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -40,8 +40,8 @@ class Wire:
             raise ConnectionLost(f"{command.host}: reset")
         status = 1 if self.refuse(command.host, action) else 0
         return Result(
-            command=command, exit_status=status, stdout=self.says.get(action, ""), stderr="no space" if status else "", sent=0, received=0,
-            host_started=0, host_ended=0,
+            command=command, exit_status=status, stdout=self.says.get(action, ""),
+            stderr="no space" if status else "", sent=0, received=0, host_started=0, host_ended=0,
         )  # fmt: skip
 
     def close(self) -> None:

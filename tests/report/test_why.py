@@ -9,7 +9,7 @@ from sample_run import ns, objective, verdict, write_table
 from chaosk.report.content import content
 from chaosk.report.timeline import causes
 from chaosk.rundir import RunDir
-from chaosk.verdict import Finding, Outcome, Severity, Verdict
+from chaosk.verdict import Finding, Outcome, Row, Severity, Verdict
 
 MakeRun = Callable[..., RunDir]
 SAID = "reader left readers 3 times: no poll within max.poll.interval.ms (5 min 0 s)"
@@ -17,7 +17,7 @@ SAID = "reader left readers 3 times: no poll within max.poll.interval.ms (5 min 
 
 def stuck(outcome: Outcome = Outcome.VIOLATION) -> Verdict:
     """A group that got nothing of one partition any more."""
-    row = {
+    row: Row = {
         "reader": "readers", "topic": "orders", "partition": 0, "probe": "reader", "incarnation": 0,
         "began": int(ns(16.0)), "ended": int(ns(59.0)),
     }  # fmt: skip

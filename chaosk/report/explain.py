@@ -52,7 +52,7 @@ def explain(stall: Stall, outcome: Counter[str], around: Surroundings) -> Explan
         errors=_by_count(errors),
         outcomes=_by_count(outcome),
         parts=parts,
-        because=" ".join([_because(outage, parts, known=bool(why)), *(f"{_capital(one)}." for one in why)]),
+        because="; ".join([_because(outage, parts, known=bool(why)).removesuffix("."), *why]) + ".",
     )
 
 
@@ -69,10 +69,6 @@ def _parts(outage: Outage, around: Surroundings) -> tuple[Part, ...]:
     rest = "from then until the end of the run" if outage.censored else "from then until a record got through"
     parts = (Part(turn.until, (at - outage.began) / 1e9), Part(rest, (outage.ended - at) / 1e9))
     return tuple(part for part in parts if part.seconds > 0)
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _because(outage: Outage, parts: tuple[Part, ...], *, known: bool = False) -> str:

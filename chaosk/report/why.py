@@ -66,4 +66,5 @@ def _concerns(subject: str, stall: Stall, around: Surroundings) -> bool:
 def _told(one: Explanation, around: Surroundings) -> str:
     outage = one.stall.longest
     at = since(around.axis.seconds(outage.began))
-    return f"{outage.who} got nothing through for {named(one.stall.places)} from {at}: {one.because}".removesuffix(".")
+    did = "had nothing acknowledged" if outage.kind == "produce" else "was given nothing"
+    return f"{outage.who} {did} of {named(one.stall.places)} from {at}: {one.because}".removesuffix(".")

@@ -63,5 +63,5 @@ def test_a_missed_bound_has_the_longest_stall_of_its_subject(make_run: MakeRun) 
     missed = objective("unavailability", "writer", 11.0, maximum=5.0)
     run = make_run(verdict(found=Outcome.DEGRADED, verdict=Outcome.DEGRADED, objectives=(missed,)))
     (said,) = content(run).why
-    assert said.startswith("writer got nothing through for orders 0, 3 from +10.")
+    assert said.startswith("writer had nothing acknowledged of orders 0, 3 from +10.")
     assert "until broker 2 led orders 0" in said

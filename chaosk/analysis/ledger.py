@@ -25,6 +25,10 @@ from chaosk.analysis.screens import screened
 from chaosk.analysis.uncommitted import uncommitted
 from chaosk.verdict import Account, Finding, Guard, Severity
 
+_OF_THE_LOG = ("audit", "audit_ranges", "offsets", "remakings")
+_OF_READERS = (*_OF_THE_LOG, "reads", "assignments", "fetched", "seeks")
+"""Event tables that a violation of the log, and of a reader, rests upon: where they lack rows it is not proven."""
+_SHORT = "rows of the event tables that tell of it are missing"
 _EXCUSED = frozenset({EXCUSED, "allowed"})
 
 
@@ -78,7 +82,10 @@ def accounts(events: Events) -> tuple[Account, ...]:
             page.delivered = page.owed
     for line in lines:
         if line.what == _ANSWERED:
-            pages[line.topic, line.reader].enter(line.severity, line.reason, line.count)
+            lacking_rows = events.case.short(*(_OF_READERS if line.reader else _OF_THE_LOG))
+            proven = line.severity != "violation" or not lacking_rows
+            severity, reason = (line.severity, line.reason) if proven else ("unproven", _SHORT)
+            pages[line.topic, line.reader].enter(severity, reason, line.count)
     left = uncommitted(events)
     return tuple(page.account(left.get(key)) for key, page in pages.items())
 

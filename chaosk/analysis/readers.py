@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from chaosk.analysis.case import Case
+from chaosk.analysis.failing import failing
 
 _KINDS = ("consume", "transform")
 _LATEST = frozenset({"latest", "largest", "end"})
@@ -104,6 +105,9 @@ def _dismissed(case: Case, probes: set[str]) -> str | None:
         return "a step of the scenario had ended the reader"
     if mine and mine <= by_step | set(_stopped(case)):
         return "the application had stopped at a record that it failed to process, as it is told to"
+    to_fail = {probe for probe, span in failing(case).items() if span.ended >= case.run.ended}
+    if mine and {process for process in mine - by_step if process[0] not in to_fail} == set():
+        return "the scenario says that the reader must fail"
     return None
 
 

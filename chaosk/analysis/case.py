@@ -126,6 +126,8 @@ class Case:
     """Monotonic and wall clock, by the former."""
     rows: dict[str, int]
     """By table how many rows it has."""
+    held: Mapping[tuple[str, str], frozenset[int]]
+    """By reader and topic the partitions of which its members were given any."""
     settings: tuple[Setting, ...]
     """Settings of topics as brokers reported them, by time; none of a run that was recorded before they were asked."""
     silences: tuple[Span, ...]

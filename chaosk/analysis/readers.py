@@ -7,7 +7,7 @@ it happened to be given: a partition that no member ever had is owed as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -46,13 +46,20 @@ class Reader:
 
 
 def readers(case: Case) -> tuple[Reader, ...]:
-    """Every reader by topic, in the order of names."""
+    """Every reader by topic, in the order of names: of the topics that it is to read, and of those it was given any."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for name, probe in sorted(case.plan.probes.items()):
         for reading in (probe[kind] for kind in _KINDS if probe.get(kind)):
             key = str(reading.get("group") or name), str(reading["topic"])
             found.setdefault(key, []).append({"probe": name, **reading})
-    return tuple(_reader(case, name, topic, members) for (name, topic), members in sorted(found.items()))
+    members = {name: each for (name, _), each in found.items()}
+    planned = [_reader(case, name, topic, each) for (name, topic), each in found.items()]
+    others = [
+        replace(_reader(case, name, topic, members[name]), partitions=partitions)
+        for (name, topic), partitions in case.held.items()
+        if name in members and (name, topic) not in found
+    ]
+    return tuple(sorted([*planned, *others], key=lambda reader: (reader.name, reader.topic)))
 
 
 def owed(case: Case) -> dict[str, frozenset[str]]:

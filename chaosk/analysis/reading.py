@@ -73,6 +73,7 @@ def read_case(rundir: RunDir) -> Case:
         ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
         clocks=tuple(clocks),
         rows=rows,
+        held=_held(rundir),
         settings=tuple(
             Setting(**row) for row in sorted(_optional(rundir, "topic_settings"), key=lambda row: row["at"])
         ),
@@ -182,6 +183,14 @@ def _pulses(rundir: RunDir) -> dict[str, Pulse]:
     for row in _optional(rundir, "heartbeats"):
         found.setdefault(row["writer"], []).append(row["at"])
     return {writer: pulse(beats) for writer, beats in sorted(found.items())}
+
+
+def _held(rundir: RunDir) -> dict[tuple[str, str], frozenset[int]]:
+    """By reader and topic the partitions that its members were given."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for row in _table(rundir, "assignments"):
+        found.setdefault((row["group"] or row["probe"], row["topic"]), set()).add(row["partition"])
+    return {key: frozenset(partitions) for key, partitions in sorted(found.items())}
 
 
 def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:

@@ -79,7 +79,7 @@ def test_a_sample_is_judged_as_was_recorded(
 def test_one_by_one_as_side_by_side(
     spark: SparkSession, recorded: dict[tuple[str, ...], str], flawless: dict[str, Flawless], tmp_path: Path
 ) -> None:
-    """A few that were judged side by side are judged alone, as runs are: screens and glances spare nothing that counts."""
+    """A few that were judged side by side are judged alone, as runs are: no screen, no glance spares what counts."""
     judge = Judge(spark, flawless["plain"], tmp_path)
     chosen = drawn(flawless["plain"], 6, seed=2)
     said = {mutant.name: judge.alone(mutant).verdict for mutant in chosen}

@@ -8,11 +8,12 @@ from random import Random
 from analysis.history import Row, ns
 from truth.logs import Place, Value
 from truth.reference_cluster import truncation_after_ack
+from truth.reference_log import lost
 from truth.reference_members import Term
 from truth.reference_txn import torn_transaction
 from truth.sightings import acknowledged, attempts, shown_to_careful
 from truth.story import LEVELS, Story, member_of, named, place_of, value_of
-from truth.truncated import excused, unclean
+from truth.truncated import excused
 
 QUARTER = 250_000_000
 """Nanoseconds to which it is known what a log had reached."""
@@ -97,13 +98,11 @@ def torn(story: Story, value: Value) -> None:
         story.expect("torn_transaction", rows[0]["severity"], row["txn"])
 
 
-def severity_gone(story: Story, value: Value, place: Place, *, read: bool) -> str:
-    """How bad it is that a record is gone."""
-    if place[0] == "compacted":
-        return "unproven"
-    if unclean(place[0]) or (not read and story.settings(value)["acks"] != -1):
-        return "allowed"
-    return "violation"
+def gone(story: Story, value: Value) -> None:
+    """A record has vanished: how bad that is (A4), as the reference has it."""
+    for row in lost(story):
+        if (row["producer"], row["producer_incarnation"], row["seq"]) == value:
+            story.expect("lost", row["severity"], *value)
 
 
 def append(story: Story, place: Place, value: Value | None) -> None:

@@ -23,7 +23,10 @@ from truth import (
     plants_txn,
 )
 from truth.generate import flawless
+from truth.reference_cluster import truncation_after_ack
+from truth.reference_reading import unseen
 from truth.story import Story, random
+from truth.told import KEYS
 
 Plant = Callable[[Story, Random], bool]
 
@@ -53,4 +56,14 @@ def planted(seed: int, only: tuple[str, ...] | None = None) -> Story:
     for name in sorted(names, key=lambda name: [name not in some for some in DEMANDING]):
         if PLANTS[name](story, random(name, seed)):
             story.plants.append(name)
+    _follow(story)
     return story
+
+
+def _follow(story: Story) -> None:
+    """What follows of nearly every plant: that readers lack records (A5), and where logs end in the end (A15)."""
+    for row in unseen(story):
+        story.expect("unseen", row["severity"], *(row[name] for name in KEYS["unseen"]))
+    for row in truncation_after_ack(story):
+        if row["leader"] is None:
+            story.expect("truncation_after_ack", row["severity"], *(row[name] for name in KEYS["truncation_after_ack"]))

@@ -6,11 +6,11 @@ from random import Random
 
 from analysis.history import Row
 from truth.logs import Place
-from truth.planting import claim, said, stale, unclaimed, vanish
-from truth.reference_cluster import CELL, end_offset_regression, truncation_after_ack
+from truth.planting import claim, gone, said, stale, unclaimed, vanish
+from truth.reference_cluster import CELL, end_offset_regression, lost_write, truncation_after_ack
 from truth.sightings import acknowledged, attempts, settings, written
 from truth.story import TOPICS, Story, member_of, named, place_of
-from truth.truncated import excused, unclean
+from truth.truncated import excused
 
 
 def lost_unaudited(story: Story, draw: Random) -> bool:
@@ -29,8 +29,10 @@ def lost_unaudited(story: Story, draw: Random) -> bool:
     vanish(story, value, "reads", "audit")
     for cover in story.all("audit_ranges", **named(place_of(row))):
         cover |= {"complete": False, "why": "timed out"}
-    allowed = unclean(row["topic"]) or story.settings(value)["acks"] != -1
-    story.expect("lost_write", "allowed" if allowed else "violation", *value)
+    gone(story, value)
+    for lost in lost_write(story):
+        if (lost["producer"], lost["producer_incarnation"], lost["seq"]) == value:
+            story.expect("lost_write", lost["severity"], *value)
     return True
 
 

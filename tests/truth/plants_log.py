@@ -7,8 +7,9 @@ from itertools import pairwise
 from random import Random
 
 from analysis.history import Row
+from truth import reference_log
 from truth.logs import Place, Value
-from truth.planting import append, claim, cut, free_place, ghost, ghosts, severity_gone, stale, torn, vanish
+from truth.planting import append, claim, cut, free_place, ghost, ghosts, gone, stale, torn, vanish
 from truth.reference_log import send_order
 from truth.sightings import acknowledged, attempts, in_log, settings, written
 from truth.story import Story, named, place_of, value_of
@@ -26,7 +27,7 @@ def lost(story: Story, draw: Random) -> bool:
         return False
     value = row["probe"], row["incarnation"], row["seq"]
     vanish(story, value, "reads", "audit")
-    story.expect("lost", severity_gone(story, value, place_of(row), read=False), *value)
+    gone(story, value)
     torn(story, value)
     return True
 
@@ -38,7 +39,7 @@ def truncated(story: Story, draw: Random) -> bool:
         return False
     value = value_of(row) or ("", 0, 0)
     vanish(story, value, "audit")
-    story.expect("lost", severity_gone(story, value, place_of(row), read=True), *value)
+    gone(story, value)
     torn(story, value)
     return True
 
@@ -104,7 +105,7 @@ def read_otherwise(story: Story, draw: Random) -> bool:
     value = ghost(story, draw, place, acks=-1, offset=None)
     row |= {"producer": value[0], "producer_incarnation": value[1], "seq": value[2]}
     story.expect("inconsistent_offset", _severity(story, place, row["offset"]), *place, row["offset"])
-    story.expect("lost", severity_gone(story, value, place, read=True), *value)
+    gone(story, value)
     return True
 
 
@@ -117,7 +118,7 @@ def acknowledged_twice(story: Story, draw: Random) -> bool:
     value = ghost(story, draw, place, acks=acks, offset=row["offset"])
     allowed = acks != -1 or excused(story, place, row["offset"])
     story.expect("inconsistent_offset", "allowed" if allowed else "violation", *place, row["offset"])
-    story.expect("lost", severity_gone(story, value, place, read=False), *value)
+    gone(story, value)
     return True
 
 
@@ -183,7 +184,7 @@ def near_lost_to_retention(story: Story, draw: Random) -> bool:
 
 
 def near_lost_unaudited(story: Story, draw: Random) -> bool:
-    """What an incomplete audit did not find may be there."""
+    """What an incomplete audit did not find may be there: open, all of it."""
     place = free_place(story, draw)
     if place is None:
         return False
@@ -191,6 +192,10 @@ def near_lost_unaudited(story: Story, draw: Random) -> bool:
         row |= {"complete": False, "why": "timed out"}
     cut = draw.randrange(story.logs[place].end + 1)
     story.drop("audit", lambda row: place_of(row) == place and row["offset"] >= cut)
+    for row in reference_log.lost(story):
+        if place_of(row) == place:
+            assert row["severity"] == "unproven"
+            story.expect("lost", "unproven", row["producer"], row["producer_incarnation"], row["seq"])
     return True
 
 

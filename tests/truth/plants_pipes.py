@@ -9,6 +9,7 @@ from typing import Any
 from analysis.history import Row
 from truth.logs import Place, Value
 from truth.planting import torn, vanish
+from truth.reference_pipes import eos
 from truth.reference_reading import owned
 from truth.sightings import attempts, shown_to_careful, written
 from truth.story import INTO, Story, member_of, place_of, value_of
@@ -33,7 +34,7 @@ def output_lost(story: Story, draw: Random) -> bool:
 
 
 def done_twice(story: Story, draw: Random) -> bool:
-    """C4: one input has the output of another one as well; that has none then, which tells if it was tried before."""
+    """C4: one input has the output of another one as well, which has none then, whether it was tried or not."""
     row = _tap(story, draw, _done(story))
     if row is None:
         return False
@@ -44,7 +45,8 @@ def done_twice(story: Story, draw: Random) -> bool:
     other = draw.choice(others)
     story.expect("eos", "violation", *_input(story, other), "repeated")
     row |= {name: other[name] for name in ("topic", "partition", "offset")}
-    if any(_input(story, each) == mine for each in story.rows["outputs"]):
+    found = [(each["group"], each["topic"], each["partition"], each["offset"], each["kind"]) for each in eos(story)]
+    if (*mine, "missing") in found:
         story.expect("eos", "violation", *mine, "missing")
     return True
 

@@ -11,8 +11,8 @@ from analysis.history import Row
 from truth.planting import jumped, steady
 from truth.reference_members import given_by, name_of, terms
 from truth.reference_reading import Owned, owned
-from truth.sightings import Spot, attempts, spot_of, written
-from truth.story import Story, member_of, place_of, value_of
+from truth.sightings import Spot, spot_of
+from truth.story import Story, member_of, place_of
 
 Deliveries = list[Row]
 """The deliveries of one member, partition and assignment, in order."""
@@ -29,7 +29,7 @@ def skipped_by_group(story: Story, draw: Random) -> bool:
     row = _skip(story, draw, alone=False)
     if row is None:
         return False
-    _owed(story, row, "violation", "violation")
+    _owed(story, row, "violation")
     later = [each["at"] for each in story.rows["reads"] if _alike(each, row) and each["offset"] > row["offset"]]
     for done in story.rows["commits"]:
         by = given_by(story, done)
@@ -202,7 +202,7 @@ def _begin_late(story: Story, draw: Random, *, killed: bool) -> bool:
     for row in gone:
         story.rows["reads"].remove(row)
         late = "allowed" if automatic else "unproven"
-        _owed(story, row, *("unproven", late) if killed else ("violation", "violation"))
+        _owed(story, row, late if killed else "violation")
     answer = terms(story)[name_of(gone[0])].answer
     assert answer is not None
     answer["offset"] = begins
@@ -216,19 +216,14 @@ def _unfinished(story: Story, row: Row) -> bool:
     return bool(last["kind"] == "assign" and last["assignment"] == row["assignment"])
 
 
-def _owed(story: Story, row: Row, unseen: str, past: str) -> None:
-    """A group was not given a record: what follows where it was owed it, and where it has committed past it."""
-    value, place = value_of(row), place_of(row)
+def _owed(story: Story, row: Row, past: str) -> None:
+    """A group was not given a record: what follows where it has committed past it; A5 is told of all readers alike."""
+    place = place_of(row)
     if row["offset"] < story.logs[place].start:
-        return  # retention deleted it since: nobody can say that it was there
-    since = min(r["at"] for r in story.rows["assignments"] if owned(r) == owned(row))
-    send = attempts(story).get(value) if value else None
+        return  # retention deleted it since
     careful = story.all("audit", isolation="read_committed", topic=place[0], partition=place[1], offset=row["offset"])
     told = [r["offset"] for r in story.rows["groups"] if owned(r) == owned(row) and r["offset"] is not None]
-    passed = bool(told) and row["offset"] < told[0]
-    if send and value and value in written(story) and send["invoked"] >= since and not (passed and past == "allowed"):
-        story.expect("unseen", unseen, row["group"], *value)
-    if careful and passed:
+    if careful and told and row["offset"] < told[0]:
         story.expect("commit_skip", past, *owned(row), row["offset"])
 
 

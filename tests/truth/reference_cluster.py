@@ -10,11 +10,11 @@ from itertools import groupby, pairwise
 
 from analysis.history import Row
 from truth.logs import Place, Value
-from truth.reference_log import inconsistent_offset
-from truth.reference_reading import steps
+from truth.reference_log import deposed, inconsistent_offset
+from truth.reference_reading import debts, reader_of, steps
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import TOPICS, Story, member_of, named, place_of, value_of
-from truth.truncated import excused, unclean
+from truth.truncated import excused
 
 CELL = 250_000_000
 """To this many nanoseconds it is known what a log had reached."""
@@ -29,20 +29,26 @@ def lost_write(story: Story) -> Iterator[Row]:
     starts: dict[Place, int] = defaultdict(int)
     for row in (*(r for r in story.rows["offsets"] if r["leader"]), *story.rows["audit_ranges"]):
         starts[place_of(row)] = max(starts[place_of(row)], row["log_start"] or 0)
-    jumps = list(steps(story))
+    jumps = [(since["offset"], to["offset"], to["at"], place_of(to)) for since, to in steps(story)]
+    for (reader, *where), debt in debts(story).items():
+        first = [row["at"] for row in story.rows["reads"] if (reader_of(row), *place_of(row)) == (reader, *where)]
+        if debt.start is not None and debt.lowest is not None and debt.start < debt.lowest:
+            jumps.append((debt.start - 1, debt.lowest, min(first), (str(where[0]), int(str(where[1])))))
     for value in written(story):
         row = sends[value]
         place, audited = place_of(row), cover.get(place_of(row))
         if value in known or not acknowledged(row) or (audited and audited.complete) or place[0] == "compacted":
             continue
         passed = any(
-            place_of(to) == place and since["offset"] < row["offset"] < to["offset"] and to["at"] >= row["completed"]
-            for since, to in jumps
+            there == place and before < row["offset"] < after and at >= row["completed"]
+            for before, after, at, there in jumps
         )
         if passed and row["offset"] >= starts[place]:
             acks = settings(story).get(value[:2], {}).get("acks")
-            firm = not unclean(place[0]) and acks in {None, -1}
-            yield {"severity": "violation" if firm else "allowed", **_named(value), **_at(spot_of(row)), "acks": acks}
+            risky = acks is not None and (acks == 0 or (acks != -1 and deposed(story, place, row)))
+            allowed = excused(story, place, row["offset"], row["completed"]) or risky
+            severity = "allowed" if allowed else "violation"
+            yield {"severity": severity, **_named(value), **_at(spot_of(row)), "acks": acks}
 
 
 def unknown_value(story: Story) -> Iterator[Row]:
@@ -207,6 +213,24 @@ def truncation_after_ack(story: Story) -> Iterator[Row]:
             wrong[each.place, each.leader, each.epoch].append(each)
     for term, several in wrong.items():
         yield _ends(story, term, several) | {"log_end": min(each.log_end or 0 for each in several)}
+    yield from _cut_in_the_end(story)
+
+
+def _cut_in_the_end(story: Story) -> Iterator[Row]:
+    """The same of where the audit found logs to end: no leader's word."""
+    careful = {who for who, row in settings(story).items() if row["acks"] == -1}
+    acked = [row for row in story.rows["sends"] if acknowledged(row) and member_of(row) in careful]
+    shown = [(place_of(row), row["offset"], row["completed"]) for row in acked if row["completed"] is not None]
+    shown += [(place_of(row), row["offset"], row["at"]) for row in story.rows["reads"]]
+    for place in {place_of(row) for row in story.rows["audit_ranges"]}:
+        ends = [r["end"] for r in story.all("audit_ranges", **named(place)) if r["isolation"] == "read_uncommitted"]
+        mine = [(offset, at) for where, offset, at in shown if where == place]
+        if ends and mine and min(ends) <= max(mine)[0]:
+            offset, at = max(mine)
+            yield {
+                "severity": "allowed" if excused(story, place, offset, at) else "violation", **named(place),
+                "leader": None, "leader_epoch": None, "offset": offset, "log_end": min(ends), "samples": 0,
+            }  # fmt: skip
 
 
 def ack_below_min_isr(story: Story) -> Iterator[Row]:

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from analysis.history import Row
+from analysis.history import Row, ns
 from truth.logs import Place, Value
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
-from truth.story import Story, value_of
-from truth.truncated import excused, unclean
+from truth.story import LEVELS, Story, value_of
+from truth.truncated import SURE, excused
 
 
 def inconsistent_offset(story: Story) -> Iterator[Row]:
@@ -56,32 +56,74 @@ def duplicate_in_log(story: Story) -> Iterator[Row]:
 
 
 def lost(story: Story) -> Iterator[Row]:
-    """A4: written or read, audited completely, and not there any more, although nothing may have deleted it."""
-    sends, known, owed, cover = attempts(story), in_log(story), written(story), covers(story)
-    audited = {value_of(row) for row in story.rows["audit"]}
-    read: dict[Value, set[Spot]] = defaultdict(set)
+    """A4: acknowledged or read, and not in the log at both levels, with what this run shows to excuse it."""
+    sends, known, owed = attempts(story), in_log(story), written(story)
+    levels = [{value_of(row) for row in story.rows["audit"] if row["isolation"] == level} for level in LEVELS]
+    stored, visible = levels
+    read: dict[Value, list[Row]] = defaultdict(list)
     for row in story.rows["reads"]:
         if value := value_of(row):
-            read[value].add(spot_of(row))
-    for value in (owed | set(read)) - audited:
+            read[value].append(row)
+    plain = {value for value, row in sends.items() if row["txn"] is None}
+    half = {value for value in owed | plain if (value in stored) != (value in visible)}
+    for value in {*(owed | set(read)) - stored - visible, *half}:
         place, offset = _whereabouts(sends.get(value), known.get(value, set()))
-        if value in read:
-            offset = max(read[value])[2]
-        found = cover.get(place) if place else None
-        if place is None or found is None or not found.complete:
-            continue
-        if (offset is not None and offset < found.start) or (value in read and (offset or 0) >= found.end):
-            continue
-        acks = settings(story).get(value[:2], {}).get("acks")
-        if place[0] == "compacted" or (offset is None and found.trimmed):
-            severity = "unproven"
-        else:
-            severity = "allowed" if unclean(place[0]) or (value not in read and acks != -1) else "violation"
-        yield {
-            "severity": severity, "kind": "truncated_after_read" if value in read else "lost",
-            "acknowledged": value in owed, **_named(value), "topic": place[0], "partition": place[1],
-            "offset": offset, "acks": acks,
-        }  # fmt: skip
+        audited = value in stored or value in visible
+        if place is not None:
+            if value in read and not audited:
+                offset = max(spot_of(row) for row in read[value])[2]
+            since = sends[value]["invoked"] if value in sends else min((r["at"] for r in read[value]), default=None)
+            if deleted(story, place, offset, since):
+                continue
+            yield {
+                "severity": _answer(story, value, place, offset, (value in stored, value in visible)),
+                "kind": _kind(story, place, offset, audited=audited, given=value in read),
+                "acknowledged": value in owed, **_named(value), "topic": place[0], "partition": place[1],
+                "offset": offset, "acks": settings(story).get(value[:2], {}).get("acks"),
+            }  # fmt: skip
+
+
+def _kind(story: Story, place: Place, offset: int | None, *, audited: bool, given: bool) -> str:
+    found = covers(story).get(place)
+    below = found is not None and offset is not None and offset < found.start
+    return "hidden" if audited else "deleted" if below else "truncated_after_read" if given else "lost"
+
+
+def _answer(story: Story, value: Value, place: Place, offset: int | None, levels: tuple[bool, bool]) -> str:
+    found, (stored, visible) = covers(story).get(place), levels
+    send, given = attempts(story).get(value), [row for row in story.rows["reads"] if value_of(row) == value]
+    if found is None or not found.complete or visible or place[0] == "compacted":
+        return "unproven"
+    if stored and offset is not None and offset >= (found.visible_end or 0):
+        return "unproven"
+    if offset is None and found.trimmed:
+        return "unproven"
+    answered = send["completed"] if send and send["completed"] is not None else None
+    if excused(story, place, offset, answered or min((row["at"] for row in given), default=None)):
+        return "allowed"
+    acks = settings(story).get(value[:2], {}).get("acks")
+    risky = not given and acks is not None and (acks == 0 or (acks != -1 and deposed(story, place, send)))
+    return "allowed" if risky else "violation"
+
+
+def deleted(story: Story, place: Place, offset: int | None, since: int | None) -> bool:
+    """Whether a record lies below the log's start of the topic that keeps nothing, and was there before that moved."""
+    found = covers(story).get(place)
+    if place[0] != "trimmed" or found is None or not found.complete or offset is None or offset >= found.start:
+        return False
+    told = [r for r in story.all("offsets", leader=True) if (r["topic"], r["partition"]) == place]
+    times = [row["at"] for row in told if row["log_start"] is not None and row["log_start"] > offset]
+    return since is not None and min(times, default=ns(2**20)) - since + 1_000_000_000 >= 0
+
+
+def deposed(story: Story, place: Place, send: Row | None) -> bool:
+    """Whether a new leader epoch was named after a record was sent, or shortly before."""
+    named: dict[int, int] = {}
+    for row in story.rows["partitions"]:
+        if (row["topic"], row["partition"]) == place and row["leader_epoch"] is not None and row["leader"] >= 0:
+            named[row["leader_epoch"]] = min(row["at"], named.get(row["leader_epoch"], row["at"]))
+    newest = max(named, default=0)
+    return send is not None and len(named) > 1 and named[newest] >= send["invoked"] - SURE
 
 
 def send_order(story: Story) -> Iterator[Row]:

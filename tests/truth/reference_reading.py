@@ -140,47 +140,81 @@ def _step(story: Story, before: Row, row: Row) -> Row:
 
 @dataclass(slots=True)
 class Holding:
-    """What a group had of a partition."""
+    """What a reader had of a partition."""
 
-    since: int
-    held: bool
+    orphaned: bool
+    """Whether no member held it in the end."""
     start: int | None
+    lowest: int | None
     reached: int | None
     committed: int | None
-    sought: bool
+    beyond: int | None
+    """Up to which offset a member sought after it had begun to read."""
     automatic: bool
     offsets: set[int]
+
+    @property
+    def sought(self) -> bool:
+        """Whether a member sought after it had begun."""
+        return self.beyond is not None
 
 
 def holdings(story: Story) -> dict[Owned, Holding]:
     """By group and partition that it was ever given."""
-    groups = {member_of(row): row["group"] for row in story.rows["incarnations"]}
+    return {key: each for key, each in debts(story).items() if key[0] in {row["group"] for row in story.readers()}}
+
+
+def reader_of(row: Row) -> str:
+    """The group of a row, or the probe that has none."""
+    return str(row["group"] or row["probe"])
+
+
+def debts(story: Story) -> dict[Owned, Holding]:
+    """By reader and partition that it was ever given."""
+    whose = {member_of(row): reader_of(row) for row in story.rows["incarnations"]}
     automatic = {member_of(row) for row in story.rows["incarnations"] if row["commit"] == "automatic"}
+    alone = {row["probe"] for row in story.readers() if row["group"] is None}
     found: dict[Owned, Holding] = {}
-    for key in {owned(row) for row in story.rows["assignments"] if row["group"] and row["kind"] == "assign"}:
-        moves = [row for row in story.rows["assignments"] if owned(row) == key]
-        given = [row["at"] for row in moves if row["kind"] == "assign"]
-        taken = [row["at"] for row in moves if row["kind"] != "assign"]
-        reads = [row for row in story.rows["reads"] if owned(row) == key]
+    for key in {(reader_of(row), *place_of(row)) for row in story.rows["assignments"]}:
+        moves = [row for row in story.rows["assignments"] if (reader_of(row), *place_of(row)) == key]
+        reads = [row for row in story.rows["reads"] if (reader_of(row), *place_of(row)) == key]
         offsets = {row["offset"] for row in reads}
         first = min((row["at"] for row in reads), default=None)
-        seeks = [row["at"] for row in story.rows["seeks"] if (groups.get(member_of(row)), *place_of(row)) == key]
-        asked = sorted((row for row in story.rows["fetched"] if owned(row) == key), key=lambda row: row["completed"])
-        began = [asked[0]["offset"]] if asked and not _moved_at_once(seeks, first) else []
-        starts = [offset for offset in (*began, *offsets) if offset is not None]
+        seeks = [row for row in story.rows["seeks"] if (whose.get(member_of(row)), *place_of(row)) == key]
+        seeks.sort(key=lambda row: row["at"])
+        by_seek = _moved_at_once([row["at"] for row in seeks], first)
+        asked = min((r for r in story.rows["fetched"] if owned(r) == key), key=lambda r: r["completed"], default=None)
+        began = seeks[0]["offset"] if by_seek else (asked["offset"] or 0) if asked else 0 if key[0] in alone else None
+        later = [row["offset"] for row in (seeks[1:] if by_seek else seeks)]
         done = [row for row in story.rows["commits"] if owned(row) == key and row["outcome"] == "ok"]
         last = max(done, key=lambda row: (row["completed"], row["offset"]), default={"offset": None})
         told = [r["offset"] for r in story.rows["groups"] if owned(r) == key and r["offset"] is not None]
         found[key] = Holding(
-            since=min(given), held=not taken or max(given) >= max(taken) or max(taken) >= RUN_ENDED,
-            start=min(starts, default=None), reached=max(offsets, default=None),
+            orphaned=not any(began <= RUN_ENDED <= ended for began, ended in _terms(story, moves)),
+            start=None if began is None else min([began, *offsets]),
+            lowest=min(offsets, default=None), reached=max(offsets, default=None),
             committed=max(told) if told else last["offset"],
-            sought=first is not None and any(at > first for at in seeks),
+            beyond=max(later, default=None),
             automatic=any(member_of(row) in automatic for row in moves if row["kind"] == "assign")
             or any(row["kind"] == "auto" for row in done),
             offsets=offsets,
         )  # fmt: skip
     return found
+
+
+def _terms(story: Story, moves: list[Row]) -> Iterator[tuple[int, int]]:
+    """From when until when a member held a partition: a killed one until its probe's next process began."""
+    started = {member_of(row): row["started"] for row in story.rows["incarnations"]}
+    for who, number in {(member_of(row), row["assignment"]) for row in moves}:
+        mine = [row for row in moves if (member_of(row), row["assignment"]) == (who, number)]
+        given = [row["at"] for row in mine if row["kind"] == "assign"]
+        taken = [row["at"] for row in mine if row["kind"] != "assign"]
+        next_ones = [
+            at for (probe, which), at in started.items() if probe == who[0] and which > who[1] and at > started[who]
+        ]
+        over = min(next_ones, default=RUN_ENDED + 1) if who in story.killed() and who in started else RUN_ENDED + 1
+        if given:
+            yield min(given), min(taken, default=over)
 
 
 def _moved_at_once(seeks: list[int], first: int | None) -> bool:
@@ -214,30 +248,42 @@ def hidden(spans: list[tuple[int, int | None]], offset: int) -> bool:
 
 
 def unseen(story: Story) -> Iterator[Row]:
-    """A5: written, in the log, owed to a group that held the partition all along, and never given to it."""
+    """A5: written, in the log, owed to a reader from its position on, and never given to it."""
     sends, known, spans = attempts(story), in_log(story), blind(story)
-    audited = {value_of(row) for row in story.rows["audit"]}
+    shown = {level: {value_of(row) for row in story.rows["audit"] if row["isolation"] == level} for level in LEVELS}
     given: dict[str, set[Value | None]] = defaultdict(set)
     for row in story.rows["reads"]:
-        given[row["group"]].add(value_of(row))
-    owed = [value for value in written(story) if value in audited]
-    for (group, topic, partition), holding in holdings(story).items():
-        for value in owed if holding.held else ():
+        given[reader_of(row)].add(value_of(row))
+    owed = [value for value in written(story) if all(value in level for level in shown.values())]
+    groups = {row["group"] for row in story.rows["incarnations"]}
+    for (reader, topic, partition), holding in debts(story).items():
+        for value in owed:
             spot = min(known[value])
-            late = sends[value]["invoked"] < holding.since
-            if spot[:2] != (topic, partition) or late or value in given[group]:
+            if spot[:2] != (topic, partition) or value in given[reader]:
                 continue
             if holding.start is not None and spot[2] < holding.start:
                 continue
-            open_question = holding.reached is None or spot[2] > holding.reached or holding.sought
-            unclear = hidden(spans[group, topic, partition], spot[2])
-            if unclear and not holding.sought and _ran_ahead(holding, spot[2]):
+            passed = holding.reached is not None and spot[2] <= holding.reached
+            sought = holding.beyond is not None and spot[2] < holding.beyond
+            unclear = reader in groups and hidden(spans[reader, topic, partition], spot[2])
+            if unclear and not sought and reader in groups and _ran_ahead(holding, spot[2]):
                 continue
-            unproven = open_question or unclear
+            certain = holding.start is not None or (holding.lowest is not None and spot[2] >= holding.lowest)
+            cut = passed and certain and _overwritten(story, (reader, topic, partition), spot[2], sends[value])
+            severity = (
+                "allowed" if cut else "unproven" if not passed or not certain or unclear or sought else "violation"
+            )
             yield {
-                "severity": "unproven" if unproven else "violation", "group": group, **_value(value), "topic": topic,
+                "severity": severity, "group": reader, **_value(value), "topic": topic,
                 "partition": partition, "offset": spot[2], "reached": holding.reached,
             }  # fmt: skip
+
+
+def _overwritten(story: Story, key: Owned, offset: int, send: Row) -> bool:
+    """Whether the log was cut there, and the reader had passed the offset before the record was sent."""
+    reads = [row for row in story.rows["reads"] if (reader_of(row), *place_of(row)) == key]
+    before = any(row["offset"] >= offset and row["at"] <= send["invoked"] for row in reads)
+    return before and excused(story, key[1:], offset)
 
 
 def _ran_ahead(holding: Holding, offset: int) -> bool:
@@ -260,8 +306,9 @@ def commit_skip(story: Story) -> Iterator[Row]:
                 unclear = hidden(spans[group, topic, partition], offset)
                 allowed = unclear and holding.automatic
                 severity = "allowed" if allowed else "unproven" if unclear else "violation"
+                sought = holding.beyond is not None and offset < holding.beyond
                 yield {
-                    "severity": "unproven" if holding.sought else severity, "group": group, "topic": topic,
+                    "severity": "unproven" if sought else severity, "group": group, "topic": topic,
                     "partition": partition, "offset": offset, "committed": holding.committed,
                     **{name: row[name] for name in ("producer", "producer_incarnation", "seq")},
                 }  # fmt: skip

@@ -20,6 +20,8 @@ class Cover:
     start: int
     """The highest log start that anybody saw."""
     end: int
+    visible_end: int | None
+    """Where the audit at read_committed ended."""
     complete: bool
     trimmed: bool
 
@@ -73,7 +75,9 @@ def covers(story: Story) -> dict[Place, Cover]:
         known = [start for start in starts if start is not None]
         start = max([*known, *(row["log_start"] for row in ranges)])
         complete = all(row["complete"] for row in ranges) and {row["isolation"] for row in ranges} == set(LEVELS)
-        found[place] = Cover(start, min(row["end"] for row in ranges), complete, min(known, default=0) < start)
+        careful = [row["end"] for row in ranges if row["isolation"] == "read_committed"]
+        end, trimmed = min(row["end"] for row in ranges), min(known, default=0) < start
+        found[place] = Cover(start, end, min(careful, default=None), complete, trimmed)
     return found
 
 

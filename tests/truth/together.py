@@ -28,6 +28,14 @@ TIMEOUT = 2_000
 """Milliseconds that a transaction may take."""
 SHARED = ("phases", "clocks", "faults")
 """Tables that a run has once."""
+TRIMMED = "trimmed"
+KEPT = {"cleanup.policy": "delete", "retention.ms": -1, "retention.bytes": -1}
+"""What brokers report of topics, where nothing else is said."""
+AT_ONCE = {"retention.ms": 0}
+"""The same of the topic from which records are deleted by right, whatever their age."""
+UNREAD = "unread"
+"""What readers are planned to read: nothing that is there, as readers of one name read other topics in each story. So
+they are owed what they were given any of."""
 IN_THE_END = frozenset({"audit", "audit_ranges", "markers", "stretches", "dumps", "copies", "groups"})
 """Tables of what the brokers are asked for in the end: of a deleted topic they tell nothing."""
 LATER = 70
@@ -57,6 +65,9 @@ class Run(History):
         for life, topic in product(range(lives - 1), TOPICS):
             self.add("remakings", topic=topic, gone=GONE + LATER * life, made=MADE + LATER * life)
         self._without_outputs()
+        for topic, config in TOPICS.items():
+            for name, value in {**KEPT, **config, **(AT_ONCE if topic == TRIMMED else {})}.items():
+                self.add("topic_settings", at=-6, topic=topic, name=name, value=str(value))
         self.add("host_clocks", host="node1", at=0, offset=0, error=1_000_000)
         self.record["probes"] = []
         self.probes = {row["probe"]: _probe(row) for row in self.rows["incarnations"]}
@@ -175,5 +186,5 @@ def _probe(row: Row) -> Row:
         return {"produce": {"topic": "orders", "rate": "5/s", "transaction": {"records": 3}, "config": settings}}
     if row["kind"] == "transform":
         settings = {"transaction.timeout.ms": TIMEOUT}
-        return {"transform": {"topic": "orders", "to": INTO, "group": row["group"], "producer_config": settings}}
-    return {"consume": {"topic": "orders", **({"group": row["group"]} if row["group"] else {})}}
+        return {"transform": {"topic": UNREAD, "to": INTO, "group": row["group"], "producer_config": settings}}
+    return {"consume": {"topic": UNREAD, **({"group": row["group"]} if row["group"] else {})}}

@@ -129,15 +129,15 @@ def _with_retention(events: Events, rows: DataFrame) -> DataFrame:
     last = max((span.ended for span in events.case.phases), default=events.case.record.ended)
     when_gone = F.coalesce(F.min("start.at"), F.lit(last)).alias("gone")
     names = rows.columns
-    below = rows.filter(F.col("offset") < F.col("log_start"))
+    below = rows.filter(F.col("offset") < F.col("log_start")).withColumn("since", F.coalesce("invoked", "read_at"))
     gone = (
         below.alias("row")
         .join(events.near(starts).alias("start"), on=moved, how="left")
-        .groupBy(*(F.col(f"row.{name}") for name in (*VALUE, *PLACE, "offset", "invoked", "stored_end")))
+        .groupBy(*(F.col(f"row.{name}") for name in (*VALUE, *PLACE, "offset", "since", "stored_end")))
         .agg(when_gone)
     )
     by_then = F.least("gone", "ended")
-    old = (by_then - F.col("invoked") + F.lit(_ROUNDING)) >= F.col("age")
+    old = (by_then - F.col("since") + F.lit(_ROUNDING)) >= F.col("age")
     grown = (F.col("stored_end") - F.col("offset")) >= F.col("records")
     why = F.when(old, _AGE).when(grown, _SIZE)
     answers = (

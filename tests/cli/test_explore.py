@@ -106,7 +106,7 @@ def test_it_finds_and_makes_smaller(explored: Explored, capsys: pytest.CaptureFi
     assert steps(found) == list(rounds[-1].steps)
     head = (explored.folder / "smallest.yaml").read_text("utf-8").splitlines()[:5]
     assert f"in round {len(rounds)} of seed 7: lost_records." in head[0]
-    assert "lost records was 4" in head[1]
+    assert "lost records were 4" in head[1]
     assert (explored.folder / head[2].removeprefix("# That run: ")).is_dir()
     assert f"from {len(told.found.sequence)} faults to 1, by {len(told.of('smaller'))} runs" in head[3]
     shown = capsys.readouterr().out

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from html import unescape
 
 import pytest
+from as_github_shows import rendered
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 from sample_run import Shape, guard, lost, objective, outages, verdict
 
 from chaosk.report.content import content
@@ -19,13 +19,6 @@ from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome, Severity, Verdict
 
 MakeRun = Callable[..., RunDir]
-GITHUB = MarkdownIt("gfm-like", {"linkify": False, "html": True})
-
-
-def rendered(text: str) -> str:
-    """The text as a dialect with tables, strikethrough and HTML shows it."""
-    shown: str = GITHUB.render(text)
-    return shown
 
 
 def of(make_run: MakeRun, told: Verdict | None = None) -> str:

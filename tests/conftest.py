@@ -42,6 +42,17 @@ LONGEST = (
     "tutorial",
 )  # fmt: skip
 """Folders of five minutes and more, which go first: one that went last would leave the other processes idle."""
+LONG_FILES = (
+    "analysis/test_classes.py", "analysis/test_process.py", "analysis/test_standby.py", "bench/test_kill_campaign.py",
+    "doctor/test_gate_on_lab.py", "explore/on_lab_explore/", "lab/on_lab_vms/", "release/on_lab_gate/",
+    "run/on_lab_gameday/", "run/on_lab_losses/", "run/on_lab_secure/", "run/test_secrets_on_lab.py",
+    "run/test_ssh_dropped_on_lab.py", "steps/on_lab_vms/", "steps/test_certificate_on_lab.py",
+    "steps/test_data_on_lab.py", "steps/test_partial_cuts_on_lab.py", "steps/test_rights_on_lab.py",
+    "steps/test_shaping_on_lab.py", "steps/test_two_directories_on_lab.py", "transport/test_injection_on_lab.py",
+    "truth/test_lives.py", "tutorial/",
+)  # fmt: skip
+"""Files and folders that are left to ``--all``: they take a third of the time, and each shows on one more lab, or by
+one more start of Spark, what a quicker test shows already on another."""
 LONG = 400.0
 """Seconds that a test may take before it is named: the longest takes some 300."""
 STANDBY = "CHAOSK_STANDBY"
@@ -126,8 +137,8 @@ class _Teller:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--long`` runs what takes too many minutes for every CI run as well."""
-    parser.addoption("--long", action="store_true", help="run tests that are marked long as well")
+    """``--all`` runs what takes too many minutes for every CI run as well."""
+    parser.addoption("--all", action="store_true", help="run tests that are marked long, and long folders, as well")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -135,7 +146,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     In one of several processes the folders whose tests take longest go first.
     """
-    if not config.getoption("--long"):
+    for item in items:
+        if file_of(item.nodeid).startswith(LONG_FILES):
+            item.add_marker("long")
+    if not config.getoption("--all"):
         left = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
@@ -147,6 +161,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         latest = {folder_of(item.nodeid): SHARED.index(_tier(item)) for item in items}
         items.sort(key=lambda item: latest[folder_of(item.nodeid)])
         items.sort(key=lambda item: _place(folder_of(item.nodeid)))
+
+
+def file_of(nodeid: str) -> str:
+    """The file of a test, below ``tests``."""
+    return nodeid.partition("::")[0].removeprefix("tests/")
 
 
 def _lateness(item: pytest.Item) -> int:

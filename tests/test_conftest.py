@@ -43,7 +43,7 @@ def test_without_its_tools_a_lab_test_is_skipped(inner: pytest.Pytester, monkeyp
     result.stdout.fnmatch_lines(["*the lab tier needs*java*mvn*"])
 
 
-@pytest.mark.parametrize(("words", "ran", "left"), [((), 1, 1), (("--long",), 2, 0)])
+@pytest.mark.parametrize(("words", "ran", "left"), [((), 1, 1), (("--all",), 2, 0)])
 def test_long_tests_run_only_if_asked_for(inner: pytest.Pytester, words: tuple[str, ...], ran: int, left: int) -> None:
     """They are not skipped, which CI would take for a failure, but left out, and the summary counts them."""
     inner.makepyfile(LAB_TEST.replace("mark.lab", "mark.long"))

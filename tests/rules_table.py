@@ -44,6 +44,38 @@ the rule is broken, a *near miss* one that looks alike and is in order, *no evid
 nothing is claimed there, or the verdict is INCONCLUSIVE. Checks that only measure need the first only. What a check
 looks for, by its definition, is in [reference/checks.md](reference/checks.md). This page is made by
 `python tests/rules_table.py > docs/rules.md`.
+
+## The ledger
+
+Every acknowledged record has one answer for the log, and one for each reader of its topic. The verdict shows the sums,
+and a sum that does not add up to what was acknowledged makes the run INCONCLUSIVE.
+
+| answer | what it needs |
+|---|---|
+| in the log, delivered | The tail audit found the record at both isolation levels. The reader was given it. |
+| violation | A rule is broken, and the rows that show it are in the evidence. |
+| excused | A row of this run that says why this record may be missing. A setting that the scenario hoped for is none. |
+| not judged | The evidence does not tell. One such record makes the run INCONCLUSIVE. |
+
+**Owed** to the log is every record that was acknowledged outside of a transaction, or in one that committed. A reader is
+owed all partitions of its topic, whether or not a member ever had them. Its debt begins at the committed offset that it
+found. With nothing committed, it begins at the log's start (`auto.offset.reset: earliest`) or at the end as the probe
+asked for it (`latest`).
+
+**Excused** is a record that:
+
+- was older than `retention.ms`, or behind more than `retention.bytes`, as a broker reported the topic's settings;
+- has a later record of its key in a compacted log, or was in a topic that was deleted and made again;
+- was cut off a log by an unclean election that the watcher saw, or by a loss of power of all hosts that had it;
+- was acknowledged with `acks` other than all before another leader was elected, and no reader had it;
+- lies before the position at which the reader began, or was sent after a step had ended the reader.
+
+**Not judged** is a record whose partition was not audited to its end, or that lies below a log start that moved while
+nobody reported the topic's settings. So is what a reader had not reached when the run ended, what a killed process may
+have had, and a partition that no member held in the end. If that lasted for longer than `session.timeout.ms` and
+`max.poll.interval.ms` together, it is a violation.
+
+## The rules, one by one
 """
 
 

@@ -57,10 +57,10 @@ and a sum that does not add up to what was acknowledged makes the run INCONCLUSI
 | excused | A row of this run that says why this record may be missing. A setting that the scenario hoped for is none. |
 | not judged | The evidence does not tell. One such record makes the run INCONCLUSIVE. |
 
-**Owed** to the log is every record that was acknowledged outside of a transaction, or in one that committed. A reader is
-owed all partitions of its topic, whether or not a member ever had them. Its debt begins at the committed offset that it
-found. With nothing committed, it begins at the log's start (`auto.offset.reset: earliest`) or at the end as the probe
-asked for it (`latest`).
+**Owed** to the log is every record that was acknowledged outside of a transaction, or in one that committed. A reader
+is owed all partitions of its topic, whether or not a member ever had them. Its debt begins at the committed offset that
+it found. With nothing committed, it begins at the log's start (`auto.offset.reset: earliest`) or at the end as the
+probe asked for it (`latest`).
 
 **Excused** is a record that:
 

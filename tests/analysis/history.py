@@ -167,6 +167,11 @@ class History:
         if leader >= 0:
             self.add("offsets", at=at, asked=leader, leader=True, log_start=0)
 
+    def elect(self, at: float) -> None:
+        """The watcher saw another leader from ``at`` on, in the next epoch: broker 2, that was in sync."""
+        self.each("partitions", lambda row: row | ({"leader": 2, "leader_epoch": 4} if row["at"] >= ns(at) else {}))
+        self.each("offsets", lambda row: row | ({"asked": 2} if row["at"] >= ns(at) else {}))
+
     def elect_uncleanly(self, at: float, *, allowed: bool = True) -> None:
         """The watcher saw an unclean election: broker 1 alone in sync from 3 s before, none at ``at``, then broker 2.
 

@@ -131,7 +131,9 @@ def test_what_was_acknowledged_nowhere_was_passed_by_nobody(spark: SparkSession,
 
 
 def test_acks_1_allows_it(judge: Judge) -> None:
-    """A3 with acks=1: the leader alone had it: told as allowed."""
-    verdict = judge(unaudited(acks=1, idempotent=False))
+    """A3 with acks=1: the leader alone had it, and another was elected: told as allowed."""
+    history = unaudited(acks=1, idempotent=False)
+    history.elect(6.0)
+    verdict = judge(history)
     assert told(verdict, "allowed") == {"lost_write": 1}
     assert told(verdict, "violation") == {}

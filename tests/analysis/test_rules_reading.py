@@ -126,7 +126,8 @@ def test_an_aborted_record_is_no_skip_for_a_careful_reader(judge: Judge) -> None
     history = History(records=50)
     history.drop("reads", offset=21)
     history.drop("audit", offset=21, isolation="read_committed")
-    history.change("sends", {"seq": 21}, outcome="info", offset=None)
+    history.change("sends", {"seq": 21}, outcome="info", offset=None, txn="t", producer_epoch=0)
+    history.add("transactions", txn="t", initialized=-5.9, begun=5, ending=5.1, ended=5.2, outcome="aborted")
     assert told(judge(history)) == {}
 
 
@@ -205,23 +206,36 @@ def test_a_reader_that_has_not_come_so_far_leaves_it_open(judge: Judge) -> None:
 
 @pytest.mark.proves("unseen", "near miss")
 def test_a_record_written_before_the_group_came_is_not_owed(judge: Judge) -> None:
-    """Near miss of A5: the group was given the partition after the record was written."""
+    """Near miss of A5: the group begins at the end, and was given the partition after the record was written."""
     history = History(records=50)
+    history.probes["reader"]["consume"]["config"] = {"auto.offset.reset": "latest"}
     history.drop("reads", offset=0)
     history.rows["assignments"].clear()
     history.add("assignments", at=-4.9)
     assert told(judge(history)) == {}
 
 
-def test_a_group_that_gave_the_partition_up_is_not_owed(judge: Judge) -> None:
-    """Near miss of A5: the group did not hold the partition until the end."""
+@pytest.mark.proves("unseen", "fires")
+def test_a_group_is_owed_what_was_there_before_it(judge: Judge) -> None:
+    """A5: the group came after the record, found nothing committed, and begins at the log's start."""
+    history = History(records=50)
+    history.drop("reads", offset=0)
+    history.rows["assignments"].clear()
+    history.add("assignments", at=-4.9)
+    assert told(judge(history)) == {"unseen": 1}
+
+
+def test_a_partition_that_the_group_gave_up_is_owed_all_the_same(judge: Judge) -> None:
+    """A5: no member held the partition in the end; what was passed is a violation, what was not reached is open."""
     history = History(records=50)
     history.drop("reads", offset=21)
     history.change("reads", {"offset": 22}, assignment=1)
     history.add("assignments", at=15, kind="revoke")
     for offset in range(40, 50):
         history.drop("reads", offset=offset)
-    assert "unseen" not in told(judge(history))
+    verdict = judge(history)
+    assert finding(verdict, "unseen").count == 1
+    assert "unseen_unproven" in guards(verdict)
 
 
 def test_giving_up_at_the_end_of_the_run_counts_as_held(judge: Judge) -> None:

@@ -23,8 +23,9 @@ pytestmark = pytest.mark.spark
 
 
 def losing(*seqs: int) -> History:
-    """200 records, eight a second, of which some are gone; with ``acks=1`` that is allowed."""
+    """200 records, eight a second, of which some are gone; with ``acks=1`` and another leader that is allowed."""
     history = History(records=200, acks=1)
+    history.elect(19.0)
     for seq in seqs:
         history.drop("reads", offset=seq)
         history.drop("audit", offset=seq)

@@ -225,7 +225,7 @@ def _cut_in_the_end(story: Story) -> Iterator[Row]:
     for place in {place_of(row) for row in story.rows["audit_ranges"]}:
         ends = [r["end"] for r in story.all("audit_ranges", **named(place)) if r["isolation"] == "read_uncommitted"]
         mine = [(offset, at) for where, offset, at in shown if where == place]
-        if ends and mine and min(ends) <= max(mine)[0]:
+        if covers(story)[place].complete and mine and min(ends) <= max(mine)[0]:
             offset, at = max(mine)
             yield {
                 "severity": "allowed" if excused(story, place, offset, at) else "violation", **named(place),

@@ -70,7 +70,7 @@ class TruncationAfterAck(Check):
 def _audited(events: Events) -> DataFrame:
     """Where the audit found logs to end, beside what had been proven to be in them: as ``ends``, without a leader."""
     nobody = F.lit(None).cast("int")
-    logs = events.frame(retained).filter(F.col("stored_end").isNotNull())
+    logs = events.frame(retained).filter("complete")
     told = logs.select(*PLACE, F.col("stored_end").alias("log_end"), F.lit(_end(events.case)).alias("at"))
     known = by_then(events, told.withColumn("until", F.col("at")), "until")
     return known.withColumns({"leader": nobody, "leader_epoch": nobody}).select(
@@ -83,7 +83,7 @@ def _end(case: Case) -> int:
 
 
 def _cut_in_the_end(rows: Rows) -> bool:
-    """Whether an audited log ends at or before what had been shown."""
+    """Whether an audited log ends at or before what had been shown; that of a broken off audit may count as well."""
     level = rows.column("audit_ranges", "isolation") == rows.code("isolation", "read_uncommitted")
     places, end = rows.places("audit_ranges")[level], rows.column("audit_ranges", "end")[level]
     return bool((shown_in_the_end(rows, places) >= end).any())

@@ -158,6 +158,15 @@ def test_beginning_at_the_end_reads_only_what_comes(work: Work, filled: str, moc
     assert {row["offset"] for row in working.rows("seeks")} == {40}
 
 
+def test_where_latest_begins_is_written_down(work: Work, filled: str) -> None:
+    """With nothing committed and ``latest`` it asks for the end, begins there and says so: the rest is not owed."""
+    working = work(consume(topic=filled, assign="all", config={"auto.offset.reset": "latest"}))
+    working.until(lambda state: state.lag == 0)
+    working.end()
+    assert working.rows("reads") == []
+    assert {(row["offset"], row["kind"]) for row in working.rows("seeks")} == {(40, "reset")}
+
+
 def test_foreign_records_are_read_but_not_recognised(work: Work, mock_cluster: str) -> None:
     """A record of somebody else has a place and no identity."""
     writer = Producer({"bootstrap.servers": mock_cluster, "log_level": 2})

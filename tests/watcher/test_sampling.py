@@ -10,7 +10,8 @@ from fake_servers import Behaviour, answering, closing, mock_cluster, server, si
 
 from chaosk.cluster.wire import Place
 from chaosk.events import TABLES
-from chaosk.watcher.sampling import About, BrokerSampler, Sampler, ZooKeeperSampler
+from chaosk.watcher import sampling
+from chaosk.watcher.sampling import About, BrokerSampler, Sampler, SettingsSampler, ZooKeeperSampler
 
 
 class Rows:
@@ -53,6 +54,35 @@ def test_writes_what_a_broker_says() -> None:
     leaders = {one["partition"]: one["leader"] for one in logs[1][0].of("partitions")}
     told = {(one["partition"], one["asked"]) for log, _ in logs.values() for one in log.of("offsets") if one["leader"]}
     assert told == set(leaders.items()), "offsets of a leader come from the leader alone"
+
+
+def test_settings_are_written_down_when_they_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each setting of a topic once, and again when its value has changed."""
+    said = iter(
+        [
+            {("orders", "retention.ms"): "1000", ("orders", "cleanup.policy"): "delete"},
+            {("orders", "retention.ms"): "1000", ("orders", "cleanup.policy"): "delete"},
+            {("orders", "retention.ms"): "5", ("orders", "cleanup.policy"): "delete"},
+        ]
+    )
+    monkeypatch.setattr(sampling, "topic_settings", lambda answer: next(said))
+    monkeypatch.setattr("chaosk.cluster.wire.Link.ask", lambda self, *requests: requests)
+    log = Rows()
+    sampler = SettingsSampler([Place("broker 1", "127.0.0.1", 1)], ["orders"], log, threading.Event())
+    for _ in range(3):
+        sampler.sample()
+    told = [(row["topic"], row["name"], row["value"]) for row in log.of("topic_settings")]
+    assert told == [
+        ("orders", "cleanup.policy", "delete"), ("orders", "retention.ms", "1000"), ("orders", "retention.ms", "5"),
+    ]  # fmt: skip
+
+
+def test_settings_that_nobody_tells_are_not_written() -> None:
+    """A broker that closes the connection: no row, and the next look asks again."""
+    log = Rows()
+    with server(closing) as place:
+        SettingsSampler([place], ["orders"], log, threading.Event()).sample()
+    assert log.rows == []
 
 
 def test_a_topic_that_is_gone_leaves_no_rows() -> None:

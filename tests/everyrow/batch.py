@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from analysis.history import Row
-from everyrow.mutants import Flawless, Mutant
+from everyrow.kinds import Rows
+from everyrow.mutants import Flawless, Mutant, stream_ends, streams
 
 from chaosk.arrow import SCHEMAS
+from chaosk.events.streams import WATCHER, writer_of
 from chaosk.rundir import RunDir
 from chaosk.verdict import Guard, Verdict
 
-ONCE = ("phases", "faults", "clocks", "host_clocks", "brokers", "zookeepers")
+ONCE = ("topic_settings", "phases", "faults", "clocks", "host_clocks", "brokers", "zookeepers")
 """Tables that a run has once."""
+UNKNOWN = -1
+"""Stands for a mutant, and nobody knows which."""
 _TRANSACTIONS = ("txn", "transactional_id", "owner")
 _PROCESSES = ("incarnation", "producer_incarnation", "other_incarnation")
 _TELLING = ("violation", "unproven")
@@ -47,40 +50,35 @@ class Batch:
             plan["scenario"]["topics"][topic]["partitions"] = count * len(self.mutants)
         record["probes"] = [self._moved(end, n) for end in record["probes"] for n in range(len(self.mutants))]
         rundir.plan.write_text(json.dumps(plan), encoding="utf-8")
-        rundir.run.write_text(json.dumps(record), encoding="utf-8")
-        for name, rows in self.flawless.rows.items():
-            path = rundir.events / f"{name}.parquet"
-            if name in ONCE:
-                shutil.copy(self.flawless.rundir.events / path.name, path)
-            else:
-                all_of = [
-                    self._moved(row, number)
-                    for number, mutant in enumerate(self.mutants)
-                    for row in mutant.rows.get(name, rows)
-                ]
-                pq.write_table(pa.Table.from_pylist(all_of, schema=SCHEMAS[name]), path)
+        all_of: Rows = {}
+        for name in self.flawless.rows.keys() - {"stream_ends"}:
+            rows = self.flawless.rows[name]
+            moved = (
+                self._moved(row, number)
+                for number, mutant in enumerate(self.mutants)
+                for row in mutant.rows.get(name, rows)
+                if not number or row.get("writer") != WATCHER
+            )
+            all_of[name] = rows if name in ONCE else list(moved)
+        all_of["stream_ends"] = stream_ends(all_of)
+        for name, rows in all_of.items():
+            table = pa.Table.from_pylist(rows, schema=SCHEMAS[name])
+            pq.write_table(table, rundir.events / f"{name}.parquet")
+        rundir.run.write_text(json.dumps(record | {"streams": streams(all_of)}), encoding="utf-8")
         return rundir
 
-    def taken_apart(self, rundir: RunDir, verdict: Verdict) -> dict[int, str] | None:
-        """By number of a mutant what was found in it; None where something was, and nobody knows in which.
-
-        Those without an answer pass.
-        """
+    def taken_apart(self, rundir: RunDir, verdict: Verdict) -> dict[int, str]:
+        """By number of a mutant what was found in it, as far as that is told."""
         found: dict[int, str] = {}
         for path in sorted(rundir.evidence.glob("*.jsonl")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 row: Row = json.loads(line)
                 if row["severity"] in _TELLING:
                     number = self._of(row)
-                    if number is None:
-                        return None
-                    found.setdefault(number, path.stem)
+                    found.setdefault(UNKNOWN if number is None else number, path.stem)
         for guard in verdict.guards:
             if not guard.guard.endswith("_unproven"):
-                numbers = set(self._named(guard))
-                if not numbers:
-                    return None
-                for number in numbers:
+                for number in set(self._named(guard)) or {UNKNOWN}:
                     found.setdefault(number, guard.guard)
         return found
 
@@ -95,6 +93,9 @@ class Batch:
                 moved[name] = f"{row[name]}@{number}"
         if row.get("partition") is not None and row.get("topic") is not None:
             moved["partition"] = row["partition"] + self.partitions[row["topic"]] * number
+        if row.get("writer") not in (None, WATCHER):
+            probe, _, incarnation = row["writer"].rpartition("-")
+            moved["writer"] = writer_of(probe, int(incarnation) + self.processes * number)
         if row.get("producer_id") is not None:
             moved["producer_id"] = row["producer_id"] + self.ids * number
         return moved
@@ -121,7 +122,7 @@ class Batch:
 
 def elsewhere(mutant: Mutant, partitions: dict[str, int]) -> bool:
     """Whether a mutant touches a partition that its run has not."""
-    changed = (row for name, found in mutant.rows.items() if name != "tallies" for row in found)
+    changed = mutant.rows[mutant.table]
     return any(
         row["partition"] >= partitions.get(row["topic"], 0)
         for row in changed

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from everyrow.batch import ONCE, Batch, elsewhere
+from everyrow.batch import ONCE, UNKNOWN, Batch, elsewhere
 from everyrow.mutants import DAMAGED, Flawless, Mutant
 from pyspark.sql import SparkSession
 
@@ -33,6 +33,8 @@ MEASURING = frozenset({
     "realtime_lag", "rebalances", "recovery", "replica_difference", "replication", "throughput", "uncommitted",
 })  # fmt: skip
 """Checks that find nothing wrong, and guard nothing: no scenario here has an objective that asks for their figures."""
+NOTICED = "noticed"
+"""What is said of one that does not pass, and was judged beside others."""
 TOLD = ("sends", "reads", "polls", "tallies")
 """Tables of which numpy says whether they are what the probes counted."""
 FIGURES = (
@@ -49,7 +51,7 @@ FIGURES = (
     "failures",
 )
 """Tables that the probes' figures come from, or the windows that these are of."""
-ALONE = (*ONCE, "ends", "incarnations", "tallies")
+ALONE = (*ONCE, "ends", "incarnations", "tallies", "stream_ends", "heartbeats")
 """Tables whose mutants are not judged side by side with others: what is changed there concerns all."""
 AT_ONCE = 250
 """Mutants that are judged side by side."""
@@ -120,7 +122,7 @@ class Judge:
             rundir = self.flawless.written(mutant, self.folder / "mutant")
             try:
                 found = self._guarded(rundir, mutant)
-                if found is not None or mutant.table in ALONE or elsewhere(mutant, self.partitions):
+                if found is not None or self._by_itself(mutant):
                     yield mutant, found or self._alone(rundir, mutant)
                 else:
                     together.append(mutant)
@@ -128,6 +130,10 @@ class Judge:
                 shutil.rmtree(rundir.root)
         for first in range(0, len(together), AT_ONCE):
             yield from self._together(together[first : first + AT_ONCE])
+
+    def _by_itself(self, mutant: Mutant) -> bool:
+        recounts = len(mutant.rows[mutant.table]) == len(self.flawless.rows[mutant.table]) or mutant.way != DAMAGED
+        return mutant.table in ALONE or not recounts or elsewhere(mutant, self.partitions)
 
     def alone(self, mutant: Mutant) -> Judged:
         """Judge one by itself, by everything."""
@@ -142,41 +148,44 @@ class Judge:
             return self.judged(rundir, self.kinds)
 
     def _together(self, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, Judged]]:
-        """Judge them in one run; in two where nobody knows of which of them a guard speaks."""
+        """Judge them in one run; once more, in two, where nobody knows of which of them something is said."""
         batch = Batch(self.flawless, mutants)
         rundir = batch.write(RunDir(self.folder / "batch"))
         try:
-            found = batch.taken_apart(rundir, analysis.analyze(self.spark, rundir, self.kinds))
+            verdict = analysis.analyze(self.spark, rundir, self.kinds)
+            found = batch.taken_apart(rundir, verdict)
+            told_of = any(account.not_judged or account.violation for account in verdict.ledger)
+            open_ = found.pop(UNKNOWN, None) is not None or told_of
         except ChaoskError:
-            found = None
+            found, open_ = {}, True
         finally:
             shutil.rmtree(rundir.root)
-        if found is not None:
-            for number, mutant in enumerate(mutants):
-                yield mutant, self._said(found.get(number))
+        left = [mutant for number, mutant in enumerate(mutants) if number not in found]
+        for number, why in found.items():
+            yield mutants[number], Judged(NOTICED, why)
+        if not open_:
+            yield from ((mutant, Judged(str(Outcome.PASS), "")) for mutant in left)
         elif len(mutants) == 1:
-            yield mutants[0], self.alone(mutants[0])
+            yield from ((mutant, self.alone(mutant)) for mutant in left)
+        elif found:
+            yield from self._together(left) if left else ()
         else:
-            half = len(mutants) // 2
-            yield from self._together(mutants[:half])
-            yield from self._together(mutants[half:])
-
-    def _said(self, why: str | None) -> Judged:
-        return Judged(str(Outcome.PASS), "") if why is None else Judged("not pass", why)
+            half = len(left) // 2
+            yield from self._together(left[:half])
+            yield from self._together(left[half:])
 
     def _guarded(self, rundir: RunDir, mutant: Mutant) -> Judged | None:
         """What guards say that need no Spark; None if none does, or if they cannot be asked alone."""
+        if mutant.table in ("phases", "faults"):
+            return None
         try:
             case = read_case(rundir)
+            met = [*guards(case, self.progress)]
             if mutant.way == DAMAGED and mutant.table in TOLD:
-                met: Iterable[Any] = tallied(case, recounted(Events(self.spark, case)), self.progress)
-            elif mutant.table in FIGURES:
-                return None
-            else:
-                met = guards(case, self.progress)
-            return next((Judged(str(Outcome.INCONCLUSIVE), guard.guard) for guard in met), None)
+                met += tallied(case, recounted(Events(self.spark, case)), self.progress)
         except Exception:  # noqa: BLE001 - then the analysis says it
             return None
+        return next((Judged(str(Outcome.INCONCLUSIVE), guard.guard) for guard in met), None)
 
 
 def told(verdict: Verdict) -> Judged:

@@ -10,10 +10,11 @@ from everyrow.world import BACK, KILLED
 
 Rows = dict[str, list[Row]]
 TIME = TIMES | {
-    "clocks": ("monotonic",), "brokers": ("invoked", "completed"), "zookeepers": ("at",), "tallies": ("at",),
+    "clocks": ("monotonic",), "heartbeats": ("at",), "stream_ends": (), "brokers": ("invoked", "completed"),
+    "zookeepers": ("at",), "tallies": ("at",),
 }  # fmt: skip
 """By table the columns that are moments."""
-WATCHED = ("partitions", "offsets", "brokers", "zookeepers", "host_clocks")
+WATCHED = ("heartbeats", "stream_ends", "partitions", "offsets", "brokers", "zookeepers", "host_clocks")
 """Tables of samples, one like the other: one in the middle stands for all of its kind."""
 
 
@@ -91,6 +92,10 @@ def _which(row: Row) -> str:
     return "the broker that is killed" if row["asked"] == 1 else "another broker"
 
 
+def _writer(name: str) -> str:
+    return "a probe" if name.rpartition("-")[2].isdigit() else name
+
+
 _NAMES: dict[str, Callable[[Row], str]] = {
     "polls": lambda row: f"{'full' if row['records'] else 'empty'} {_when(row)}",
     "assignments": lambda row: str(row["kind"]),
@@ -101,6 +106,9 @@ _NAMES: dict[str, Callable[[Row], str]] = {
     "partitions": lambda row: f"of {'the leader' if row['asked'] == row['leader'] else 'another'} {_when(row)}",
     "brokers": lambda row: f"{'none' if row['error'] else 'answer'} of {_which(row)} {_when(row)}",
     "zookeepers": lambda row: f"{row['mode']} {_when(row)}",
+    "topic_settings": lambda row: str(row["name"]),
+    "heartbeats": lambda row: _writer(row["writer"]),
+    "stream_ends": lambda row: f"{_writer(row['writer'])} {row['table']}",
     "host_clocks": lambda row: "",
     "phases": lambda row: str(row["phase"]),
     "tallies": lambda row: str(row["what"]),

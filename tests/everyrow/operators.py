@@ -12,7 +12,8 @@ SHIFTED: dict[str, tuple[str, ...]] = {
     "txn_offsets": ("offset",), "outputs": ("offset",), "groups": ("offset",), "audit": ("offset",),
     "audit_ranges": ("log_start", "end"), "markers": ("offset",), "stretches": ("first", "last", "marker"),
     "dumps": ("log_start", "end"), "copies": ("first", "last"),
-    "offsets": ("log_start", "high_watermark", "last_stable", "log_end"), "tallies": ("count",), "ends": ("rows",),
+    "offsets": ("log_start", "high_watermark", "last_stable", "log_end"),
+    "tallies": ("count",), "ends": ("rows",), "stream_ends": ("rows",),
 }  # fmt: skip
 """By table the columns that are offsets, or count rows."""
 FAR = 2_000_000_000

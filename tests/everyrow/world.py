@@ -17,6 +17,11 @@ Place = tuple[str, int]
 LEVELS = ("read_uncommitted", "read_committed")
 KILLED, ELECTED, BACK, WHOLE = 1.1, 1.4, 6.0, 7.0
 """When broker 1, the leader, is gone; another leads; it is there again; its replicas are in sync again."""
+SETTINGS: Row = {
+    "cleanup.policy": "delete", "retention.ms": 604_800_000, "retention.bytes": -1, "segment.bytes": 1_073_741_824,
+    "segment.ms": 604_800_000, "min.insync.replicas": 2, "unclean.leader.election.enable": "false",
+}  # fmt: skip
+"""Settings of topics as brokers have them."""
 ENDED = 21.0
 """When the probes are told to end."""
 POLLED = 0.5
@@ -276,7 +281,25 @@ class World(History):
         for host in ("node1", "node2", "node3"):
             for at in (-6, 21):
                 self.rows["host_clocks"].append({"host": host, "at": ns(at), "offset": 1_000, "error": 200_000})
+        self._settings()
+        self._beats()
         return self
+
+    def _settings(self) -> None:
+        """What brokers report of the topics: asked before the run, and nothing changed since."""
+        for topic, config in self.config.items():
+            for name, value in (SETTINGS | config).items():
+                self.add("topic_settings", at=-5.9, topic=topic, name=name, value=str(value))
+
+    def _beats(self) -> None:
+        """The hearts of all processes."""
+        lives = {
+            f"{row['probe']}-{row['incarnation']}": (row["started"], end["at"])
+            for row, end in zip(self.rows["incarnations"], self.rows["ends"], strict=True)
+        }
+        for writer, (began, ended) in (lives | {"watcher": (ns(-6), ns(22))}).items():
+            for at in range(began, ended, ns(0.5) - ns(0)):
+                self.rows["heartbeats"].append({"writer": writer, "at": at, "late": 0})
 
     def _watched(self, place: Place, log: Log) -> None:
         for second in range(-6, 23):

@@ -20,6 +20,7 @@ from chaosk.analysis.readers import Reader, readers
 from chaosk.analysis.reading import unreadable
 
 Row = dict[str, Any]
+_NEVER = 2**62
 _Key = tuple[str, str, int]
 """Reader, topic and partition."""
 
@@ -65,26 +66,27 @@ SCHEMA = (
 def debts(case: Case) -> list[tuple[Any, ...]]:
     """One row per partition that a reader is owed, see :class:`Debt`; raises AnalysisError for an unreadable table."""
     given, found, sought = (_by_key(case, name) for name in ("assignments", "fetched", "seeks"))
+    known: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for name, topic, partition in (*given, *found):
+        known[name, topic].add(partition)
+    holders = _holders(case)
     rows: list[tuple[Any, ...]] = []
     for reader in readers(case):
-        for partition in _partitions(case, reader, (*given, *found)):
+        for partition in sorted(_partitions(case, reader) | known[reader.name, reader.topic]):
             key = (reader.name, reader.topic, partition)
-            rows.append(astuple(_debt(case, reader, partition, (given[key], found[key], sought[key]))))
+            orphaned = holders.left(reader.name, given[key])
+            rows.append(astuple(_debt(reader, partition, orphaned, (given[key], found[key], sought[key]))))
     return rows
 
 
-def _partitions(case: Case, reader: Reader, known: tuple[_Key, ...]) -> list[int]:
-    """The topic's partitions as far as the reader is to read them, and those of topics of that name before it."""
+def _partitions(case: Case, reader: Reader) -> set[int]:
+    """The topic's partitions as far as the reader is to read them."""
     shape = case.topics.get(reader.topic)
     numbers = set(range(shape.partitions)) if shape is not None else set[int]()
-    if reader.partitions is not None:
-        numbers &= reader.partitions
-    return sorted(
-        numbers | {partition for name, topic, partition in known if (name, topic) == (reader.name, reader.topic)}
-    )
+    return numbers if reader.partitions is None else numbers & reader.partitions
 
 
-def _debt(case: Case, reader: Reader, partition: int, rows: tuple[list[Row], list[Row], list[Row]]) -> Debt:
+def _debt(reader: Reader, partition: int, orphaned: int | None, rows: tuple[list[Row], list[Row], list[Row]]) -> Debt:
     given, found, sought = rows
     asked = min(found, key=lambda row: row["completed"], default=None)
     turns = sorted(sought, key=lambda row: row["at"])
@@ -95,7 +97,7 @@ def _debt(case: Case, reader: Reader, partition: int, rows: tuple[list[Row], lis
         partition=partition,
         latest=reader.latest,
         since=min((row["at"] for row in given if row["kind"] == "assign"), default=None),
-        orphaned=_orphaned(case, reader, given),
+        orphaned=orphaned,
         patience=reader.patience,
         dismissed=reader.dismissed,
         asked=asked is not None and reader.start == "committed",
@@ -107,32 +109,45 @@ def _debt(case: Case, reader: Reader, partition: int, rows: tuple[list[Row], lis
     )
 
 
-def _orphaned(case: Case, reader: Reader, given: list[Row]) -> int | None:
-    """Since when nobody has held it, in the end."""
-    terms = list(_terms(case, given))
-    if any(began <= case.run.ended <= ended for began, ended in terms):
-        return None
-    if terms:
-        return max(ended for _, ended in terms)
-    members = [worker.started for worker in case.workers if worker.reader == reader.name]
-    return min(members, default=case.run.began)
+@dataclass(frozen=True, slots=True)
+class _Holders:
+    """How long members can have held partitions."""
+
+    ended: int
+    """When the probes were told to end."""
+    gone: dict[Process, int]
+    """By process that left no end marker, when it was gone at the latest."""
+    began: dict[str, int]
+    """By reader, when its first process was ready."""
+    first: int
+    """When the run began."""
+
+    def left(self, reader: str, given: list[Row]) -> int | None:
+        """Since when no member has held a partition, in the end; None if one did."""
+        terms = list(self._terms(given))
+        if any(began <= self.ended <= over for began, over in terms):
+            return None
+        return max((over for _, over in terms), default=self.began.get(reader, self.first))
+
+    def _terms(self, given: list[Row]) -> Iterator[tuple[int, int]]:
+        """From when until when a member held it; one that was killed until it was gone."""
+        by_member: dict[tuple[Process, int], list[Row]] = defaultdict(list)
+        for row in given:
+            by_member[(row["probe"], row["incarnation"]), row["assignment"]].append(row)
+        for (process, _), rows in by_member.items():
+            began = min((row["at"] for row in rows if row["kind"] == "assign"), default=None)
+            if began is not None:
+                taken = (row["at"] for row in rows if row["kind"] != "assign")
+                yield began, max(began, min(taken, default=self.gone.get(process, _NEVER)))
 
 
-def _terms(case: Case, given: list[Row]) -> Iterator[tuple[int, int]]:
-    """From when until when a member held it; one that was killed until it was gone."""
-    workers = {(worker.probe, worker.incarnation): worker for worker in case.workers}
-    by_member: dict[tuple[Process, int], list[Row]] = defaultdict(list)
-    for row in given:
-        by_member[(row["probe"], row["incarnation"]), row["assignment"]].append(row)
-    for (process, _), rows in by_member.items():
-        began = min((row["at"] for row in rows if row["kind"] == "assign"), default=None)
-        if began is None:
-            continue
-        over = min((row["at"] for row in rows if row["kind"] != "assign"), default=None)
-        if over is None:
-            worker = workers.get(process)
-            over = gone(case, worker) if worker is not None and process in case.unended else case.record.ended
-        yield began, max(over, began)
+def _holders(case: Case) -> _Holders:
+    began: dict[str, int] = {}
+    for worker in case.workers:
+        began[worker.reader] = min(worker.started, began.get(worker.reader, worker.started))
+    unended = case.unended
+    lost = {(w.probe, w.incarnation): gone(case, w) for w in case.workers if (w.probe, w.incarnation) in unended}
+    return _Holders(case.run.ended, lost, began, case.run.began)
 
 
 def _by_key(case: Case, table: str) -> dict[_Key, list[Row]]:

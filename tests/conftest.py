@@ -84,6 +84,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     And keep one analysis for the runs of the labs' tests: one that has judged before takes a third of the time.
     """
+    if config.getoption("--all"):
+        os.environ["CHAOSK_ALL"] = "1"  # three times as many made-up runs in tests/truth
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from analysis.history import Row, ns
 from truth.logs import Place, Value
-from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
+from truth.sightings import Cover, Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import LEVELS, Story, value_of
 from truth.truncated import SURE, excused
 
@@ -57,7 +58,7 @@ def duplicate_in_log(story: Story) -> Iterator[Row]:
 
 def lost(story: Story) -> Iterator[Row]:
     """A4: acknowledged or read, and not in the log at both levels, with what this run shows to excuse it."""
-    sends, known, owed = attempts(story), in_log(story), written(story)
+    sends, known, owed, cover = attempts(story), in_log(story), written(story), covers(story)
     levels = [{value_of(row) for row in story.rows["audit"] if row["isolation"] == level} for level in LEVELS]
     stored, visible = levels
     read: dict[Value, list[Row]] = defaultdict(list)
@@ -66,54 +67,70 @@ def lost(story: Story) -> Iterator[Row]:
             read[value].append(row)
     plain = {value for value, row in sends.items() if row["txn"] is None}
     half = {value for value in owed | plain if (value in stored) != (value in visible)}
+    process = settings(story)
     for value in {*(owed | set(read)) - stored - visible, *half}:
         place, offset = _whereabouts(sends.get(value), known.get(value, set()))
         audited = value in stored or value in visible
         if place is not None:
             if value in read and not audited:
                 offset = max(spot_of(row) for row in read[value])[2]
-            since = sends[value]["invoked"] if value in sends else min((r["at"] for r in read[value]), default=None)
-            if deleted(story, place, offset, since):
-                continue
-            yield {
-                "severity": _answer(story, value, place, offset, (value in stored, value in visible)),
-                "kind": _kind(story, place, offset, audited=audited, given=value in read),
-                "acknowledged": value in owed, **_named(value), "topic": place[0], "partition": place[1],
-                "offset": offset, "acks": settings(story).get(value[:2], {}).get("acks"),
-            }  # fmt: skip
+            first = min((row["at"] for row in read.get(value, ())), default=None)
+            gone = _Gone(
+                place, offset, cover.get(place), sends.get(value), first, process.get(value[:2], {}).get("acks")
+            )
+            if not deleted(story, gone):
+                yield {
+                    "severity": _answer(story, gone, value in stored, value in visible),
+                    "kind": _kind(gone, audited=audited), "acknowledged": value in owed, **_named(value),
+                    "topic": place[0], "partition": place[1], "offset": offset, "acks": gone.acks,
+                }  # fmt: skip
 
 
-def _kind(story: Story, place: Place, offset: int | None, *, audited: bool, given: bool) -> str:
-    found = covers(story).get(place)
-    below = found is not None and offset is not None and offset < found.start
-    return "hidden" if audited else "deleted" if below else "truncated_after_read" if given else "lost"
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """A record that is missing: where it was, what the audit proves there, its send, when it was read first, acks."""
+
+    place: Place
+    offset: int | None
+    cover: Cover | None
+    send: Row | None
+    read: int | None
+    acks: int | None
+
+    @property
+    def below(self) -> bool:
+        """Whether the log begins behind it."""
+        return self.cover is not None and self.offset is not None and self.offset < self.cover.start
 
 
-def _answer(story: Story, value: Value, place: Place, offset: int | None, levels: tuple[bool, bool]) -> str:
-    found, (stored, visible) = covers(story).get(place), levels
-    send, given = attempts(story).get(value), [row for row in story.rows["reads"] if value_of(row) == value]
-    if found is None or not found.complete or visible or place[0] == "compacted":
+def _kind(gone: _Gone, *, audited: bool) -> str:
+    given = "truncated_after_read" if gone.read is not None else "lost"
+    return "hidden" if audited else "deleted" if gone.below else given
+
+
+def _answer(story: Story, gone: _Gone, stored: bool, visible: bool) -> str:  # noqa: FBT001 - as the audit's two levels
+    found = gone.cover
+    if found is None or not found.complete or visible or gone.place[0] == "compacted":
         return "unproven"
-    if stored and offset is not None and offset >= (found.visible_end or 0):
+    if stored and gone.offset is not None and gone.offset >= (found.visible_end or 0):
         return "unproven"
-    if offset is None and found.trimmed:
+    if gone.offset is None and found.trimmed:
         return "unproven"
-    answered = send["completed"] if send and send["completed"] is not None else None
-    if excused(story, place, offset, answered or min((row["at"] for row in given), default=None)):
+    answered = gone.send["completed"] if gone.send and gone.send["completed"] is not None else None
+    if excused(story, gone.place, gone.offset, answered or gone.read):
         return "allowed"
-    acks = settings(story).get(value[:2], {}).get("acks")
-    risky = not given and acks is not None and (acks == 0 or (acks != -1 and deposed(story, place, send)))
-    return "allowed" if risky else "violation"
+    lone = gone.acks == 0 or (gone.acks not in {None, -1} and deposed(story, gone.place, gone.send))
+    return "allowed" if lone and gone.read is None else "violation"
 
 
-def deleted(story: Story, place: Place, offset: int | None, since: int | None) -> bool:
+def deleted(story: Story, gone: _Gone) -> bool:
     """Whether a record lies below the log's start of the topic that keeps nothing, and was there before that moved."""
-    found = covers(story).get(place)
-    if place[0] != "trimmed" or found is None or not found.complete or offset is None or offset >= found.start:
+    since = gone.send["invoked"] if gone.send else gone.read
+    if gone.place[0] != "trimmed" or gone.cover is None or not gone.cover.complete or not gone.below or since is None:
         return False
-    told = [r for r in story.all("offsets", leader=True) if (r["topic"], r["partition"]) == place]
-    times = [row["at"] for row in told if row["log_start"] is not None and row["log_start"] > offset]
-    return since is not None and min(times, default=ns(2**20)) - since + 1_000_000_000 >= 0
+    told = [r for r in story.all("offsets", leader=True) if (r["topic"], r["partition"]) == gone.place]
+    moved = [r["at"] for r in told if r["log_start"] is not None and r["log_start"] > (gone.offset or 0)]
+    return bool(min(moved, default=ns(2**20)) - since + 1_000_000_000 >= 0)
 
 
 def deposed(story: Story, place: Place, send: Row | None) -> bool:

@@ -175,9 +175,14 @@ def debts(story: Story) -> dict[Owned, Holding]:
     automatic = {member_of(row) for row in story.rows["incarnations"] if row["commit"] == "automatic"}
     alone = {row["probe"] for row in story.readers() if row["group"] is None}
     found: dict[Owned, Holding] = {}
-    for key in {(reader_of(row), *place_of(row)) for row in story.rows["assignments"]}:
-        moves = [row for row in story.rows["assignments"] if (reader_of(row), *place_of(row)) == key]
-        reads = [row for row in story.rows["reads"] if (reader_of(row), *place_of(row)) == key]
+    by_key: dict[Owned, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for table in ("assignments", "reads"):
+        for row in story.rows[table]:
+            by_key[reader_of(row), row["topic"], row["partition"]][table].append(row)
+    for key, mine in by_key.items():
+        moves, reads = mine["assignments"], mine["reads"]
+        if not moves:
+            continue
         offsets = {row["offset"] for row in reads}
         first = min((row["at"] for row in reads), default=None)
         seeks = [row for row in story.rows["seeks"] if (whose.get(member_of(row)), *place_of(row)) == key]

@@ -31,7 +31,7 @@ from chaosk.analysis.spark import tune
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(7_200)]
 
-HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "30"))
+HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "30" if "CHAOSK_ALL" in os.environ else "10"))
 """Stories of each kind that are judged side by side."""
 ALONE = max(2, HISTORIES // 20)
 """Stories that are judged one by one, as runs are: then what spares Spark a question is at work as well."""

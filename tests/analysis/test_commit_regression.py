@@ -149,3 +149,39 @@ def test_nothing_is_seen_at_a_glance_where_all_went_well(tmp_path: Path) -> None
     passed_on(history, 6.5, 20, probe="second", incarnation=0)
     history.commit(30, 10, probe="second")
     assert not glances(tmp_path, "commit_regression", history)
+
+
+def told_after(found: int | None, *commits: dict[str, Any]) -> History:
+    """The reader commits, and the cluster says after the run that ``found`` is committed."""
+    history = History(records=50)
+    for commit in commits:
+        history.commit(**commit)
+    history.add("groups", offset=found)
+    return history
+
+
+@pytest.mark.parametrize("found", [None, 20])
+def test_a_commit_that_is_gone_when_the_run_is_over_is_lost(asked: Asked, found: int | None) -> None:
+    """B6a: nobody was given the partition after that; asked after the run the cluster tells less than was promised."""
+    rows = asked(told_after(found, {"offset": 20, "at": 5.0}, {"offset": 50, "at": 19.8}))
+    assert [(row["kind"], row["severity"], row["probe"], row["offset"], row["committed"]) for row in rows] == [
+        ("lost_commit", "violation", None, found, 50)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "commits"),
+    [
+        (50, [{"offset": 20, "at": 5.0}, {"offset": 50, "at": 19.8}]),
+        (50, [{"offset": 20, "at": 5.0}, {"offset": 50, "at": 19.8, "outcome": "info", "completed": None}]),
+        (20, [{"offset": 20, "at": 5.0}, {"offset": 50, "at": 19.8, "outcome": "fail"}]),
+        (None, [{"offset": 50, "at": 19.8, "kind": "topic"}]),
+        (None, []),
+    ],
+    ids=["the newest", "of unknown fate", "failed", "kept in a topic of its own", "nothing committed"],
+)
+def test_what_the_cluster_tells_in_the_end_may_be_the_newest(
+    asked: Asked, found: int | None, commits: list[dict[str, Any]]
+) -> None:
+    """B6a, near misses: the offset told is that of the newest commit, or the group keeps its offsets elsewhere."""
+    assert asked(told_after(found, *commits)) == []

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from analysis.history import Row
+from analysis.history import Row, ns
 from truth.reference_members import Term, given_by, name_of, terms
 from truth.reference_reading import Owned, owned, passed_over, sightings
 from truth.sightings import covers, settings
-from truth.story import LEVELS, Story, member_of, place_of
+from truth.story import END, LEVELS, Story, member_of, named, place_of
 from truth.truncated import excused
+
+AUDITED = ns(END + 1)
+"""When the groups are asked what they committed."""
 
 
 def commit_regression(story: Story) -> Iterator[Row]:
@@ -27,16 +30,13 @@ def commit_regression(story: Story) -> Iterator[Row]:
 
 
 def _lost_commits(story: Story) -> Iterator[Row]:
-    """A member found something older than what was acknowledged before it asked."""
+    """A member, or who asked after the run, found something older than what was acknowledged before."""
     given, followed = terms(story), _followed(story)
     by_owner: dict[Owned, list[Row]] = defaultdict(list)
     for row in story.rows["commits"]:
         by_owner[owned(row)].append(row)
-    for term in given.values():
-        answer = term.answer
-        if answer is None or term.group is None:
-            continue
-        commits = by_owner[term.group, *term.place]
+    for who, answer in _answers(story, given):
+        commits = by_owner[owned(who)]
         done = [row for row in commits if row["outcome"] == "ok" and row["completed"] is not None]
         promised = [row for row in done if row["completed"] < answer["invoked"]]
         if not promised:
@@ -52,10 +52,21 @@ def _lost_commits(story: Story) -> Iterator[Row]:
         )
         if (found is None or found < highest or once) and not explained:
             yield {
-                "kind": "lost_commit", **_term(term), "offset": found, "committed": highest,
+                "kind": "lost_commit", **who, "offset": found, "committed": highest,
                 "since": min(row["completed"] for row in promised if row["offset"] == highest),
                 "until": answer["completed"],
             }  # fmt: skip
+
+
+def _answers(story: Story, given: dict[Any, Term]) -> Iterator[tuple[Row, Row]]:
+    """Who was told of a committed offset, and what; in the end that is nobody of the run."""
+    for term in given.values():
+        if term.answer is not None and term.group is not None:
+            yield _term(term), term.answer
+    for row in story.rows["groups"]:
+        nobody = {"probe": None, "incarnation": None, "assignment": None}
+        asked = {"offset": row["offset"], "invoked": AUDITED, "completed": AUDITED + ns(1) - ns(0)}
+        yield nobody | {"group": row["group"], **named(place_of(row))}, asked
 
 
 def _sent_after(row: Row, given: dict[Any, Term]) -> int:

@@ -23,7 +23,8 @@ class CommitRegression(Check):
     B6. ``kind`` is
 
     - ``lost_commit``: a member that was given the partition found an offset that is older than what the group was
-      acknowledged before the member asked, or none at all. The offset it found counts as older if every commit of
+      acknowledged before the member asked, or none at all; or the cluster told it so, asked after the run (then no
+      process is named). The offset it found counts as older if every commit of
       just that offset was acknowledged before a later one was asked for. A commit of unknown fate never counts as
       having happened, but one that carries the offset found explains it.
     - ``self``: a member committed less than it had committed in the same generation (where that is unknown: the same
@@ -45,7 +46,7 @@ class CommitRegression(Check):
     rule = "B6"
     title = "committed offsets that go back"
     counted = ("commit gone back", "commits gone back")
-    tables = ("commits", "fetched", "assignments", "seeks")
+    tables = ("commits", "fetched", "groups", "assignments", "seeks")
     by_absence_of = ("commits", "assignments", "seeks", "txn_offsets", "transactions")
     order = ("kind", *OWNED, "began", *MEMBER, "offset")
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
@@ -84,6 +85,9 @@ class CommitRegression(Check):
         )
 
 
+_NOBODY = -1
+"""The incarnation and assignment of whoever asks after the run."""
+_ASKED = (*TERM, "group", "found", "asked", "answered")
 _COLUMNS = (*MEMBER, *OWNED, "assignment", "offset", "committed")
 
 
@@ -91,6 +95,7 @@ def lost_commits(events: Events) -> DataFrame:
     """Terms whose member found an older offset than the group had been acknowledged."""
     done = _answered(events)
     asked = terms(events).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
+    asked = asked.select(*_ASKED).unionByName(_told(events).select(*_ASKED))
     before = (
         done.join(events.near(asked.select(*TERM, "group", "asked")), on=list(OWNED), how="inner")
         .filter(F.col("completed") < F.col("asked"))
@@ -107,7 +112,26 @@ def lost_commits(events: Events) -> DataFrame:
         .filter(stale & ~F.coalesce("explained", F.lit(False)))
         .withColumn("kind", F.lit("lost_commit"))
         .withColumns(during("since", "answered"))
+        .withColumns({name: F.when(F.col("incarnation") != _NOBODY, F.col(name)) for name in (*MEMBER, "assignment")})
         .select("kind", "began", "ended", *_COLUMNS[:-2], F.col("found").alias("offset"), "committed")
+    )
+
+
+def _told(events: Events) -> DataFrame:
+    """What the cluster told of each group after the run, as if somebody had been given the partition then.
+
+    Not of groups that keep their offsets elsewhere.
+    """
+    case = events.case
+    audits = [span for span in case.phases if span.name == "audit"]
+    began, ended = (audits[-1].began, audits[-1].ended) if audits else (case.record.ended, case.record.ended)
+    own = events.table("commits").filter(F.col("kind") == "topic").select("group").distinct()
+    who = {"probe": F.lit(""), "incarnation": F.lit(_NOBODY), "assignment": F.lit(_NOBODY)}
+    return (
+        events.table("groups")
+        .join(events.near(own), on="group", how="left_anti")
+        .withColumns({**who, "asked": F.lit(began), "answered": F.lit(ended)})
+        .withColumnRenamed("offset", "found")
     )
 
 
@@ -206,13 +230,15 @@ def _acknowledged(events: Events) -> DataFrame:
 
 
 def _found_less(rows: Rows) -> bool:
-    """Whether a member found less than what its group had been acknowledged before it asked."""
+    """Whether a member, or who asks after the run, found less than what its group had been acknowledged before."""
     commits = rows.column("commits", "outcome") == rows.code("outcome", "ok")
-    keys = owned(rows, "fetched", "commits")
-    asks = np.concatenate([np.ones(rows.count("fetched"), np.bool_), np.zeros(len(commits), np.bool_)])
-    times = np.concatenate([rows.column("fetched", "invoked"), rows.column("commits", "completed")])
-    found = np.concatenate([rows.column("fetched", "offset"), rows.column("commits", "offset")])
-    counts = np.concatenate([np.zeros(rows.count("fetched"), np.bool_), commits])
+    asking = rows.count("fetched") + rows.count("groups")
+    keys = owned(rows, "fetched", "groups", "commits")
+    asks = np.concatenate([np.ones(asking, np.bool_), np.zeros(len(commits), np.bool_)])
+    after = np.full(rows.count("groups"), np.iinfo(np.int64).max)
+    times = np.concatenate([rows.column("fetched", "invoked"), after, rows.column("commits", "completed")])
+    found = np.concatenate([rows.column(table, "offset") for table in ("fetched", "groups", "commits")])
+    counts = np.concatenate([np.zeros(asking, np.bool_), commits])
     order = np.lexsort((~asks, times, keys))
     most = highest(keys[order], np.where(counts, found, EMPTY)[order])
     return bool((asks[order] & (found[order] < most)).any())

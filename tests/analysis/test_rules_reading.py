@@ -433,6 +433,7 @@ def test_a_commit_that_was_not_acknowledged_in_time_excuses_redelivery(judge: Ju
 def test_a_consumer_without_a_group_may_read_again(judge: Judge) -> None:
     """Near miss of B4: without a group nothing is committed, so nothing is delivered *again*."""
     history = History(records=50)
+    history.probes["reader"]["consume"] = {"topic": "orders", "assign": "all"}
     history.each(
         "incarnations", lambda row: row | {"group": None, "commit": "none"} if row["probe"] == "reader" else row
     )

@@ -153,7 +153,7 @@ def test_the_step_out_of_an_abort_is_left_to_one_rule(judge: Judge, to: int, out
     history.drop("seeks", offset=20)
     rows = sorted(history.drop("reads", txn="p-2b"), key=lambda row: int(row["n"]))
     before = [] if to >= 20 else [rows[0] | {"offset": to, "seq": to}]
-    history.rows["reads"].extend([*before, *(row for row in rows[len(before) :] if row["offset"] >= to)])
+    history.rows["reads"].extend(before or [row for row in rows if row["offset"] >= to])
     found = {each.check for each in judge(history).findings if each.severity is Severity.VIOLATION}
     assert "abort_rewind" in found
     assert not found & {"poll_skip", "poll_order"}

@@ -97,6 +97,19 @@ class Setting:
     value: str
 
 
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The committed offset of a group and partition after the run."""
+
+    group: str
+    topic: str
+    partition: int
+    offset: int | None
+    """As the cluster tells it; None if there is none."""
+    asked: int | None
+    """The highest that any process of the run asked to commit, or found; None where none did either."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One run: what was planned, and what became of it."""
@@ -122,6 +135,8 @@ class Case:
     """By process the last tally that it left of itself."""
     ranges: tuple[dict[str, Any], ...]
     """Rows of ``audit_ranges``."""
+    committed: tuple[Committed, ...]
+    """What the cluster says after the run that groups committed."""
     clocks: tuple[tuple[int, int], ...]
     """Monotonic and wall clock, by the former."""
     rows: dict[str, int]

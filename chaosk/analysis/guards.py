@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import Case, Span
+from chaosk.analysis.committed import foreign_commit, group_not_asked
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.progress import ABOUT_PROGRESS
 from chaosk.analysis.stillness import still
@@ -63,8 +64,8 @@ def entry_failed(case: Case) -> Iterator[Guard]:
                 guard=SKIPPED if entry.name in passed else "entry_not_done",
                 what=f"the entry {entry.name} {end.status}: {end.why or 'no reason given'}",
             )
-        elif end is None and entry.name not in acted:
-            yield Guard(guard="entry_not_done", what=f"nothing says that the entry {entry.name} was carried out")
+        elif entry.name not in acted:
+            yield Guard(guard="entry_not_done", what=f"nothing says what the entry {entry.name} did, or that it did it")
 
 
 def fault_not_verified(case: Case) -> Iterator[Guard]:
@@ -184,7 +185,6 @@ def unwatched(case: Case) -> Iterator[Guard]:
 
 
 _ABOUT_RUN: tuple[Callable[[Case], Iterator[Guard]], ...] = (
-    aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, torn, streams, clocks, silent,
-    probe_stood_still,
-    unwatched,
+    aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, group_not_asked,
+    foreign_commit, torn, streams, clocks, silent, probe_stood_still, unwatched,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
-from chaosk.analysis.case import Case, Process, Pulse, Setting, Span, Worker
+from chaosk.analysis.case import Case, Committed, Process, Pulse, Setting, Span, Worker
 from chaosk.analysis.darkness import FORGETTING
 from chaosk.analysis.former import former
 from chaosk.analysis.planned import Lenient, Planned
@@ -71,6 +71,7 @@ def read_case(rundir: RunDir) -> Case:
         ends=ends,
         tallies=last_tallies(_arrow(rundir, "tallies")),
         ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
+        committed=tuple(_committed(rundir)),
         clocks=tuple(clocks),
         rows=rows,
         held=_held(rundir),
@@ -175,6 +176,27 @@ def _counted(rundir: RunDir) -> Counter[Process]:
         for row in each.to_pylist():
             found[row["probe"], row["incarnation"]] += row["count_all"]
     return found
+
+
+def _committed(rundir: RunDir) -> Iterator[Committed]:
+    """What the cluster says of each group and partition, beside what processes asked to commit there, or found."""
+    names = ["group", "topic", "partition"]
+    asked: dict[tuple[str, str, int], int] = {}
+    for table in ("commits", "txn_offsets", "fetched"):
+        highest = _columns(rundir, table, [*names, "offset"]).group_by(names).aggregate([("offset", "max")])
+        for row in highest.to_pylist():
+            if row["offset_max"] is not None:
+                owned = (row["group"], row["topic"], row["partition"])
+                asked[owned] = max(row["offset_max"], asked.get(owned, 0))
+    for row in _table(rundir, "groups"):
+        yield Committed(**row, asked=asked.get((row["group"], row["topic"], row["partition"])))
+
+
+def _columns(rundir: RunDir, table: str, columns: list[str]) -> pa.Table:
+    try:
+        return pq.read_table(rundir.events / f"{table}.parquet", columns=columns)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, table, error) from error
 
 
 def _pulses(rundir: RunDir) -> dict[str, Pulse]:

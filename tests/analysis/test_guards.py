@@ -96,6 +96,13 @@ def test_an_entry_that_nobody_speaks_of(met: Any) -> None:
     assert "entry_not_done" in met(history)
 
 
+def test_an_entry_of_which_only_run_json_says_that_it_is_done(met: Any) -> None:
+    """Its row could not be written: nobody knows whether it took, or is undone."""
+    history = History(records=50)
+    history.rows["faults"].clear()
+    assert "entry_not_done" in met(history)
+
+
 def test_a_run_without_faults_needs_none(met: Any) -> None:
     """A plan with an empty timeline misses no fault, and has no time after the last heal."""
     history = History(records=50)

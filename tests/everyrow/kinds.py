@@ -99,6 +99,7 @@ def _writer(name: str) -> str:
 _NAMES: dict[str, Callable[[Row], str]] = {
     "polls": lambda row: f"{'full' if row['records'] else 'empty'} {_when(row)}",
     "assignments": lambda row: str(row["kind"]),
+    "groups": lambda row: "none" if row["offset"] is None else "found",
     "fetched": lambda row: "none" if row["offset"] is None else "found",
     "transactions": lambda row: str(row["outcome"]),
     "markers": lambda row: str(row["kind"]),

@@ -276,8 +276,9 @@ class World(History):
         for end in (row for row in self.rows["ends"] if row["probe"] not in pipes):
             due = (row for table in ("sends", "health_checks", "calls") for row in self.rows[table])
             end["scheduled"] = sum(all(row[name] == end[name] for name in ("probe", "incarnation")) for row in due)
-        for (group, place), offset in sorted(self.committed.items()):
-            self.add("groups", group=group, **named(place), offset=offset)
+        for group in sorted({row["group"] for row in self.rows["incarnations"] if row["group"]}):
+            for place in sorted(self.logs):
+                self.add("groups", group=group, **named(place), offset=self.committed.get((group, place)))
         for host in ("node1", "node2", "node3"):
             for at in (-6, 21):
                 self.rows["host_clocks"].append({"host": host, "at": ns(at), "offset": 1_000, "error": 200_000})

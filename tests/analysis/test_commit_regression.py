@@ -185,3 +185,14 @@ def test_what_the_cluster_tells_in_the_end_may_be_the_newest(
 ) -> None:
     """B6a, near misses: the offset told is that of the newest commit, or the group keeps its offsets elsewhere."""
     assert asked(told_after(found, *commits)) == []
+
+
+def test_what_the_cluster_tells_of_a_group_is_held_against_its_own_commits(asked: Asked) -> None:
+    """B6a: of two groups that read the same partition the slower one lost nothing, and what the other lost is told."""
+    history = told_after(50, {"offset": 20, "at": 5.0}, {"offset": 50, "at": 19.8})
+    another(history, "slow", group="slow ones")
+    history.commit(20, 6.0, probe="slow", group="slow ones")
+    history.add("groups", group="slow ones", offset=20)
+    assert asked(history) == []
+    history.change("groups", {"group": "readers"}, offset=20)
+    assert [(row["group"], row["offset"], row["committed"]) for row in asked(history)] == [("readers", 20, 50)]

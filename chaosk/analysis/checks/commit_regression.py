@@ -87,7 +87,9 @@ class CommitRegression(Check):
 
 _NOBODY = -1
 """The incarnation and assignment of whoever asks after the run."""
-_ASKED = (*TERM, "group", "found", "asked", "answered")
+_ANSWER = (*TERM, "group")
+"""Who was told of a committed offset: in the end several groups, by nobody of the run, of the same partition."""
+_ASKED = (*_ANSWER, "found", "asked", "answered")
 _COLUMNS = (*MEMBER, *OWNED, "assignment", "offset", "committed")
 
 
@@ -97,18 +99,18 @@ def lost_commits(events: Events) -> DataFrame:
     asked = terms(events).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
     asked = asked.select(*_ASKED).unionByName(_told(events).select(*_ASKED))
     before = (
-        done.join(events.near(asked.select(*TERM, "group", "asked")), on=list(OWNED), how="inner")
+        done.join(events.near(asked.select(*_ANSWER, "asked")), on=list(OWNED), how="inner")
         .filter(F.col("completed") < F.col("asked"))
-        .groupBy(*TERM)
+        .groupBy(*_ANSWER)
         .agg(
             F.max("offset").alias("committed"), F.max("sure").alias("newest"),
             F.min_by("completed", F.struct(-F.col("offset"), "completed")).alias("since"),
         )
     )  # fmt: skip
-    behind = asked.join(events.near(before), on=list(TERM), how="inner")
+    behind = asked.join(events.near(before), on=list(_ANSWER), how="inner")
     stale = F.col("found").isNull() | (F.col("found") < F.col("committed")) | F.coalesce("once", F.lit(False))
     return (
-        behind.join(events.near(_explained(events, done, behind)), on=list(TERM), how="left")
+        behind.join(events.near(_explained(events, done, behind)), on=list(_ANSWER), how="left")
         .filter(stale & ~F.coalesce("explained", F.lit(False)))
         .withColumn("kind", F.lit("lost_commit"))
         .withColumns(during("since", "answered"))
@@ -154,7 +156,7 @@ def _answered(events: Events) -> DataFrame:
 
 
 def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
-    """Terms that found an offset which somebody committed: ``TERM``, ``explained`` (it may be the newest), ``once``."""
+    """Answers of an offset that somebody committed: ``_ANSWER``, ``explained`` (it may be the newest), ``once``."""
     open_ended = events.table("commits").filter(F.col("outcome") == "info")
     carried = done.select(*OWNED, "offset", "invoked", "completed", "followed").unionByName(
         open_ended.select(*OWNED, "offset", "invoked"), allowMissingColumns=True
@@ -162,9 +164,9 @@ def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
     older = (F.col("completed") < F.col("newest")) | (F.col("followed") < F.col("asked"))
     return (
         carried.withColumnRenamed("offset", "found")
-        .join(events.near(behind.select(*TERM, "group", "found", "asked", "answered", "newest")), on=[*OWNED, "found"])
+        .join(events.near(behind.select(*_ASKED, "newest")), on=[*OWNED, "found"])
         .filter(F.col("invoked") < F.col("answered"))
-        .groupBy(*TERM)
+        .groupBy(*_ANSWER)
         .agg(
             F.bool_or(~F.coalesce(older, F.lit(False))).alias("explained"),
             F.coalesce(F.bool_or(F.col("completed") < F.col("asked")), F.lit(False)).alias("once"),

@@ -63,6 +63,7 @@ class Events:
         self.count = sum(case.rows.values())
         """Rows of all tables."""
         self.small = self.count <= SMALL
+        self._keeps = self.small and self._here()
         self.rows = Rows(case)
         """The same tables for glances, if ``glances``."""
         self.glances = self.count <= GLANCED
@@ -71,6 +72,10 @@ class Events:
         self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._values: dict[Callable[[Events], Any], Any] = {}
         self._lock = RLock()  # a frame is often made of another one
+
+    def _here(self) -> bool:
+        """Whether Spark runs in this process's own JVM, so that no executor can be lost."""
+        return (self.spark.sparkContext.master or "").startswith("local")
 
     def table(self, name: str) -> DataFrame:
         """An event table, with the columns of ``chaosk.events``; a table without rows costs no reading.
@@ -111,19 +116,32 @@ class Events:
         return frame.hint("shuffle_hash") if self.small else F.broadcast(frame)
 
     def plan(self, make: Callable[[Events], DataFrame]) -> DataFrame:
-        """What ``make(events)`` gives: planned once, computed by every job that needs it. See ``planned_once``."""
+        """What ``make(events)`` gives: planned once, computed by every job that needs it. See ``planned_once``.
+
+        Of a small run it is computed once and kept, as a ``frame`` is.
+        """
+        if self._keeps:
+            return self.frame(make)
         with self._lock:
             if make not in self._plans:
                 self._plans[make] = make(self)
             return self._plans[make]
 
     def frame(self, make: Callable[[Events], DataFrame]) -> DataFrame:
-        """What ``make(events)`` gives, kept: the first job that needs it computes it, later ones read it."""
+        """What ``make(events)`` gives, computed once and kept.
+
+        Of a small run without the plan that made it: every step after it would be planned with that again, which takes
+        longer than all the rows. In a cluster with the plan: an executor that is lost takes its part of the rows along.
+        """
         with self._lock:
             if make not in self._frames:
-                self._frames[make] = self.gathered(make(self)).persist(StorageLevel.MEMORY_AND_DISK)
-                if not self.small:
-                    self._frames[make].count()  # from then on Spark knows how large it is, and plans for that
+                made = self.gathered(make(self))
+                if self._keeps:
+                    self._frames[make] = made.localCheckpoint()
+                else:
+                    self._frames[make] = made.persist(StorageLevel.MEMORY_AND_DISK)
+                    if not self.small:
+                        made.count()  # from then on Spark knows how large it is, and plans for that
             return self._frames[make]
 
     def once(self, make: Callable[[Events], T]) -> T:

@@ -25,6 +25,8 @@ from chaosk.errors import AnalysisError, PreflightError
 
 PER_PARTITION = 10_000_000
 """Rows for which there is one more partition than there are cores: more of them are more tasks to plan and to start."""
+INTERPRETED = 10_000
+"""Rows up to which expressions are interpreted: compiling a query costs more than so few rows gain."""
 LARGE = 5_000_000
 """Rows from which on a run is worth the optimizing compiler and more memory."""
 
@@ -46,6 +48,8 @@ _COMMON = {
 _JAVA = "spark.driver.extraJavaOptions"
 _JVM_SMALL = {
     "spark.driver.memory": "1g",
+    # Every join, sort and aggregation of a query takes a page; fifty of the usual 32 MB were more than the heap.
+    "spark.buffer.pageSize": "1m",
     # The first tier compiles at once: the optimizing one has not paid for itself when a short judgement is over.
     _JAVA: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m",
 }
@@ -70,6 +74,14 @@ _NOT_SMALL = {
     "spark.sql.autoBroadcastJoinThreshold": "10485760",
     "spark.sql.adaptive.enabled": "true",
 }
+_INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+_COMPILED = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+}
 
 
 def tune(spark: SparkSession, *, small: bool, rows: int = 0) -> None:
@@ -77,7 +89,8 @@ def tune(spark: SparkSession, *, small: bool, rows: int = 0) -> None:
     users = user_settings()
     partitions = max(spark.sparkContext.defaultParallelism, -(-rows // PER_PARTITION))
     large = {"spark.sql.shuffle.partitions": str(partitions), **_NOT_SMALL}
-    for key, value in (_SMALL if small else large).items():
+    how = _INTERPRETED if small and rows <= INTERPRETED else _COMPILED
+    for key, value in ((_SMALL if small else large) | how).items():
         if key not in users:
             spark.conf.set(key, value)
 

@@ -14,7 +14,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.findings import Answer, ask_all
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import histograms
-from chaosk.analysis.ledger import accounts, audited
+from chaosk.analysis.ledger import ANSWERING, accounts, audited
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import failures_as, tune
 from chaosk.analysis.stillness import told
@@ -40,7 +40,7 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
         with failures_as(f"{rundir.root}: the events cannot be judged"):
             try:
                 answers = ask_all(events, None if kinds is None else dict(kinds))
-                ledger = accounts(events)
+                ledger = accounts(events) if kinds is None or kinds.keys() >= ANSWERING else ()
                 progress = events.once(histograms)
                 met = (*guards(case, progress), *tallied(recorded, recounted(events.whole), progress))
             finally:

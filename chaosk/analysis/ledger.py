@@ -30,6 +30,8 @@ from chaosk.verdict import Account, Finding, Guard, Severity
 _OF_THE_LOG = ("audit", "audit_ranges", "offsets", "remakings")
 _OF_READERS = (*_OF_THE_LOG, "reads", "assignments", "fetched", "seeks")
 """Event tables that a violation of the log, and of a reader, rests upon: where they lack rows it is not proven."""
+ANSWERING = frozenset({"lost", "unseen"})
+"""Checks that tell of the violations among the answers: where they are not asked there is no ledger."""
 _SHORT = "rows of the event tables that tell of it are missing"
 _EXCUSED = frozenset({EXCUSED, "allowed"})
 

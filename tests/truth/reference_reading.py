@@ -160,8 +160,9 @@ class Holding:
 
 
 def holdings(story: Story) -> dict[Owned, Holding]:
-    """By group and partition that it was ever given."""
-    return {key: each for key, each in debts(story).items() if key[0] in {row["group"] for row in story.readers()}}
+    """By group and partition that it was ever given; a transform's group, too."""
+    groups = {row["group"] for row in story.rows["incarnations"]}
+    return {key: each for key, each in debts(story).items() if key[0] in groups}
 
 
 def reader_of(row: Row) -> str:

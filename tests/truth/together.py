@@ -11,7 +11,8 @@ again, and the second is played in those.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -65,11 +66,12 @@ class Run(History):
         for life, topic in product(range(lives - 1), TOPICS):
             self.add("remakings", topic=topic, gone=GONE + LATER * life, made=MADE + LATER * life)
         self._without_outputs()
+        self._counted_rows()
         for topic, config in TOPICS.items():
             for name, value in {**KEPT, **config, **(AT_ONCE if topic == TRIMMED else {})}.items():
                 self.add("topic_settings", at=-6, topic=topic, name=name, value=str(value))
         self.add("host_clocks", host="node1", at=0, offset=0, error=1_000_000)
-        self.record["probes"] = []
+        self.record["probes"] = list(_killed(self.rows))
         self.probes = {row["probe"]: _probe(row) for row in self.rows["incarnations"]}
 
     def _quiet_for_long(self, end: int) -> None:
@@ -81,6 +83,13 @@ class Run(History):
             {"monotonic": ns(second), "wall": WALL + second * 1_000_000_000} for second in range(23, end + 3)
         ]
         self.record["ended"] = ns(end + 2)
+
+    def _counted_rows(self) -> None:
+        """End markers count the rows that are there: what havoc took away nobody ever wrote."""
+        told = ("sends", "reads", "health_checks", "calls")
+        written = Counter((row["probe"], row["incarnation"]) for name in told for row in self.rows[name])
+        for row in self.rows["ends"]:
+            row["rows"] = written[row["probe"], row["incarnation"]]
 
     def _without_outputs(self) -> None:
         """What is outside of all stories was audited, too: the outputs' topic is whole if it is in each of them."""
@@ -178,6 +187,15 @@ def _former(row: Row, more: int) -> Row:
 def _named(row: Row, number: int) -> Row:
     """The row with the transactions of story ``number``."""
     return row | {name: f"{row[name]}@{number}" for name in _TRANSACTIONS if row.get(name) is not None}
+
+
+def _killed(rows: dict[str, list[Row]]) -> Iterator[Row]:
+    """Ends of the processes that have no end marker: in every story those were killed by a step."""
+    ended = {(row["probe"], row["incarnation"]) for row in rows["ends"]}
+    for row in rows["incarnations"]:
+        process = {"probe": row["probe"], "incarnation": row["incarnation"]}
+        if tuple(process.values()) not in ended:
+            yield {**process, "ended_by": "step", "exit_status": -9}
 
 
 def _probe(row: Row) -> Row:

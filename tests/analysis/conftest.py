@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from analysis.history import History
@@ -29,11 +32,23 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def judge(spark: SparkSession, tmp_path: Path) -> Judge:
-    """Writes a history into a run directory and judges it by every rule, and by the ``measuring`` checks named."""
+def judge(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> Judge:
+    """Writes a history into a run directory and judges it, by the ``measuring`` checks named as well.
+
+    By the checks that the test's file names; with ``--all`` by every one. A lost record alone makes seven of them look,
+    each for a second and more, and the tests of seven files ask them.
+    """
+    every = request.config.getoption("--all") or not named(request.module)
+    asked = (checks().keys() if every else named(request.module) | {"outcomes"}) - MEASURING
 
     def judged(history: History, *measuring: str) -> Verdict:
-        chosen = {name: kind for name, kind in checks().items() if name not in MEASURING - set(measuring)}
+        chosen = {name: kind for name, kind in checks().items() if name in asked | {*measuring}}
         return analyze(spark, history.write(tmp_path / "run"), chosen)
 
     return judged
+
+
+def named(module: ModuleType) -> set[str]:
+    """The checks whose names, or those of their guards, stand at the begin of a quoted text in a file of tests."""
+    words = re.findall(r'"(\w+)[" ]', inspect.getsource(module))
+    return {word.removesuffix("_unproven") for word in words} & checks().keys()

@@ -14,15 +14,14 @@ pytestmark = pytest.mark.spark
 
 @pytest.mark.proves("commit_skip", "near miss")
 def test_the_record_at_the_position_it_began_at_is_owed(spark: SparkSession, tmp_path: Path) -> None:
-    """Offset 0 was never given: that is no skip of a group that began at 1, and one of a group that found 0."""
+    """Offset 0 was never given: no skip of a group that found 1, and one of a group that found 0 or nothing."""
     asked = asking(spark, tmp_path, "commit_skip")
     history = History(records=50)
     history.drop("reads", offset=0)
     history.commit(50, 20.4)
-    assert asked(history) == []
-    history.rows["fetched"].clear()
-    history.add("fetched", offset=0, invoked=-5.85, completed=-5.8)
-    assert [(row["offset"], row["severity"]) for row in asked(history)] == [(0, "violation")]
+    for found, skipped in ((1, []), (0, [(0, "violation")]), (None, [(0, "violation")])):
+        history.change("fetched", {}, offset=found)
+        assert [(row["offset"], row["severity"]) for row in asked(history)] == skipped, found
 
 
 @pytest.mark.proves("commit_skip", "no evidence")

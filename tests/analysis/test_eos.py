@@ -174,7 +174,7 @@ def test_what_is_not_proven_to_be_missing(judge: Judge, how: str) -> None:
     elif how == "incomplete":
         history.change("audit_ranges", {"topic": "invoices"}, complete=False)
     elif how == "deleted":
-        history.change("audit_ranges", {"topic": "orders"}, log_start=1)
+        history.change("audit_ranges", {"topic": "invoices"}, log_start=1)
     else:
         history.audit(60, producer="pipe", topic="invoices", seq=60)
     verdict = judge(history)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.spark
 
 def test_a_run_without_a_flaw_passes(judge: Judge) -> None:
     """All sent, read and audited: nothing is found, no guard, and the sentence says how much that rests on."""
-    verdict = judge(History(records=50))
+    verdict = judge(History(records=50), "unseen")
     assert (verdict.verdict, told(verdict), guards(verdict)) == (Outcome.PASS, {}, set())
     assert "50 acknowledged records" in verdict.summary
     assert measure(verdict, "lost_records", "orders") == 0

@@ -164,7 +164,7 @@ def test_the_cluster_is_not_blamed(judge: Judge) -> None:
     history.expect = {"unavailability": {"writer": "2s"}, "latency_p99": {"writer": "1s"}}
     history.each("sends", stalled)
     history.each("reads", stalled)
-    verdict = judge(history, "produce_unavailability")
+    verdict = judge(history, "produce_unavailability", "latency")
     assert verdict.verdict is Outcome.INCONCLUSIVE
     assert "probe_stood_still" in {guard.guard for guard in verdict.guards}
     figures = {(m.metric, m.subject, m.window): m.value for m in verdict.measures}

@@ -44,7 +44,7 @@ LONGEST = (
 """Folders of five minutes and more, which go first: one that went last would leave the other processes idle."""
 LONG_FILES = (
     "analysis/test_classes.py", "analysis/test_process.py", "analysis/test_standby.py", "bench/test_kill_campaign.py",
-    "doctor/test_gate_on_lab.py", "explore/on_lab_explore/", "lab/on_lab_vms/", "release/on_lab_gate/",
+    "doctor/test_gate_on_lab.py", "everyrow/", "explore/on_lab_explore/", "lab/on_lab_vms/", "release/on_lab_gate/",
     "run/on_lab_gameday/", "run/on_lab_losses/", "run/on_lab_secure/", "run/test_secrets_on_lab.py",
     "run/test_ssh_dropped_on_lab.py", "steps/on_lab_vms/", "steps/test_certificate_on_lab.py",
     "steps/test_data_on_lab.py", "steps/test_partial_cuts_on_lab.py", "steps/test_rights_on_lab.py",

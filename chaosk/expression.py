@@ -28,7 +28,7 @@ from chaosk import registry
 from chaosk.conditions._contract import Condition
 from chaosk.errors import UsageError
 from chaosk.nearest import instead
-from chaosk.targets._contract import Target
+from chaosk.targets._contract import NodeKind, Target
 from chaosk.wording import words
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -81,6 +81,12 @@ def inside(value: Target | Condition) -> dict[str, Target | Condition]:
     """By their texts the targets among a target's arguments, or the conditions among a condition's."""
     parse: Callable[[str], Target | Condition] = parse_target if isinstance(value, Target) else parse_condition
     return {text: parse(text) for text in value.nested()}
+
+
+def kinds(target: Target) -> frozenset[NodeKind]:
+    """The kinds of nodes that a target can name; none where nobody knows."""
+    inner = [kinds(each) for each in inside(target).values() if isinstance(each, Target)]
+    return target.kinds or (frozenset[NodeKind]().union(*inner) if all(inner) else frozenset())
 
 
 def render(value: Target | Condition) -> str:

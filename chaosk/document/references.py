@@ -13,7 +13,7 @@ from chaosk.document.failing import must_fail
 from chaosk.document.nodes import Path, spell
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
-from chaosk.expression import ExpressionError, inside, parse_condition, parse_target
+from chaosk.expression import ExpressionError, inside, kinds, parse_condition, parse_target
 from chaosk.metrics import WINDOWS
 from chaosk.model import Model
 from chaosk.nearest import instead
@@ -24,7 +24,7 @@ from chaosk.steps.create_partitions import CreatePartitions
 from chaosk.steps.set_topic_config import SetTopicConfig
 from chaosk.steps.start_probe import StartProbe
 from chaosk.steps.wait import Wait
-from chaosk.targets._contract import Target
+from chaosk.targets._contract import NodeKind, Target
 from chaosk.topicsettings import RELEASES, SETTINGS, refusal
 
 _OF_PROBES = frozenset({"group", "transactional_id"})
@@ -160,9 +160,33 @@ def _entry(draft: Draft, place: int, entry: Entry) -> Iterator[Found]:
         yield from _settings(draft, (*step, "config"), entry.step.config)
     yield from _referring(draft, step, entry.step, frozenset(draft.topics) | INTERNAL_TOPICS)
     for text in dict.fromkeys(entry.step.targets()):
-        yield from _expression(draft, draft.holds(step, text), text, parse_target)
+        where = draft.holds(step, text)
+        yield from _expression(draft, where, text, parse_target)
+        yield from _of_another_kind(draft, where, text, entry)
     if entry.when is not None:
         yield from _expression(draft, (*path, "when"), entry.when, parse_condition)
+
+
+def _of_another_kind(draft: Draft, path: Path, text: str, entry: Entry) -> Iterator[Found]:
+    """A target that can name nothing of the kinds that the step is done to."""
+    try:
+        named, wanted = kinds(parse_target(text)), entry.step.takes
+    except ExpressionError:
+        return
+    if named and wanted and not named & wanted:
+        said, done = (" or ".join(_PLURALS[kind] for kind in sorted(each)) for each in (named, wanted))
+        like = " or ".join(_EXAMPLES[kind] for kind in sorted(wanted))
+        yield draft.at(path, f"{text!r} names {said}, and {entry.kind} is done to {done}; write one like {like}")
+
+
+_PLURALS: Mapping[NodeKind, str] = {
+    "host": "hosts", "broker": "brokers", "zookeeper": "ZooKeeper nodes", "controller": "controllers",
+    "probe": "probes", "listener": "listeners", "everyone_else": "everyone else",
+}  # fmt: skip
+_EXAMPLES: Mapping[NodeKind, str] = {
+    "host": "hosts", "broker": "leader(orders, 0)", "zookeeper": "zookeeper leader", "controller": "controller",
+    "probe": "probes", "listener": "listener(CLIENT)", "everyone_else": "everyone else",
+}  # fmt: skip
 
 
 def _lengths(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:

@@ -24,7 +24,7 @@ from chaosk.harm import Harm, servers_of
 from chaosk.inventory import Broker, Controller, Inventory, ZooKeeper
 from chaosk.model import Model
 from chaosk.quorum import Needs
-from chaosk.targets._contract import Node
+from chaosk.targets._contract import Node, NodeKind
 from chaosk.topicshape import TopicShape
 from chaosk.transport.command import Command
 
@@ -250,6 +250,8 @@ class Step(Model, ABC):
     """Whether it changes what names probes know, so that they have to have their own."""
     needs: ClassVar[Needs | None] = None
     """The mode of clusters that it is for, if not for any."""
+    takes: ClassVar[frozenset[NodeKind]] = frozenset()
+    """The kinds of nodes that its targets may name; none: all, or it says by itself which."""
     configured: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """By name the settings that every broker must have for it."""
 

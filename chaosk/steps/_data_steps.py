@@ -14,6 +14,7 @@ from chaosk.errors import StepError
 from chaosk.fields import Path
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step
 from chaosk.steps._server import Server, beside, servers
+from chaosk.targets._contract import NodeKind
 
 
 class DataStep(Step, ABC):
@@ -24,6 +25,7 @@ class DataStep(Step, ABC):
     """
 
     lasting: ClassVar[bool] = True
+    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     target: str
     """Which brokers; a target that names several hits all of them."""

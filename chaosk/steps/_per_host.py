@@ -9,12 +9,14 @@ from typing import ClassVar
 from chaosk.errors import StepError
 from chaosk.harm import Harm
 from chaosk.steps._contract import Site, Step
+from chaosk.targets._contract import NodeKind
 
 
 class PerHostStep(Step, ABC):
     """A step on each of the hosts that a target names, or on which what it names runs."""
 
     lasting: ClassVar[bool] = True
+    takes: ClassVar[frozenset[NodeKind]] = frozenset({"host", "broker", "controller", "zookeeper", "listener"})
 
     target: str
     """Whose hosts: hosts, brokers, controllers or ZooKeeper nodes."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterator
+from typing import ClassVar
 
 from chaosk.errors import StepError
 from chaosk.inventory import KafkaProcess
 from chaosk.steps._contract import Site, Step
 from chaosk.steps._server import Server
-from chaosk.targets._contract import Node
+from chaosk.targets._contract import Node, NodeKind
 
 
 class VersionStep(Step, ABC):
     """A step on brokers or controllers that are started through a symbolic link."""
+
+    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
 
     target: str
     """Whose: brokers or controllers."""

@@ -14,6 +14,7 @@ from chaosk.firewall.rules import ARRIVING, LEAVING, Rule
 from chaosk.inventory import Listener
 from chaosk.steps._contract import Deed, Fact, Names, Run, Site, Step
 from chaosk.steps._server import Server, servers
+from chaosk.targets._contract import NodeKind
 from chaosk.transport.command import Command
 
 _WITHIN = 10.0  # seconds until what was written is what lookups find
@@ -38,6 +39,7 @@ for: 30s
 """
     lasting: ClassVar[bool] = True
     names: ClassVar[bool] = True
+    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     target: str
     """Which broker; a target that names several is refused."""

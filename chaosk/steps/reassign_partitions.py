@@ -11,6 +11,7 @@ from chaosk.errors import StepError
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Reassign, Site, Step
 from chaosk.steps._partitions import Numbers, moving, same_topic
+from chaosk.targets._contract import NodeKind
 
 WITHIN = 120.0
 """Seconds until the new replicas are in sync and the others are gone: a replica is copied as a whole."""
@@ -26,6 +27,7 @@ class ReassignPartitions(Step):
     """
 
     lasting: ClassVar[bool] = False
+    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     example: ClassVar[str] = """\
 at: 10s
 reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}

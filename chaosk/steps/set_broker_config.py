@@ -14,6 +14,7 @@ from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Site
 from chaosk.steps._settings import HostSettled
+from chaosk.targets._contract import NodeKind
 
 
 class SetBrokerConfig(HostSettled):
@@ -30,6 +31,7 @@ at: 10s
 set_broker_config: {target: brokers, config: {num.io.threads: 4}}
 for: 30s
 """
+    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     target: str
     """Whose settings: brokers."""

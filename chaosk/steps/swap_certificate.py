@@ -15,6 +15,7 @@ from chaosk.inventory import Inventory
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step
 from chaosk.steps._settings import told
 from chaosk.stranger import Stranger, stranger
+from chaosk.targets._contract import NodeKind
 
 TAKEN_OVER = 45.0
 """Seconds until every network thread of a broker shows a new certificate."""
@@ -40,6 +41,7 @@ swap_certificate: {target: broker 1, certificate: stranger}
 for: 30s
 """
     lasting: ClassVar[bool] = True
+    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     target: str
     """Whose certificate: brokers."""

@@ -62,6 +62,8 @@ class Target(Model, ABC):
     """How it is written, like ``leader(TOPIC, PARTITION)``; for messages and the reference."""
     example: ClassVar[str]
     """One that can be copied."""
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset()
+    """The kinds of nodes it can name; none: those of the targets among its arguments, or nobody knows."""
     static: ClassVar[bool] = False
     """Whether it is the same whenever it is asked, with no live cluster."""
     needs: ClassVar[Needs | None] = None

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.expression import parse_target
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import broker_nodes
 
 
@@ -19,6 +19,7 @@ class ApartFrom(Target):
 
     spelling: ClassVar[str] = "apart_from(TARGET, …)"
     example: ClassVar[str] = "apart_from(controller, coordinator(readers))"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     of: Annotated[tuple[str, ...], Field(min_length=1)]
     """Targets."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import Number, named_broker
 
 
@@ -13,6 +13,7 @@ class OneBroker(Target):
 
     spelling: ClassVar[str] = "broker ID"
     example: ClassVar[str] = "broker 2"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     static: ClassVar[bool] = True
 
     id: Number

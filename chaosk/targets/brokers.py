@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import broker_nodes
 
 
@@ -13,6 +13,7 @@ class AllBrokers(Target):
 
     spelling: ClassVar[str] = "brokers"
     example: ClassVar[str] = "brokers"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import StringConstraints
 
 from chaosk.errors import ClusterError, UsageError
-from chaosk.targets._contract import Node, Scene, Target, voters
+from chaosk.targets._contract import Node, NodeKind, Scene, Target, voters
 from chaosk.targets._nodes import broker_nodes, controller_node
 
 
@@ -19,6 +19,7 @@ class Controller(Target):
 
     spelling: ClassVar[str] = "controller [ID|leader|follower|followers]"
     example: ClassVar[str] = "controller"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
 
     node: Annotated[str, StringConstraints(pattern=r"^(leader|follower|followers|0|[1-9][0-9]{0,8})$")] = "leader"
     """Its id, ``leader``, ``follower`` or ``followers``."""

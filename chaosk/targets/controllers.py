@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chaosk.quorum import Needs
-from chaosk.targets._contract import Node, Scene, Target, voters
+from chaosk.targets._contract import Node, NodeKind, Scene, Target, voters
 
 
 class AllControllers(Target):
@@ -13,6 +13,7 @@ class AllControllers(Target):
 
     spelling: ClassVar[str] = "controllers"
     example: ClassVar[str] = "controllers"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
     needs: ClassVar[Needs | None] = Needs("kraft", "write controller, the one broker that it is")
     static: ClassVar[bool] = True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import broker_nodes
 
 
@@ -13,6 +13,7 @@ class Coordinator(Target):
 
     spelling: ClassVar[str] = "coordinator(GROUP)"
     example: ClassVar[str] = "coordinator(readers)"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     group: str
     """The consumer group."""

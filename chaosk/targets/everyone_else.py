@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 
 
 class EveryoneElse(Target):
@@ -12,6 +12,7 @@ class EveryoneElse(Target):
 
     spelling: ClassVar[str] = "everyone else"
     example: ClassVar[str] = "everyone else"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"everyone_else"})
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:  # noqa: ARG002 - the same in every scene

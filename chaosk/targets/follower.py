@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import Number, broker_nodes, partition
 
 
@@ -17,6 +17,7 @@ class Follower(Target):
 
     spelling: ClassVar[str] = "follower(TOPIC, PARTITION)"
     example: ClassVar[str] = "follower(orders, 0)"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     topic: str
     """The topic."""

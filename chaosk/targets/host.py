@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chaosk.expression import parse_target, targets
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import host_node
 
 
@@ -17,6 +17,7 @@ class OneHost(Target):
 
     spelling: ClassVar[str] = "host NAME, or host(TARGET)"
     example: ClassVar[str] = "host(leader(orders, 0))"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"host"})
 
     of: str
     """A host's name, or a target."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import host_node
 
 
@@ -13,6 +13,7 @@ class AllHosts(Target):
 
     spelling: ClassVar[str] = "hosts"
     example: ClassVar[str] = "hosts"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"host"})
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:

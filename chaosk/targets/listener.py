@@ -7,7 +7,7 @@ from typing import ClassVar
 from chaosk.errors import UsageError
 from chaosk.expression import parse_target
 from chaosk.nearest import instead
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 
 
 class BrokerListener(Target):
@@ -15,6 +15,7 @@ class BrokerListener(Target):
 
     spelling: ClassVar[str] = "listener(NAME[, TARGET])"
     example: ClassVar[str] = "listener(CLIENT, leader(orders, 0))"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"listener"})
 
     name: str
     """The listener's name, as in ``advertised.listeners``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 
 
 class OneProbe(Target):
@@ -12,6 +12,7 @@ class OneProbe(Target):
 
     spelling: ClassVar[str] = "probe NAME"
     example: ClassVar[str] = "probe writer"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"probe"})
     static: ClassVar[bool] = True
 
     probe: str

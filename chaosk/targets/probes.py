@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 
 
 class AllProbes(Target):
@@ -12,6 +12,7 @@ class AllProbes(Target):
 
     spelling: ClassVar[str] = "probes"
     example: ClassVar[str] = "probes"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"probe"})
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:  # noqa: ARG002 - the same in every scene

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chaosk.errors import UsageError
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import broker_nodes
 
 
@@ -14,6 +14,7 @@ class Rack(Target):
 
     spelling: ClassVar[str] = "rack(NAME)"
     example: ClassVar[str] = "rack(a)"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     static: ClassVar[bool] = True
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import Number, broker_nodes, partition
 
 
@@ -13,6 +13,7 @@ class Replicas(Target):
 
     spelling: ClassVar[str] = "replicas(TOPIC, PARTITION)"
     example: ClassVar[str] = "replicas(orders, 0)"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     topic: str
     """The topic."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import broker_nodes
 
 
@@ -16,6 +16,7 @@ class TransactionCoordinator(Target):
 
     spelling: ClassVar[str] = "transaction_coordinator(TRANSACTIONAL_ID)"
     example: ClassVar[str] = "transaction_coordinator(chaosk-writer)"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     transactional_id: str
     """The ``transactional.id``."""

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import StringConstraints
 
 from chaosk.quorum import Needs
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import zookeeper_node
 
 _ROLES = {"leader": ("leader", "standalone"), "follower": ("follower",), "followers": ("follower",)}
@@ -22,6 +22,7 @@ class OneZooKeeper(Target):
 
     spelling: ClassVar[str] = "zookeeper ID|leader|follower|followers"
     example: ClassVar[str] = "zookeeper leader"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
     needs: ClassVar[Needs | None] = Needs("zookeeper", "write controller, or controller followers")
 
     node: Annotated[str, StringConstraints(pattern=r"^(leader|follower|followers|0|[1-9][0-9]{0,8})$")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chaosk.quorum import Needs
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import zookeeper_node
 
 
@@ -14,6 +14,7 @@ class AllZooKeepers(Target):
 
     spelling: ClassVar[str] = "zookeepers"
     example: ClassVar[str] = "zookeepers"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
     needs: ClassVar[Needs | None] = Needs("zookeeper", "write controllers")
     static: ClassVar[bool] = True
 

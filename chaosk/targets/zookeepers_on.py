@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chaosk.expression import parse_target
 from chaosk.quorum import Needs
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.targets._contract import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import zookeeper_node
 
 
@@ -15,6 +15,7 @@ class ZooKeepersOn(Target):
 
     spelling: ClassVar[str] = "zookeepers_on(TARGET)"
     example: ClassVar[str] = "zookeepers_on(leader(orders, 0))"
+    kinds: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
     needs: ClassVar[Needs | None] = Needs("zookeeper", "leave it out")
 
     of: str

@@ -46,11 +46,11 @@ def test_corpus_is_broad() -> None:
 
 def test_every_mistake_is_found_quickly(tmp_path: Path) -> None:
     """The whole corpus takes seconds, so no file of it can take long: a mebibyte is refused as fast as a typo."""
-    began = time.perf_counter()
+    began = time.process_time()  # of this process alone: what else is at work is no part of it
     for case in CORPUS:
         with pytest.raises(DocumentError):
             load_scenario(written(tmp_path, case.document))
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_sample_is_right(tmp_path: Path) -> None:

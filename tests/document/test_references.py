@@ -40,6 +40,7 @@ RIGHT = {
     "partitions of an election": ("election: preferred", "election: preferred, partitions: [0, 5]"),
     "overlapping entries": ("after: {entry: kill, is: healed, delay: 2s}", "at: 11s"),
     "probes as a target": ("[broker 1, [broker 2, broker 0]]", "[probe writer, [host(controller)]]"),
+    "the controller as a broker, which it may be": ("leader(orders, 0)", "random(1, controllers)"),
     "a setting that only looks like a secret": ("config: {acks: all}", "config: {acks: all, sasl.username: me}"),
 }
 
@@ -51,6 +52,18 @@ def test_what_is_right_is_not_complained_about(tmp_path: Path, old: str, new: st
 
 
 WRONG = {
+    "a ZooKeeper node to kill as a broker": ("leader(orders, 0)", "zookeeper leader", "done to brokers"),
+    "a set of them": ("leader(orders, 0)", "random(1, zookeepers)", "names ZooKeeper nodes"),
+    "a broker to kill as a ZooKeeper node": (
+        'kill_broker: {target: "leader(orders, 0)"}',
+        "kill_zookeeper: {target: broker 1}",
+        "write one like zookeeper leader",
+    ),
+    "replicas on what holds none": (
+        "elect_leader: {topic: orders, election: preferred}",
+        "reassign_partitions: {topic: orders, replicas: [broker 0, zookeeper 1]}",
+        "'zookeeper 1' names ZooKeeper nodes",
+    ),
     "a group that no probe has": ("leader(orders, 0)", "coordinator(writers)", "no group 'writers'"),
     "healed before an entry without duration is": (
         "    for: ${hold}",
@@ -113,7 +126,7 @@ def test_a_transactional_id_of_a_probe(tmp_path: Path, transaction: str, target:
     ("transaction", "target", "says"),
     [
         ("{records: 10}", "transaction_coordinator(writer)", "did you mean 'chaosk-writer'?"),
-        ("{id: tills}", "host(transaction_coordinator(till))", "did you mean 'tills'?"),
+        ("{id: tills}", "random(1, transaction_coordinator(till))", "did you mean 'tills'?"),
         (
             "{id: tills}",
             "transaction_coordinator(chaosk-writer)",

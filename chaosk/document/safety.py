@@ -13,9 +13,11 @@ from chaosk.scenario import Entry
 from chaosk.steps._between import Between
 from chaosk.steps._probe_steps import ProbeStep
 from chaosk.steps._service_steps import Restart, ServiceStep, Start
+from chaosk.steps.cancel_reassignment import CancelReassignment
 from chaosk.steps.create_partitions import CreatePartitions
 from chaosk.steps.deny_access import DenyAccess
 from chaosk.steps.elect_leader import ElectLeader
+from chaosk.steps.reassign_partitions import ReassignPartitions
 from chaosk.steps.recreate_topic import RecreateTopic
 from chaosk.steps.set_topic_config import SetTopicConfig
 from chaosk.targets._contract import Target
@@ -51,7 +53,7 @@ def _one(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
     step = entry.step
     if isinstance(step, ElectLeader) and step.election == "unclean" and step.topic in INTERNAL_TOPICS:
         yield draft.at((*path, "topic"), "an unclean election can lose what others keep there; name your own topic")
-    owned = SetTopicConfig | CreatePartitions | RecreateTopic | DenyAccess
+    owned = SetTopicConfig | CreatePartitions | RecreateTopic | DenyAccess | ReassignPartitions | CancelReassignment
     if isinstance(step, owned) and step.topic in INTERNAL_TOPICS:
         yield draft.at((*path, "topic"), "that is everybody's, and stays as it is; name a topic of the scenario's")
     if isinstance(step, CreatePartitions):

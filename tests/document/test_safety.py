@@ -186,6 +186,11 @@ def test_one_probe_cannot_be_ended_twice(tmp_path: Path) -> None:
             "set_topic_config.topic: that is everybody's, and stays as it is; name a topic of the scenario's",
         ),
         ("recreate_topic: {topic: __consumer_offsets}", "recreate_topic.topic: that is everybody's"),
+        (
+            "reassign_partitions: {topic: __consumer_offsets, replicas: [broker 0]}",
+            "reassign_partitions.topic: that is everybody's",
+        ),
+        ("cancel_reassignment: {topic: __transaction_state}", "cancel_reassignment.topic: that is everybody's"),
         ("recreate_topic: {topic: payments}", "there is no topic 'payments'"),
         ("set_topic_config: {topic: payments, config: {retention.ms: 1}}", "there is no topic 'payments'"),
         ("deny_access: {topic: payments, operations: [write]}", "there is no topic 'payments'"),

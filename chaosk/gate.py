@@ -8,8 +8,9 @@ text of a script in a command becomes the script's name, and the gate has the te
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import get_args
 
@@ -29,7 +30,7 @@ from chaosk.commands import (
 )
 from chaosk.dump.command import batches, markers
 from chaosk.dynamic import BrokerSetting, Limit
-from chaosk.errors import StepError
+from chaosk.errors import StepError, UsageError
 from chaosk.inventory import Inventory, KafkaProcess, ServerProcess
 from chaosk.scripts import PARTS, part, script
 from chaosk.transport.command import Command
@@ -37,6 +38,8 @@ from chaosk.transport.command import Command
 PLACE = "/usr/local/sbin/chaosk-gate"
 """Where it is installed unless the inventory says otherwise."""
 _END = "CHAOSK-SCRIPT"
+_WIDE = re.compile(r"[A-Z][A-Z0-9_]*")
+"""What sudoers takes for an alias (sudoers(5), User_Alias), or for ``ALL``."""
 
 
 @cache
@@ -78,9 +81,17 @@ def program(inventory: Inventory, place: str = PLACE) -> str:
     )
 
 
-def sudoers(users: Iterable[str], text: str, place: str = PLACE) -> str:
-    """The lines that allow accounts this gate, as long as it is as it was, and nothing else."""
+def sudoers(users: Collection[str], text: str, place: str = PLACE) -> str:
+    """The lines that allow accounts this gate, as long as it is as it was, and nothing else.
+
+    Raises UsageError for a name that sudoers would take for more than one account.
+    """
     digest = hashlib.sha256(text.encode()).hexdigest()
+    if wide := sorted(user for user in users if _WIDE.fullmatch(user)):
+        raise UsageError(
+            f"user: {wide[0]}: sudoers reads a name of capital letters as an alias, and ALL as everybody; "
+            "name the one account that chaosk logs in as"
+        )
     who = ", ".join(user.replace("\\", "\\\\").replace("@", "\\@") for user in sorted(set(users)))
     return f"Defaults!{place} env_reset\n{who} ALL = (root) NOPASSWD: sha256:{digest} {place}\n"
 

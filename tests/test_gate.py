@@ -17,7 +17,7 @@ from chaosk.commands import service
 from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
 from chaosk.dump.command import batches, markers
-from chaosk.errors import StepError
+from chaosk.errors import StepError, UsageError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim
@@ -288,6 +288,13 @@ def test_what_is_installed_is_sound(tmp_path: Path) -> None:
     domain = tmp_path / "domain"
     domain.write_text(gate.sudoers([r"CORP\nina", "nina@example.com"], "x"), "utf-8")
     subprocess.run(["visudo", "-c", "-q", "-f", domain], check=True)
+
+
+@pytest.mark.parametrize("user", ["ALL", "ADMINS", "DB_2"])
+def test_a_name_that_is_more_than_one_account_is_refused(user: str) -> None:
+    """Sudoers reads it as everybody, or as an alias that somebody else defines: then others had the gate, too."""
+    with pytest.raises(UsageError, match="name the one account that chaosk logs in as"):
+        gate.sudoers(["ops", user], "x")
 
 
 def test_services_under_systemd_are_on_the_list() -> None:

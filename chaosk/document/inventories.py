@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
+from chaosk.document.folders import folders
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
 from chaosk.inventory import Host, Inventory, SecretRef
@@ -28,6 +29,7 @@ def inventory_references(root: Node) -> Iterator[Found]:
     yield from _twice(
         _services(root), "is the service of {first} on the same host, too; give each a service of its own"
     )
+    yield from folders(root)
     yield from _quorum(root)
     yield from _client_listeners(root)
     yield from _probes(root)

@@ -106,6 +106,66 @@ def test_mistake_is_reported_where_it_is(tmp_path: Path, old: str, new: str, pat
     assert says in caught.value.problems[0].what
 
 
+HOST = "    host: node1\n"
+OTHER = "1: {host: node1, service"
+
+
+@pytest.mark.parametrize(
+    ("folder", "says"),
+    [
+        ("/", "is not one program's alone"),
+        ("/var/log", "is not one program's alone"),
+        ("/home/ops", "is not one program's alone"),
+        ("/etc", "is the system's own"),
+        ("/etc/ssh", "is the system's own"),
+        ("/usr/lib/kafka", "is the system's own"),
+        ("/srv/kafka/../../etc", "has .. in it"),
+    ],
+)
+def test_a_directory_that_is_no_servers(tmp_path: Path, folder: str, says: str) -> None:
+    """Steps wipe data directories, fill them and change their owner: a slip of the pen must not name the system's."""
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, spoil(INVENTORY, HOST, f"{HOST}    data: [/srv/kafka, {folder}]\n")))
+    assert [problem.path for problem in caught.value.problems] == ["brokers.0.data[1]"]
+    assert says in caught.value.problems[0].what
+    assert "log.dirs" in caught.value.problems[0].what
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "says"),
+    [
+        ("/srv/kafka", "/srv/kafka", "is the data directory of zookeeper 1"),
+        ("/srv", "/srv/zookeeper", "is not one program's alone"),
+        ("/data", "/data/zookeeper", "holds /data/zookeeper, the data directory of zookeeper 1"),
+        ("/data/zookeeper/kafka", "/data/zookeeper", "holds /data/zookeeper/kafka, the data directory of broker 0"),
+    ],
+)
+def test_a_directory_that_is_anothers_too(tmp_path: Path, mine: str, other: str, says: str) -> None:
+    """What is wiped of the one must not be the other's."""
+    document = spoil(INVENTORY, HOST, f"{HOST}    data: [{mine}]\n")
+    document = spoil(document, OTHER, f"1: {{host: node1, data: [{other}], service")
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, document))
+    assert any(says in problem.what for problem in caught.value.problems), str(caught.value)
+
+
+def test_a_log_directory_for_a_data_directory(tmp_path: Path) -> None:
+    """An easy slip, as Kafka calls its data logs: it holds the log file that the inventory names."""
+    document = spoil(INVENTORY, HOST, f"{HOST}    data: [/var/log/kafka]\n    log: /var/log/kafka/server.log\n")
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, document))
+    assert "holds /var/log/kafka/server.log, the log file of broker 0" in caught.value.problems[0].what
+
+
+def test_directories_side_by_side_are_right(tmp_path: Path) -> None:
+    """Near misses: several of one broker, names that begin alike, and the same path on another host."""
+    document = spoil(INVENTORY, HOST, f"{HOST}    data: [/data/kafka, /data/kafka-2]\n    log: /data/kafka.log\n")
+    document = spoil(document, OTHER, "1: {host: node2, data: [/data/kafka], service")
+    loaded = load_inventory(written(tmp_path, document))
+    assert isinstance(loaded, Inventory)
+    assert loaded.brokers[0].data == ("/data/kafka", "/data/kafka-2")
+
+
 def test_secrets_are_not_repeated_in_messages(tmp_path: Path) -> None:
     """A secret in the wrong place is refused without being printed."""
     with pytest.raises(DocumentError) as caught:

@@ -43,7 +43,7 @@ kill -KILL $pid
 
 def faults(run: Any) -> dict[str, Any]:
     """By name what the verdict says of each fault."""
-    return {fault["fault"]: fault for fault in run.read("verdict.json")["faults"]}
+    return {fault["name"]: fault for fault in run.read("verdict.json")["faults"]}
 
 
 def test_whoever_lifts_a_fault_and_puts_it_back_is_noticed(

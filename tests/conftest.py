@@ -43,7 +43,11 @@ LONGEST = (
 )  # fmt: skip
 """Folders of five minutes and more, which go first: one that went last would leave the other processes idle."""
 LONG_FILES = (
-    "analysis/test_classes.py", "analysis/test_process.py", "analysis/test_standby.py", "bench/test_kill_campaign.py",
+    "analysis/test_classes.py", "analysis/test_commit_ahead.py", "analysis/test_commit_regression.py",
+    "analysis/test_elections.py", "analysis/test_measures.py", "analysis/test_process.py",
+    "analysis/test_readers_that_wait.py", "analysis/test_reset_jump.py", "analysis/test_shares.py",
+    "analysis/test_standby.py", "analysis/test_suspects.py", "analysis/test_topic_made_again.py",
+    "analysis/test_unnecessary_rebalances.py", "bench/test_kill_campaign.py",
     "doctor/test_gate_on_lab.py", "everyrow/", "explore/on_lab_explore/", "lab/on_lab_vms/", "release/on_lab_gate/",
     "run/on_lab_gameday/", "run/on_lab_losses/", "run/on_lab_secure/", "run/test_secrets_on_lab.py",
     "run/test_ssh_dropped_on_lab.py", "steps/on_lab_vms/", "steps/test_certificate_on_lab.py",
@@ -51,8 +55,9 @@ LONG_FILES = (
     "steps/test_shaping_on_lab.py", "steps/test_two_directories_on_lab.py", "transport/test_injection_on_lab.py",
     "truth/test_lives.py", "tutorial/",
 )  # fmt: skip
-"""Files and folders that are left to ``--all``: they take a third of the time, and each shows on one more lab, or by
-one more start of Spark, what a quicker test shows already on another."""
+"""Files and folders that are left to ``--all``, unless the command line names the file: half of the time. Each shows on
+one more lab, by one more start of Spark, or case by case, what a quicker test shows already on another lab or side by
+side in tests/truth."""
 LONG = 400.0
 """Seconds that a test may take before it is named: the longest takes some 300."""
 STANDBY = "CHAOSK_STANDBY"
@@ -148,8 +153,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     In one of several processes the folders whose tests take longest go first.
     """
+    given = {file_of(word.removeprefix(f"{config.rootpath}/")) for word in config.args}
     for item in items:
-        if file_of(item.nodeid).startswith(LONG_FILES):
+        if (file := file_of(item.nodeid)).startswith(LONG_FILES) and file not in given:
             item.add_marker("long")
     if not config.getoption("--all"):
         left = [item for item in items if item.get_closest_marker("long")]

@@ -50,6 +50,15 @@ def test_long_tests_run_only_if_asked_for(inner: pytest.Pytester, words: tuple[s
     inner.runpytest_inprocess(*words).assert_outcomes(passed=ran, deselected=left)
 
 
+@pytest.mark.parametrize(("words", "ran"), [((), 0), (("--all",), 1), (("tests/tutorial/test_it.py",), 1)])
+def test_a_long_file_runs_if_it_is_named(inner: pytest.Pytester, words: tuple[str, ...], ran: int) -> None:
+    """Whoever asks for one file means it; CI, which asks for all, leaves it out."""
+    where = inner.path / "tests/tutorial"
+    where.mkdir(parents=True)
+    (where / "test_it.py").write_text("def test_it():\n    pass\n", "utf-8")
+    inner.runpytest_inprocess("--import-mode=importlib", *words).assert_outcomes(passed=ran, deselected=1 - ran)
+
+
 @pytest.mark.parametrize("value", ["true", "1"])
 def test_under_ci_a_skipped_lab_test_fails(inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     """CI goes red, not green, on a machine where the lab cannot run."""
@@ -230,12 +239,12 @@ def test_the_folder_of_a_test(nodeid: str, folder: str) -> None:
 def test_the_longest_folders_go_first(inner: pytest.Pytester) -> None:
     """Of several processes the first has them at once, whatever else there is before them in the alphabet."""
     log = inner.path / "log"
-    for folder in ("a", "bench", "run/on_lab_losses"):
+    for folder in ("a", "bench", "probes/on_lab"):
         where = inner.path / "tests" / folder
         where.mkdir(parents=True)
         (where / "test_it.py").write_text(f"def test_it():\n    open('{log}', 'a').write('{folder} ')\n", "utf-8")
     inner.runpytest_subprocess("--import-mode=importlib", "--numprocesses=1").assert_outcomes(passed=3)
-    assert log.read_text("utf-8").split() == ["run/on_lab_losses", "bench", "a"]
+    assert log.read_text("utf-8").split() == ["probes/on_lab", "bench", "a"]
 
 
 def test_the_longest_folders_are_there() -> None:

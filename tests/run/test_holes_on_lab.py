@@ -74,6 +74,7 @@ def test_whoever_lifts_a_fault_and_puts_it_back_is_noticed(
     assert "cut: NOT IN PLACE: not seen: " in run.text
 
 
+@pytest.mark.long
 def test_what_nobody_touches_lasts(start: Callable[..., Any]) -> None:
     """The same faults undisturbed, one of them repeated: looked at every few seconds, and verified to the end."""
     again = KILL.replace("name: kill", "name: again").replace("for: 16s", "for: 7s").replace("  - ", "      - ")

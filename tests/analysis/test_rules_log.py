@@ -92,6 +92,21 @@ def test_a_loss_with_acks_1_needs_another_leader(judge: Judge) -> None:
     assert finding(judge(history), "lost").severity is Severity.VIOLATION
 
 
+@pytest.mark.parametrize(("until", "severity"), [(5.5, Severity.ALLOWED), (-0.5, Severity.VIOLATION)])
+def test_a_deposed_leader_acknowledges_what_is_lost(judge: Judge, until: float, severity: Severity) -> None:
+    """A4 with acks=1: another was elected six seconds before, and the old one named itself as leader until after that.
+
+    Or it had stopped doing so long before the record was sent: then it was the new leader's, and nothing excuses it.
+    """
+    history = History(records=50, acks=1, idempotent=False)
+    history.drop("reads", offset=20)  # acknowledged at 5 s
+    history.drop("audit", offset=20)
+    history.elect(-1.0)
+    for at in range(-10, int(until * 10), 2):
+        history.add("partitions", at=at / 10, asked=1, leader=1, leader_epoch=3, replicas=[0, 1, 2], isr=[1])
+    assert finding(judge(history), "lost").severity is severity
+
+
 @pytest.mark.parametrize("seen", [True, False])
 @pytest.mark.parametrize("how", ["setting", "entry"])
 def test_a_loss_is_allowed_where_an_unclean_election_was_seen(judge: Judge, how: str, *, seen: bool) -> None:

@@ -134,13 +134,18 @@ def deleted(story: Story, gone: _Gone) -> bool:
 
 
 def deposed(story: Story, place: Place, send: Row | None) -> bool:
-    """Whether a new leader epoch was named after a record was sent, or shortly before."""
-    named: dict[int, int] = {}
-    for row in story.rows["partitions"]:
-        if (row["topic"], row["partition"]) == place and row["leader_epoch"] is not None and row["leader"] >= 0:
-            named[row["leader_epoch"]] = min(row["at"], named.get(row["leader_epoch"], row["at"]))
-    newest = max(named, default=0)
-    return send is not None and len(named) > 1 and named[newest] >= send["invoked"] - SURE
+    """Whether a record may have been sent to a leader that another one followed.
+
+    A new epoch was named after it was sent, or shortly before, or a broker still named itself at an older one.
+    """
+    views = [row for row in story.rows["partitions"] if (row["topic"], row["partition"]) == place]
+    views = [row for row in views if row["leader_epoch"] is not None and row["leader"] >= 0]
+    newest = max((row["leader_epoch"] for row in views), default=0)
+    if send is None or len({row["leader_epoch"] for row in views}) < 2:
+        return False
+    until = [min(row["at"] for row in views if row["leader_epoch"] == newest)]
+    until += [row["at"] for row in views if row["leader_epoch"] < newest and row["leader"] == row["asked"]]
+    return bool(max(until) >= send["invoked"] - SURE)
 
 
 def send_order(story: Story) -> Iterator[Row]:

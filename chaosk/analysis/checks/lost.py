@@ -38,8 +38,9 @@ class Lost(Check):
 
     Allowed: what was cut off a log that was seen to be cut back, by an unclean election, or by the loss of power of all
     hosts that had it while every other replica was kept away. Allowed is, too, what no reader had, with ``acks: 0``, or
-    with ``acks`` other than all where another leader was elected after it was sent. A record that a reader was given
-    lay below the high watermark, which ``acks=1`` does not put at risk.
+    with ``acks`` other than all where another leader was elected after it was sent, or the broker that it was sent to
+    still named itself as leader, deposed and cut off. A record that a reader was given lay below the high watermark,
+    which ``acks=1`` does not put at risk.
 
     Open (unproven): the audit of its partition is not complete, or its read_committed pass ended before the record;
     the log's start passed it and nobody reported the topic's settings; its offset is unknown and records were deleted.

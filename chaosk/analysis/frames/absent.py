@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
@@ -89,19 +89,28 @@ def _answers(events: Events) -> dict[str, Column]:
 
 
 def with_leaders(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``deposed``: whether a new leader epoch was named after the record was sent, or shortly before."""
-    named = (
-        events.table("partitions")
-        .filter(F.col("leader_epoch").isNotNull() & (F.col("leader") >= 0))
-        .groupBy(*PLACE, "leader_epoch")
-        .agg(F.min("at").alias("named"))
+    """The rows with ``deposed``: whether the record may have been sent to a leader that another one followed.
+
+    So it may where a new leader epoch was named after it was sent, or shortly before, or where a broker went on to name
+    itself as leader at an older epoch until then: one that was cut off from its cluster acknowledges ``acks=1`` on.
+    """
+    here = Window.partitionBy(*PLACE)
+    told = events.table("partitions").filter(F.col("leader_epoch").isNotNull() & (F.col("leader") >= 0))
+    by_itself = F.when(F.col("leader") == F.col("asked"), F.col("at"))
+    changed = (
+        told.groupBy(*PLACE, "leader_epoch")
+        .agg(F.min("at").alias("named"), F.max(by_itself).alias("held"))
+        .withColumns({"newest": F.max("leader_epoch").over(here), "oldest": F.min("leader_epoch").over(here)})
+        .filter(F.col("newest") > F.col("oldest"))
         .groupBy(*PLACE)
-        .agg(F.min("leader_epoch").alias("_first"), F.max(F.struct("leader_epoch", "named")).alias("_newest"))
-        .filter(F.col("_newest.leader_epoch") > F.col("_first"))
-        .select(*PLACE, F.col("_newest.named").alias("changed"))
+        .agg(
+            F.max(F.when(F.col("leader_epoch") == F.col("newest"), F.col("named")).otherwise(F.col("held"))).alias(
+                "changed"
+            )
+        )
     )
     later = F.coalesce(F.col("changed") >= F.col("invoked") - F.lit(SURE), F.lit(False))
-    return rows.join(events.near(named), on=list(PLACE), how="left").withColumn("deposed", later).drop("changed")
+    return rows.join(events.near(changed), on=list(PLACE), how="left").withColumn("deposed", later).drop("changed")
 
 
 def _with_deletion(events: Events, rows: DataFrame) -> DataFrame:

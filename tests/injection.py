@@ -61,12 +61,12 @@ def inventory() -> dict[str, Any]:
 @cache
 def kraft() -> dict[str, Any]:
     """A small inventory with every text that only one without ZooKeeper has."""
-    here = {"host": "node1", "config": "/etc/1", "data": ["/data/1"], "log": "/log/1"}
+    here = {"host": "node1", "config": "/etc/1", "log": "/log/1"}
     broker = {"service": {"systemd": "kafka.service"}, "listeners": {"QUORUM": {"address": "a.example", "port": 9094}}}
     return {
         "name": "metadata", "hosts": {"node1": {"address": "192.0.2.11", "user": "chaosk"}},
-        "brokers": {"0": {**here, **broker, "controller_listener": "QUORUM"}},
-        "controllers": {"101": {**here, "service": {"systemd": "controller.service"}}},
+        "brokers": {"0": {**here, **broker, "data": ["/data/1"], "controller_listener": "QUORUM"}},
+        "controllers": {"101": {**here, "data": ["/data/101"], "service": {"systemd": "controller.service"}}},
     }  # fmt: skip
 
 

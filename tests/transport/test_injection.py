@@ -138,10 +138,8 @@ def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -
         "probe_client.sasl.username",
             "name", "hypothesis", "covers[N]", "tags[N]",
         "cluster.config.auto.leader.rebalance.enable", "cluster.config.broker.rack",
-        "topics.orders.config.min.insync.replicas", "topics.orders.config.cleanup.policy",
         "allow.zookeeper_majority", "allow.controller_majority", "allow.all_brokers", "allow.foreign_under_min_isr",
         "timeline[N].fill_disk.directory", "timeline[N].change_owner.directory",
-        "timeline[N].set_topic_config.config.retention.bytes",
         "timeline[N].remount_read_only.directory", "timeline[N].slow_disk.directory", "timeline[N].fail_disk.directory",
         "timeline[N].wipe_disk.directory", "timeline[N].corrupt_log.directory", "allow.foreign_loss",
 

@@ -112,6 +112,7 @@ class Field:
         self.gone: str | None = None
         self.stop_conditions = ()
         self.groups = ("readers",)
+        self.writers = ()
         self._run = plan.run_id
 
     def __enter__(self) -> Self:

@@ -48,7 +48,9 @@ def test_every_kind_of_target_is_somebody_in_the_example(name: str) -> None:
     [
         name
         for name in conditions()
-        if not name.startswith(("caught", "probe", "progress", "names_unk", "not", "reass", "log_b", "partition_c"))
+        if not name.startswith(
+            ("caught", "probe", "progress", "names_unk", "not", "reass", "log_b", "partition_c", "listener")
+        )
     ],
 )
 def test_the_example_is_healthy(name: str) -> None:

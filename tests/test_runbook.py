@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_what_a_scenario_says_is_text(tmp_path: Path) -> None:
     """Not markup: neither HTML nor Markdown."""
     document = spoil(SCENARIO, "name: Kill the leader", "name: '<script>alert(1)</script> [x](http://y)'")
     assert "<script>" not in book(tmp_path, "day.html", document=document)
-    page = book(tmp_path, "day.md", document=document)
+    page = re.sub(r"`[^`]*`", "", book(tmp_path, "day.md", document=document))  # a code span is text as it stands
     assert "<script>" not in page
     assert "[x](" not in page
 

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend
 from chaosk.document.parse import Found
 
-_PROCESSES = ("brokers", "zookeepers", "controllers")
+PROCESSES = ("brokers", "zookeepers", "controllers")
+"""Blocks of an inventory that list what the cluster consists of."""
 _SHARED = frozenset(
     {
         "/", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/tmp", "/usr", "/usr/local", "/var",  # noqa: S108 - none is written to
@@ -67,7 +68,7 @@ def _files(root: Node) -> Iterator[tuple[str, tuple[str, str, PurePosixPath]]]:
 
 def _processes(root: Node) -> Iterator[tuple[str, str, Path]]:
     """Host, name and place of every process, like ``node1``, ``broker 0``."""
-    for block in _PROCESSES:
+    for block in PROCESSES:
         listed = descend(root, (block,))
         for name in listed.values if isinstance(listed, Mapping) else ():
             host = descend(root, (block, name, "host"))

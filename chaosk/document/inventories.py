@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
-from chaosk.document.folders import folders
+from chaosk.document.folders import PROCESSES, folders
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
 from chaosk.inventory import Host, Inventory, SecretRef
 from chaosk.nearest import instead
 from chaosk.quorum import mistakes
 
-_PROCESSES = ("brokers", "zookeepers", "controllers")
 _FILES = {"ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"}
 """Client settings that name a file."""
 Setting = str | int | bool | SecretRef
@@ -22,7 +21,7 @@ def inventory_references(root: Node) -> Iterator[Found]:
     """Everything that is wrong between the parts of an inventory or a lab file, as far as they can be read."""
     hosts = descend(root, ("hosts",))
     names = list(hosts.values) if isinstance(hosts, Mapping) else []
-    for path, node in _matching(root, _PROCESSES, "host"):
+    for path, node in _matching(root, PROCESSES, "host"):
         if names and node.value not in names:
             yield node.place, path, f"there is no host {node.value!r}; {instead(str(node.value), names)}"
     yield from _twice(_places(root), "is the address of {first}, too; give each its own port or address")
@@ -103,7 +102,7 @@ def _places(root: Node) -> Iterator[Entry]:
 
 def _services(root: Node) -> Iterator[Entry]:
     """The systemd unit or pid file of every process, with its host."""
-    for path, host in _matching(root, _PROCESSES, "host"):
+    for path, host in _matching(root, PROCESSES, "host"):
         for key in ("systemd", "pid_file"):
             node = descend(root, (*path[:-1], "service", key))
             if isinstance(node, Scalar):

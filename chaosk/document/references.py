@@ -170,7 +170,7 @@ def _entry(draft: Draft, place: int, entry: Entry) -> Iterator[Found]:
 def _of_another_kind(draft: Draft, path: Path, text: str, entry: Entry) -> Iterator[Found]:
     """A target that can name nothing of the kinds that the step is done to."""
     try:
-        named, wanted = kinds(parse_target(text)), entry.step.takes
+        named, wanted = kinds(parse_target(text)), entry.step.takes()
     except ExpressionError:
         return
     if named and wanted and not named & wanted:

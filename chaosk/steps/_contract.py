@@ -250,14 +250,16 @@ class Step(Model, ABC):
     """Whether it changes what names probes know, so that they have to have their own."""
     needs: ClassVar[Needs | None] = None
     """The mode of clusters that it is for, if not for any."""
-    takes: ClassVar[frozenset[NodeKind]] = frozenset()
-    """The kinds of nodes that its targets may name; none: all, or it says by itself which."""
     configured: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """By name the settings that every broker must have for it."""
 
     @abstractmethod
     def targets(self) -> tuple[str, ...]:
         """The target expressions to resolve when the step fires."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """The kinds of nodes that its targets may name; none where it refuses what it cannot be done to by itself."""
+        return frozenset()
 
     def aimed(self, site: Site) -> str:
         """Whom it is done to, in words: each node, unless the step says who is on which side."""

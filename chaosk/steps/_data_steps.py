@@ -25,12 +25,15 @@ class DataStep(Step, ABC):
     """
 
     lasting: ClassVar[bool] = True
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     target: str
     """Which brokers; a target that names several hits all of them."""
     directory: Path | Annotated[int, Field(ge=1)] | None = None
     """Which of a broker's data directories, by path or by place in the inventory (from 1); default: the first."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """Brokers."""
+        return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""

@@ -16,10 +16,13 @@ class PerHostStep(Step, ABC):
     """A step on each of the hosts that a target names, or on which what it names runs."""
 
     lasting: ClassVar[bool] = True
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"host", "broker", "controller", "zookeeper", "listener"})
 
     target: str
     """Whose hosts: hosts, brokers, controllers or ZooKeeper nodes."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """What has a host."""
+        return frozenset({"host", "broker", "controller", "zookeeper", "listener"})
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""

@@ -10,6 +10,7 @@ from chaosk.commands import service
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Pause, Run, Site, Step
 from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
+from chaosk.targets._contract import NodeKind
 from chaosk.units import Duration
 
 
@@ -20,6 +21,10 @@ class ServiceStep(Step, ABC):
 
     target: str
     """Which ones; a target that names several hits all of them."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """Processes of its role; a broker may be a controller as well."""
+        return frozenset({"broker", "controller"} if self.role == "controller" else {self.role})
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""

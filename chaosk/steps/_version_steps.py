@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterator
-from typing import ClassVar
 
 from chaosk.errors import StepError
 from chaosk.inventory import KafkaProcess
@@ -16,10 +15,12 @@ from chaosk.targets._contract import Node, NodeKind
 class VersionStep(Step, ABC):
     """A step on brokers or controllers that are started through a symbolic link."""
 
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
-
     target: str
     """Whose: brokers or controllers."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """What Kafka runs as."""
+        return frozenset({"broker", "controller"})
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""

@@ -39,12 +39,15 @@ for: 30s
 """
     lasting: ClassVar[bool] = True
     names: ClassVar[bool] = True
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     target: str
     """Which broker; a target that names several is refused."""
     address: Ip
     """The new address: nobody has it, and it lies in a network of the broker's host."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """Brokers."""
+        return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""

@@ -12,7 +12,6 @@ from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._own_kernel import shared
 from chaosk.steps._server import SOON, Role
 from chaosk.steps._service_steps import Kill
-from chaosk.targets._contract import NodeKind
 from chaosk.transport.command import Command
 
 
@@ -26,7 +25,6 @@ class KillBroker(Kill):
     """
 
     role: ClassVar[Role] = "broker"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     example: ClassVar[str] = """\
 at: 10s
 kill_broker: {target: "leader(orders, 0)"}

@@ -7,7 +7,6 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Kill
-from chaosk.targets._contract import NodeKind
 
 
 class KillController(Kill):
@@ -19,7 +18,6 @@ class KillController(Kill):
     """
 
     role: ClassVar[Role] = "controller"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
     needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write kill_broker")
     example: ClassVar[str] = """\
 at: 10s

@@ -7,7 +7,6 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Kill
-from chaosk.targets._contract import NodeKind
 
 
 class KillZooKeeper(Kill):
@@ -18,7 +17,6 @@ class KillZooKeeper(Kill):
     """
 
     role: ClassVar[Role] = "zookeeper"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
     needs: ClassVar[Needs | None] = Needs("zookeeper", "write kill_controller")
     example: ClassVar[str] = """\
 at: 10s

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Freeze
-from chaosk.targets._contract import NodeKind
 
 
 class PauseBroker(Freeze):
@@ -16,7 +15,6 @@ class PauseBroker(Freeze):
     """
 
     role: ClassVar[Role] = "broker"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     example: ClassVar[str] = """\
 at: 10s
 pause_broker: {target: "leader(orders, 0)"}

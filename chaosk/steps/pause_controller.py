@@ -7,7 +7,6 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Freeze
-from chaosk.targets._contract import NodeKind
 
 
 class PauseController(Freeze):
@@ -18,7 +17,6 @@ class PauseController(Freeze):
     """
 
     role: ClassVar[Role] = "controller"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
     needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write pause_broker")
     example: ClassVar[str] = """\
 at: 10s

@@ -7,7 +7,6 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Freeze
-from chaosk.targets._contract import NodeKind
 
 
 class PauseZooKeeper(Freeze):
@@ -17,7 +16,6 @@ class PauseZooKeeper(Freeze):
     """
 
     role: ClassVar[Role] = "zookeeper"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
     needs: ClassVar[Needs | None] = Needs("zookeeper", "write pause_controller")
     example: ClassVar[str] = """\
 at: 10s

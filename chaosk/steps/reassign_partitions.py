@@ -27,7 +27,6 @@ class ReassignPartitions(Step):
     """
 
     lasting: ClassVar[bool] = False
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     example: ClassVar[str] = """\
 at: 10s
 reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}
@@ -41,6 +40,10 @@ reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}
     """Targets that name the brokers, the preferred leader first."""
     until: Literal["complete", "accepted"] = "complete"
     """How far it has to get before the next entry begins."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """Brokers, which hold replicas."""
+        return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
         """Where they move."""

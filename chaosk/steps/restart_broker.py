@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Restart
-from chaosk.targets._contract import NodeKind
 
 
 class RestartBroker(Restart):
@@ -16,7 +15,6 @@ class RestartBroker(Restart):
     """
 
     role: ClassVar[Role] = "broker"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     example: ClassVar[str] = """\
 at: 10s
 restart_broker: {target: brokers, pause: 5s}

@@ -7,7 +7,6 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Restart
-from chaosk.targets._contract import NodeKind
 
 
 class RestartController(Restart):
@@ -18,7 +17,6 @@ class RestartController(Restart):
     """
 
     role: ClassVar[Role] = "controller"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
     needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write restart_broker")
     example: ClassVar[str] = """\
 at: 10s

@@ -7,7 +7,6 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Restart
-from chaosk.targets._contract import NodeKind
 
 
 class RestartZooKeeper(Restart):
@@ -17,7 +16,6 @@ class RestartZooKeeper(Restart):
     """
 
     role: ClassVar[Role] = "zookeeper"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
     needs: ClassVar[Needs | None] = Needs("zookeeper", "write restart_controller")
     example: ClassVar[str] = """\
 at: 10s

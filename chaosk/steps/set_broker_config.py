@@ -31,12 +31,15 @@ at: 10s
 set_broker_config: {target: brokers, config: {num.io.threads: 4}}
 for: 30s
 """
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     target: str
     """Whose settings: brokers."""
     config: Annotated[dict[BrokerSetting, Annotated[int, Field(ge=1, lt=2**63)]], Field(min_length=1)]
     """What is set: whole numbers, in the unit that Kafka has for each."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """Brokers."""
+        return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""

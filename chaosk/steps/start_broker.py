@@ -6,14 +6,12 @@ from typing import ClassVar
 
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Start
-from chaosk.targets._contract import NodeKind
 
 
 class StartBroker(Start):
     """Start a broker that a stop or a kill left down, and wait until it serves: that fault is then over."""
 
     role: ClassVar[Role] = "broker"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     example: ClassVar[str] = """\
 at: 40s
 start_broker: {target: broker 1}

@@ -7,14 +7,12 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Start
-from chaosk.targets._contract import NodeKind
 
 
 class StartController(Start):
     """Start a KRaft controller that a stop or a kill left down, and wait until it serves: that fault is then over."""
 
     role: ClassVar[Role] = "controller"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
     needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write start_broker")
     example: ClassVar[str] = """\
 at: 40s

@@ -7,14 +7,12 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Start
-from chaosk.targets._contract import NodeKind
 
 
 class StartZooKeeper(Start):
     """Start a ZooKeeper node that a stop or a kill left down, and wait until it serves: that fault is then over."""
 
     role: ClassVar[Role] = "zookeeper"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
     needs: ClassVar[Needs | None] = Needs("zookeeper", "write start_controller")
     example: ClassVar[str] = """\
 at: 40s

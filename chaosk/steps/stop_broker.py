@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Stop
-from chaosk.targets._contract import NodeKind
 
 
 class StopBroker(Stop):
@@ -17,7 +16,6 @@ class StopBroker(Stop):
     """
 
     role: ClassVar[Role] = "broker"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
     example: ClassVar[str] = """\
 at: 10s
 stop_broker: {target: "leader(orders, 0)"}

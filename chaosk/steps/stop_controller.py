@@ -7,7 +7,6 @@ from typing import ClassVar
 from chaosk.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Stop
-from chaosk.targets._contract import NodeKind
 
 
 class StopController(Stop):
@@ -19,7 +18,6 @@ class StopController(Stop):
     """
 
     role: ClassVar[Role] = "controller"
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
     needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write stop_broker")
     example: ClassVar[str] = """\
 at: 10s

@@ -41,7 +41,6 @@ swap_certificate: {target: broker 1, certificate: stranger}
 for: 30s
 """
     lasting: ClassVar[bool] = True
-    takes: ClassVar[frozenset[NodeKind]] = frozenset({"broker"})
 
     target: str
     """Whose certificate: brokers."""
@@ -49,6 +48,10 @@ for: 30s
     """What they show: ``stranger``, one that nobody but itself has signed."""
     listener: ListenerName | None = None
     """At which listener, by its name in the inventory; without it at the first one for clients."""
+
+    def takes(self) -> frozenset[NodeKind]:
+        """Brokers."""
+        return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
         """The one target."""

@@ -62,9 +62,9 @@ class Poisoned:
 
 @pytest.fixture(scope="module")
 def poisoned(tmp_path_factory: pytest.TempPathFactory) -> list[Poisoned]:
-    """Every payload."""
+    """Every payload with ``--all``; else every sixth, as each is more than a second of documents that are loaded."""
     folder = tmp_path_factory.mktemp("documents")
-    return [_poisoned(folder, payload) for payload in SHELL]
+    return [_poisoned(folder, payload) for payload in (SHELL if "CHAOSK_ALL" in os.environ else SHELL[::6])]
 
 
 def _poisoned(folder: Path, payload: str) -> Poisoned:
@@ -193,9 +193,9 @@ def test_the_value_of_a_variant_is_one_in_its_place(tmp_path: Path) -> None:
 def test_the_login_shell_reads_every_word_as_it_is(poisoned: list[Poisoned], tmp_path: Path) -> None:
     """All commands with a payload in them, as lines for the login shell: it hands on the very words, no more."""
     sent = list(dict.fromkeys(_short(c) for each in poisoned for c in each.commands if _holds(c, each.payload)))
-    assert len(sent) > 1000
+    assert len(sent) > 8 * len(poisoned)
     reached = {each.payload for each in poisoned if any(_holds(c, each.payload) for c in each.commands)}
-    assert len(reached) > 120
+    assert len(reached) > 0.8 * len(poisoned)
     read = _read_by_sh(tmp_path, [wrap.line(command, "nonce", sudo=True) for command in sent])
     for command, words in zip(sent, read, strict=True):
         assert words[-len(command.argv) :] == list(command.argv)

@@ -32,7 +32,7 @@ from chaosk.analysis.spark import tune
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(7_200)]
 
 EVERY = "CHAOSK_ALL" in os.environ
-HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "30" if EVERY else "10"))
+HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "30" if EVERY else "6"))
 """Stories of each kind that are judged side by side."""
 ALONE = max(2, HISTORIES // 20)
 """Stories that are judged one by one, as runs are: then what spares Spark a question is at work as well."""

@@ -30,6 +30,7 @@ PACKAGES = {
     "ip": "iproute2", "ip6tables": "iptables", "ip6tables-restore": "iptables", "ip6tables-save": "iptables",
     "iptables": "iptables", "iptables-restore": "iptables", "iptables-save": "iptables", "ln": "coreutils",
     "mkdir": "coreutils",
+    "ls": "coreutils",
     "mount": "mount", "mv": "coreutils", "nft": "nftables", "nproc": "coreutils", "nsenter": "util-linux",
     "readlink": "coreutils", "rm": "coreutils", "rmdir": "coreutils", "sed": "sed", "setpriv": "util-linux",
     "setsid": "util-linux", "sha256sum": "coreutils", "sleep": "coreutils", "sort": "coreutils", "ss": "iproute2",
@@ -67,7 +68,7 @@ SCRIPTS = {
     "topic": "grep head sed setpriv stat",
     "state": "cat grep head readlink sed sort stat tr",
     "version": "awk basename chown cut date find head ln mkdir mv readlink rm sed sha256sum sleep stat sync tr",
-    "wipe": "awk chmod chown cp cut date df du find head mkdir mv rm rmdir sed stat sync tr",
+    "wipe": "awk chmod chown cut date df du find head ls mkdir mv readlink rm rmdir sed stat sync tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
 and a disk dmsetup and e2fsck, which the script asks for by itself: most hosts have none and need none."""

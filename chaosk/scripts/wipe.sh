@@ -11,11 +11,17 @@
 #   ID        what it is called on this host, hexadecimal
 #   FOLDER    the data directory; KIND, PLACE and CONFIG say whose, as for service.sh
 #
-# It is renamed, within its own file system, to FOLDER.chaosk-ID. Which directory is which is told by inode and birth,
-# written down before anything is moved: the number alone may be given to the next one. The empty one gets the former
-# one's meta.properties, as operators do it: without that a broker in KRaft mode does not start. A server that was
-# started has put more there than that file, and from then on its former records are out of date: to put them back would
-# be another fault, so nobody does.
+# It is renamed, within its own file system, to FOLDER.chaosk-ID/old. FOLDER.chaosk-ID is made here, and is root's alone:
+# what is in it nobody else reaches by any path. Which directory is which is told by inode and birth, written down before
+# anything is moved: the number alone may be given to the next one. The empty one gets the former one's meta.properties,
+# as operators do it: without that a broker in KRaft mode does not start. A server that was started has put more there
+# than that file, and from then on its former records are out of date: to put them back would be another fault, so
+# nobody does.
+#
+# The server's account may own the folder that FOLDER is in, and rename or replace whatever is there at any moment. So
+# nothing is opened, copied to or changed by a path that leads through it: this goes into a directory, looks at the
+# kernel's word for where that is, and uses names relative to it. Renaming follows no link, and what was renamed is
+# looked at where nobody else reaches it.
 #
 # mv copies where it cannot rename (project quotas of XFS, layers of overlayfs). It must not, so it may write no file.
 #
@@ -26,30 +32,59 @@
 action=$1 id=$2 folder=${3%/} kind=$4 place=$5 config=$6
 kept=/var/lib/chaosk/wiped
 note=$kept/$id
-aside=$folder.chaosk-$id
-fresh=$aside.new
+name=${folder##*/}
+parent=${folder%/*}
+parent=${parent:-/}
+stage=$name.chaosk-$id
 meta=meta.properties
+most=65536 # bytes that are read of it; it has a hundred
 
 identity() { stat -c '%d %i %w' -- "$1" 2>/dev/null; }
 is_old() { [ "$(identity "$1")" = "$old" ]; }
+there() { [ -e "$1" ] || [ -L "$1" ]; }
 ended() {
     find_process
     [ -z "$pid" ]
 }
 
-# Sets old to what wipe has written down; fails if there is nothing.
+# Goes where FOLDER is. A link in the path could be replaced by another one at any moment.
+enter() {
+    cd -- "$parent" 2>/dev/null || fail "there is no directory $parent"
+    [ "$(readlink /proc/self/cwd)" = "$parent" ] || fail "a link leads to $folder; name what it leads to"
+}
+
+# Goes on into FOLDER.chaosk-ID, by no link.
+go_on() { cd -- "./$stage" 2>/dev/null && [ "$(readlink /proc/self/cwd)" = "${parent%/}/$stage" ]; }
+
+# The same; fails if it is not the one that was made.
+go_aside() { go_on && [ "$(identity .)" = "$own" ]; }
+
+# Sets old and own to what wipe has written down; fails if there is nothing.
 recall() {
     [ -e "$note" ] || return 1
-    IFS= read -r old <"$note" || fail "cannot read $note"
+    { IFS= read -r old && IFS= read -r own; } <"$note" || fail "cannot read $note"
+}
+
+# Tells the identity of FOLDER.chaosk-ID if it is root's, nobody else may do anything in it, and it is empty.
+fresh() { go_on && [ "$(stat -c '%u %a' .)" = '0 700' ] && [ -z "$(ls -A .)" ] && identity .; }
+
+remember() {
+    umask 077
+    mkdir -m 700 -- "./$stage" 2>/dev/null
+    own=$(fresh) || fail "$parent/$stage is there already, and not as chaosk makes it: look at it, and remove it"
+    old=$(identity "./$name") || fail "there is no $folder"
+    mkdir -p -- "$kept" && printf '%s\n' "$old" "$own" >"$note.new" && sync -- "$note.new" && mv -- "$note.new" "$note"
 }
 
 forget() {
-    [ ! -e "$fresh" ] || { rm -f -- "$fresh/$meta" && rmdir -- "$fresh"; } || fail "cannot remove $fresh"
+    if (go_aside && rm -rf -- ./new); then
+        rmdir -- "./$stage" || fail "cannot remove $parent/$stage"
+    fi
     rm -f -- "$note" || fail "cannot remove $note"
 }
 
-# Whether a server has been started on what is there: it makes files at once.
-begun() { [ -d "$folder" ] && [ -n "$(find "$folder" -mindepth 1 ! -name "$meta" | head -n 1)" ]; }
+# Whether a server has been started on a directory: it makes files at once.
+begun() { [ -d "$1" ] && [ -n "$(find "$1" -mindepth 1 ! -name "$meta" | head -n 1)" ]; }
 
 mounts_below() {
     AT=$(printf '%s' "$folder" | sed 's/\\/\\134/g; s/ /\\040/g') awk '
@@ -58,72 +93,97 @@ mounts_below() {
 
 fits() {
     [ ! -e "$note" ] || fail "$folder is set aside already"
-    { [ -d "$folder" ] && [ ! -L "$folder" ]; } || fail "$folder is no directory by itself; name what it leads to"
+    enter
+    { [ -d "./$name" ] && [ ! -L "./$name" ]; } || fail "$folder is no directory by itself; name what it leads to"
     [ "$(mounts_below)" = 0 ] || fail "$folder, or what is in it, is mounted there: a mount cannot be set aside"
-    for left in "$folder".chaosk-*; do
-        [ ! -e "$left" ] || fail "$left was set aside by an earlier run; delete it once the broker is in sync without it"
+    for left in "./$name".chaosk-*; do
+        ! there "$left" ||
+            fail "$parent/${left#./} was set aside by an earlier run; delete it once the broker is in sync without it"
     done
-    needed=$(du -sk -- "$folder" | cut -f 1)
-    free=$(df -Pk -- "$folder" | awk 'NR == 2 { print $4 }')
+    needed=$(du -sk -- "./$name" | cut -f 1)
+    free=$(df -Pk -- "./$name" | awk 'NR == 2 { print $4 }')
     [ "$free" -gt $((needed + 16384)) ] || fail "$folder has $needed KiB, and there is no room for them twice"
     echo "$needed KiB can be set aside, $free KiB are free"
 }
 
-remember() {
-    umask 077
-    old=$(identity "$folder") && mkdir -p "$kept" && echo "$old" >"$note.new" && sync -- "$note.new" &&
-        mv "$note.new" "$note"
+# The identity of the server in the new directory. It is read of a plain file that is there under its name, no link.
+copy_meta() {
+    there "./old/$meta" || return 0
+    { [ -f "./old/$meta" ] && [ ! -L "./old/$meta" ]; } || fail "$meta of $folder is no plain file"
+    exec 8<"./old/$meta" || return 1
+    [ "$(stat -L -c '%d %i' /proc/self/fd/8)" = "$(stat -c '%d %i' "./old/$meta")" ] || fail "$meta was replaced"
+    head -c "$most" <&8 >"./new/$meta" || return 1
+    chmod -- "$(stat -L -c %a /proc/self/fd/8)" "./new/$meta" &&
+        chown -- "$(stat -L -c %u:%g /proc/self/fd/8)" "./new/$meta" || return 1
+    exec 8<&-
 }
 
+# What is made here is still root's alone, wherever its owner and mode say.
 prepare() {
-    [ -d "$fresh" ] || mkdir -- "$fresh" || return 1
-    [ ! -e "$folder/$meta" ] || cp -p -- "$folder/$meta" "$fresh/$meta" || return 1
-    chown --reference="$folder" -- "$fresh" && chmod --reference="$folder" -- "$fresh"
+    rm -rf -- ./new && mkdir -- ./new && copy_meta &&
+        chown -- "$(stat -c %u:%g ./old)" ./new && chmod -- "$(stat -c %a ./old)" ./new
 }
 
 wipe() {
+    enter
     recall || remember || fail "cannot write $note"
     ended || fail "process $pid of $folder still runs"
-    if is_old "$folder"; then
-        prepare || fail "cannot make an empty directory for $folder"
-        (ulimit -f 0 && mv -T -- "$folder" "$aside") || {
-            ! is_old "$folder" || rm -rf -- "$aside"
+    go_aside || fail "somebody has removed $parent/$stage"
+    if is_old "../$name"; then
+        (ulimit -f 0 && mv -T -- "../$name" ./old) || {
+            ! is_old "../$name" || rm -rf -- ./old
             fail "$folder cannot be renamed"
         }
     fi
-    [ -e "$folder" ] || mv -T -- "$fresh" "$folder" || fail "cannot put an empty directory in place of $folder"
+    is_old ./old || fail "somebody has replaced $folder"
+    begun "../$name" || there "../$name" || { prepare && mv -T -- ./new "../$name"; } ||
+        fail "cannot put an empty directory in place of $folder"
 }
 
 stands() {
+    enter
     recall || fail "$folder was not set aside"
-    { [ -d "$folder" ] && ! is_old "$folder"; } || fail "$folder is what it was"
-    is_old "$aside" || fail "somebody has removed what was set aside"
+    { [ -d "./$name" ] && [ ! -L "./$name" ] && ! is_old "./$name"; } || fail "$folder is what it was"
+    (go_aside && is_old ./old) || fail "somebody has removed what was set aside"
     echo "$folder is another directory, the former one is set aside"
 }
 
+# Takes away what is under the name; nothing of what a server has made meanwhile.
+clear_place() {
+    there "../$name" || return 0
+    rm -rf -- ./new && mv -T -- "../$name" ./new || return 1
+    ! begun ./new || { mv -T -- ./new "../$name" && return 1; }
+    rm -rf -- ./new
+}
+
 settle() {
+    enter
     recall || return 0
-    if ! is_old "$folder"; then
-        [ -e "$aside" ] && ended && ! begun || return 0
-        is_old "$aside" || fail "$aside is not what was set aside"
-        [ ! -d "$folder" ] || { rm -f -- "$folder/$meta" && rmdir -- "$folder"; } || fail "cannot remove $folder"
-        mv -T -- "$aside" "$folder" || fail "cannot put $folder back"
+    if ! is_old "./$name"; then
+        go_aside || return 0
+        there ./old && ended && ! begun "../$name" || return 0
+        is_old ./old || fail "$parent/$stage/old is not what was set aside"
+        clear_place || fail "cannot remove $folder"
+        mv -T -- ./old "../$name" || fail "cannot put $folder back"
+        enter
     fi
     forget
 }
 
 settled() {
+    enter
     recall || return 0
-    ! is_old "$folder" || fail "it is not settled whether $folder was set aside"
-    begun || fail "$folder is not put back"
-    echo "the server has been started without what is in $aside"
+    ! is_old "./$name" || fail "it is not settled whether $folder was set aside"
+    begun "./$name" || fail "$folder is not put back"
+    echo "the server has been started without what is in $parent/$stage"
 }
 
 discard() {
+    enter
     recall || return 0
-    if [ -e "$aside" ]; then
-        { is_old "$aside" && begun; } || fail "$aside is still needed"
-        rm -rf -- "$aside" || fail "cannot delete $aside"
+    if (go_aside && there ./old); then
+        (go_aside && is_old ./old && begun "../$name") || fail "$parent/$stage is still needed"
+        (go_aside && rm -rf -- ./old) || fail "cannot delete $parent/$stage"
     fi
     forget
 }

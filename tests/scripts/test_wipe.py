@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,17 @@ NOBODY = 0
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def yard() -> Iterator[Path]:
+    """A folder that everybody reaches, unlike those of pytest."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made).resolve()
+
+
+@pytest.fixture
+def folder(yard: Path) -> Path:
     """A data directory, with a blank in its name, a partition, and what says whose it is."""
-    data = tmp_path / "da ta"
+    data = yard / "da ta"
     (data / "orders-0").mkdir(parents=True)
     (data / "orders-0" / "0.log").write_text("records")
     (data / "meta.properties").write_text("node.id=1\n")
@@ -58,7 +67,7 @@ def tree(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 def aside(folder: Path) -> Path:
     """Where it is set aside."""
-    return folder.with_name(f"{folder.name}.chaosk-0a")
+    return folder.with_name(f"{folder.name}.chaosk-0a") / "old"
 
 
 def start(folder: Path) -> None:
@@ -76,7 +85,7 @@ def test_an_empty_directory_is_there_and_the_former_one_is_whole(folder: Path, a
         name: before[name][1:] for name in (".", "meta.properties")
     }
     assert ask("stands").returncode == 0
-    assert sorted(path.name for path in folder.parent.iterdir()) == ["da ta", "da ta.chaosk-0a", "kept", "pid"]
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["da ta", "da ta.chaosk-0a"]
 
 
 def test_a_server_that_was_never_started_gets_its_records_back(folder: Path, ask: Ask, tmp_path: Path) -> None:
@@ -99,12 +108,12 @@ def test_a_wipe_that_only_made_the_empty_one_is_undone(folder: Path, ask: Ask, t
     """Killed before the directory was moved: what was prepared goes, what is there stays."""
     before = tree(folder)
     assert ask("wipe").returncode == 0
-    folder.rename(tmp_path / "da ta.chaosk-0a.new")
+    folder.rename(aside(folder).with_name("new"))
     aside(folder).rename(folder)
     assert "not settled" in ask("settled").stderr
     assert ask("settle").returncode == 0
     assert tree(folder) == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["da ta", "kept", "pid"]
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["da ta"]
 
 
 def test_a_server_that_was_started_never_gets_them_back(folder: Path, ask: Ask) -> None:
@@ -159,3 +168,79 @@ def test_what_cannot_be_set_aside_is_refused(folder: Path, ask: Ask, tmp_path: P
     start(folder)
     assert "0b was set aside by an earlier run" in ask("fits").stderr
     assert ask("discard", which="0b").returncode == ask("fits").returncode == 0
+
+
+# --- the server's account, which may do in the folder around it what it likes -------------------------------
+
+
+@pytest.fixture
+def secret(tmp_path: Path, folder: Path) -> Iterator[Path]:
+    """A folder and a file of root's that must stay so; the folder around the data directory is the account's."""
+    os.chown(folder.parent, KAFKA, 7)
+    found = tmp_path / "of root"
+    found.mkdir(mode=0o700)
+    (found / "shadow").write_text("not for you")
+    (found / "shadow").chmod(0o600)
+    before = tree(found)
+    yield found
+    assert tree(found) == before, "the account has changed what is root's"
+
+
+def as_account(text: str, *words: str) -> subprocess.Popen[bytes]:
+    """A shell of the account's that carries out a text."""
+    return subprocess.Popen(
+        ["sh", "-c", text, "account", *words], user=KAFKA, group=7, extra_groups=[], cwd="/", stderr=subprocess.DEVNULL
+    )
+
+
+def test_a_link_in_place_of_what_chaosk_makes_leads_nowhere(folder: Path, ask: Ask, secret: Path) -> None:
+    """Planted before the wipe, under every name that it uses: root goes through none, and moves nothing."""
+    before = tree(folder)
+    for name in (f"{folder.name}.chaosk-0a", f"{folder.name}.chaosk-0a.new"):
+        link = folder.with_name(name)
+        assert as_account('ln -s "$1" "$2"', str(secret), str(link)).wait() == 0
+        assert ask("fits").returncode == 1
+        assert ask("wipe").returncode == (1 if name.endswith("-0a") else 0)
+        assert ask("settle").returncode == 0
+        assert tree(folder) == before
+        link.unlink()
+
+
+def test_a_link_in_place_of_the_identity_is_not_read(folder: Path, ask: Ask, secret: Path) -> None:
+    """What root could read there, the account cannot afterwards."""
+    (folder / "meta.properties").unlink()
+    (folder / "meta.properties").symlink_to(secret / "shadow")
+    assert "is no plain file" in ask("wipe").stderr
+    assert ask("settle").returncode == 0
+    assert (folder / "orders-0" / "0.log").read_text() == "records"
+
+
+def test_a_link_in_the_path_is_not_followed(folder: Path, ask: Ask, secret: Path, tmp_path: Path) -> None:
+    """The folder around it may be the account's to replace: root works in none that a link leads to."""
+    (secret / folder.name).mkdir()
+    (tmp_path / "there").symlink_to(secret)
+    for action in ("fits", "wipe", "settle", "discard"):
+        assert "a link leads to" in ask(action, at=tmp_path / "there" / folder.name).stderr
+    (secret / folder.name).rmdir()
+
+
+SWAPPING = """
+while :; do
+    mv -T "$1" "$1.mine" && ln -s "$3" "$1"; mv -T "$2" "$2.mine" && ln -s "$3" "$2"
+    ln -sf "$3/shadow" "$1/meta.properties"; ln -sf "$3/shadow" "$1.mine/meta.properties"
+    rm -f "$1" "$2"; mv -T "$1.mine" "$1"; mv -T "$2.mine" "$2"
+done
+"""
+
+
+def test_an_account_that_swaps_names_all_the_time_gains_nothing(folder: Path, ask: Ask, secret: Path) -> None:
+    """While root sets the directory aside and puts it back, dozens of times, links take its place in between."""
+    account = as_account(SWAPPING, str(folder), str(folder.with_name(f"{folder.name}.chaosk-0a")), str(secret))
+    try:
+        for number in range(40):
+            assert ask(("wipe", "settle", "stands", "discard", "settled")[number % 5]).returncode in {0, 1}
+    finally:
+        account.kill()
+        account.wait()
+    theirs = [path for path in folder.parent.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert not [path for path in theirs if path.parent.name != "wiped" and "not for you" in path.read_text("utf-8")]

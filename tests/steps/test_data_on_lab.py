@@ -184,7 +184,7 @@ def test_a_broker_with_an_empty_disk_fetches_everything_anew(lab: Ground) -> Non
     had = filled(lab, "wiped")
     life = lab.inject("wipe_disk: {target: broker 1}")
     lab.heal("node2", life)
-    assert had in lab.said("node2", "sh", "-c", "stat -c %s /var/lib/kafka.chaosk-*/wiped-0/*.log")
+    assert had in lab.said("node2", "sh", "-c", "stat -c %s /var/lib/kafka.chaosk-*/old/wiped-0/*.log")
     assert any("/var/lib/kafka.chaosk-" in one for one in state(lab, "node2").splitlines())
     lab.faults.end(life)
     assert life.healed is not None, life.why

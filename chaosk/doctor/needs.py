@@ -60,7 +60,7 @@ SCRIPTS = {
     "timeout tr umount",
     "oom": "awk cat cut date dmesg head readlink sed stat sync tr",
     "owner": "chown find head id mkdir mv rm stat sync",
-    "readonly": "awk cat cut date head mkdir mount mv nsenter readlink rm sed stat sync tr umount",
+    "readonly": "awk cat cut date grep head mkdir mount mv nsenter readlink rm sed stat sync tr umount",
     "reset": "awk bash cut getent ip sleep sort ss timeout unshare",
     "service": "awk cat cut date find grep head readlink sed sleep stat tr",
     "settings": "head sed setpriv stat tr",

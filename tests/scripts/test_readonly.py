@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from account import AS_ACCOUNT, GROUP, KAFKA, busy, reached_by_all
 from bystander import lives
 
 from chaosk.scripts import script
@@ -185,11 +187,78 @@ def test_what_is_refused(host: int, folder: Path, ask: Ask, tmp_path: Path) -> N
     assert "does not run" in ask("fits", ended).stderr
 
 
-def test_a_link_is_followed(host: int, folder: Path, ask: Ask, tmp_path: Path) -> None:
-    """As the server does."""
+def test_a_link_is_not_followed(host: int, folder: Path, ask: Ask, tmp_path: Path) -> None:
+    """It could lead to /etc by the time at which root mounts; what the inventory names is the directory itself."""
     (tmp_path / "link").symlink_to(folder)
     before = mounts(host)
-    assert ask("put", at=tmp_path / "link").returncode == 0
-    assert not can_write(host, folder)
-    assert ask("lift", at=tmp_path / "link").returncode == 0
+    for action in ("fits", "put"):
+        assert "a link leads to" in ask(action, at=tmp_path / "link").stderr
     assert mounts(host) == before
+
+
+# --- the server's account ---------------------------------------------------------------------------------------------
+
+ALL = "4294967295"
+"""How many users there are to a process that is in no user namespace of an account's."""
+OWN_PROGRAMS = """
+for name in test stat readlink umount mount; do
+    mount --bind "$0/evil" "/usr/bin/$name"
+done
+exec "$@"
+"""
+BELOW = """
+mount -t tmpfs image "$0"
+for name in usr lib lib64 bin proc dev; do
+    mkdir "$0/$name" && mount --rbind "/$name" "$0/$name"
+done
+exec chroot "$0" "$@"
+"""
+
+
+def test_a_namespace_that_its_account_made_is_not_entered(ask: Ask) -> None:
+    """There the account decides what `test` and `mount` are: root would run its program, with all that root may do."""
+    with reached_by_all() as yard:
+        evil, ran = yard / "evil", yard / "ran"
+        evil.write_text(
+            f"#!/bin/dash\nwhile read -r _ _ all; do echo $all >>{ran}; done </proc/self/uid_map\n", "utf-8"
+        )
+        evil.chmod(0o755)
+        ran.touch()
+        ran.chmod(0o666)
+        own = (*AS_ACCOUNT, "unshare", "--user", "--map-root-user", "--mount", "dash", "-c", OWN_PROGRAMS, str(yard))
+        with lives(*own, "dash", "-c", "echo up; exec sleep 600") as server:
+            for action in ("fits", "put"):
+                assert "root enters none" in ask(action, server).stderr
+            assert ask("lift", server).returncode == 0
+        assert ALL not in ran.read_text("utf-8"), "root ran a program of the account's"
+
+
+def test_a_container_is_not_entered(host: int, ask: Ask, tmp_path: Path) -> None:
+    """Root made its namespaces; its programs are those of an image."""
+    (tmp_path / "image").mkdir()
+    image = ("sh", "-c", BELOW, str(tmp_path / "image"))
+    with lives("nsenter", "--target", str(host), "--mount", *ALONE, *image) as server:
+        assert "root enters none" in ask("fits", server).stderr
+
+
+def test_links_that_are_swapped_all_the_time_lead_nowhere(host: int, ask: Ask) -> None:
+    """The account puts a link in place of the folder around its directory; root mounts and unmounts nothing else."""
+    with reached_by_all() as yard:
+        folder, elsewhere = yard / "var" / "data", yard / "elsewhere"
+        for made in (folder, elsewhere / "data"):
+            made.mkdir(parents=True)
+        os.chown(yard, KAFKA, GROUP)
+        in_host(host, "mount", "-t", "tmpfs", "theirs", str(elsewhere / "data"))
+        before = mounts(host)
+        with busy(
+            'mv -T "$1" "$1.mine" && ln -s "$2" "$1"; rm "$1"; mv -T "$1.mine" "$1"', str(folder.parent), str(elsewhere)
+        ):
+            for _ in range(20):
+                ask("put", at=folder)
+                assert [one for one in mounts(host) if "elsewhere" in one] == [
+                    one for one in before if "elsewhere" in one
+                ]
+                ask("lift", at=folder)
+        assert ask("lift", at=folder).returncode == 0
+        assert mounts(host) == before
+        in_host(host, "umount", str(elsewhere / "data"))

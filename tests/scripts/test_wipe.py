@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from account import KAFKA, as_account, busy, reached_by_all
 from bystander import lives
 
 from chaosk.scripts import script
@@ -17,17 +17,15 @@ from chaosk.scripts import script
 pytestmark = pytest.mark.lab
 
 Ask = Callable[..., subprocess.CompletedProcess[str]]
-KAFKA = 54321
 NOBODY = 0
 """The id of no process."""
 
 
 @pytest.fixture
 def yard() -> Iterator[Path]:
-    """A folder that everybody reaches, unlike those of pytest."""
-    with tempfile.TemporaryDirectory() as made:
-        Path(made).chmod(0o755)
-        yield Path(made).resolve()
+    """A folder that everybody reaches."""
+    with reached_by_all() as made:
+        yield made
 
 
 @pytest.fixture
@@ -186,13 +184,6 @@ def secret(tmp_path: Path, folder: Path) -> Iterator[Path]:
     assert tree(found) == before, "the account has changed what is root's"
 
 
-def as_account(text: str, *words: str) -> subprocess.Popen[bytes]:
-    """A shell of the account's that carries out a text."""
-    return subprocess.Popen(
-        ["sh", "-c", text, "account", *words], user=KAFKA, group=7, extra_groups=[], cwd="/", stderr=subprocess.DEVNULL
-    )
-
-
 def test_a_link_in_place_of_what_chaosk_makes_leads_nowhere(folder: Path, ask: Ask, secret: Path) -> None:
     """Planted before the wipe, under every name that it uses: root goes through none, and moves nothing."""
     before = tree(folder)
@@ -225,22 +216,16 @@ def test_a_link_in_the_path_is_not_followed(folder: Path, ask: Ask, secret: Path
 
 
 SWAPPING = """
-while :; do
     mv -T "$1" "$1.mine" && ln -s "$3" "$1"; mv -T "$2" "$2.mine" && ln -s "$3" "$2"
     ln -sf "$3/shadow" "$1/meta.properties"; ln -sf "$3/shadow" "$1.mine/meta.properties"
     rm -f "$1" "$2"; mv -T "$1.mine" "$1"; mv -T "$2.mine" "$2"
-done
 """
 
 
 def test_an_account_that_swaps_names_all_the_time_gains_nothing(folder: Path, ask: Ask, secret: Path) -> None:
     """While root sets the directory aside and puts it back, dozens of times, links take its place in between."""
-    account = as_account(SWAPPING, str(folder), str(folder.with_name(f"{folder.name}.chaosk-0a")), str(secret))
-    try:
+    with busy(SWAPPING, str(folder), str(folder.with_name(f"{folder.name}.chaosk-0a")), str(secret)):
         for number in range(40):
             assert ask(("wipe", "settle", "stands", "discard", "settled")[number % 5]).returncode in {0, 1}
-    finally:
-        account.kill()
-        account.wait()
     theirs = [path for path in folder.parent.rglob("*") if path.is_file() and not path.is_symlink()]
     assert not [path for path in theirs if path.parent.name != "wiped" and "not for you" in path.read_text("utf-8")]

@@ -22,13 +22,14 @@ put() {
     change "$setting.location=$file" "$setting.type=PEM"
 }
 
-# The file has a password in it: for the account alone that the tool runs as.
+# The file has a password in it: for the account alone that the tool runs as. It is read as that, too.
 trusting() {
     (
         umask 077
-        grep -v '^ssl\.truststore\.' "$config" >"$file.properties" &&
+        owner=$(stat -c %u:%g -- "$tool")
+        as_account grep -v '^ssl\.truststore\.' "$config" >"$file.properties" &&
             printf '\nssl.truststore.type=PEM\nssl.truststore.location=%s\n' "$file" >>"$file.properties" &&
-            chown "$(stat -c %u:%g -- "$tool")" "$file.properties"
+            chown "$owner" "$file.properties"
     ) || fail "cannot write $file.properties"
 }
 

@@ -15,7 +15,7 @@
 # batch is not what its checksum says; what comes after it fetches anew. So what was overwritten is saved, and written
 # down before it is overwritten, but is put back only where the same file has our bytes at the same place.
 #
-# process.sh comes before this.
+# process.sh and owned.sh come before this.
 #
 # shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
 
@@ -27,12 +27,15 @@ length=512
 least=8192
 
 identity() { stat -c '%d %i %w' -- "$1" 2>/dev/null; }
-newest() { find "$folder/$log" -maxdepth 1 -name '*.log' 2>/dev/null | sort | tail -n 1; }
+newest() { find "$folder/$log" -maxdepth 1 -type f -name '*.log' 2>/dev/null | sort | tail -n 1; }
 junk() { printf "%${length}s" '' | tr ' ' '#'; }
 
+# As the account whose log it is: it may put a link in place of any file there, which root would follow.
+as_theirs() { as_owner_of "$folder" "$@"; }
+
 # The bytes at the place, as a file; of a segment that has become shorter there are fewer.
-cut_out() { dd if="$segment" of="$1" bs=1 skip="$start" count="$length" 2>/dev/null; }
-put_in() { dd if="$1" of="$segment" bs=1 seek="$start" conv=notrunc,fsync 2>/dev/null; }
+cut_out() { as_theirs dd if="$segment" bs=1 skip="$start" count="$length" 2>/dev/null >"$1"; }
+put_in() { as_theirs dd of="$segment" bs=1 seek="$start" conv=notrunc,fsync 2>/dev/null <"$1"; }
 
 # Sets what corrupt has written down; fails if there is nothing.
 recall() {

@@ -10,6 +10,8 @@
 #
 # Where this host keeps its leases, room for them stays: a fault that cannot be renewed or healed is none.
 
+# enter.sh comes before this.
+
 action=$1 file=$2 how=$3 bytes=$4 folder=${2%/*}
 leases=/var/lib/chaosk
 reserve=16384 # KiB
@@ -54,13 +56,14 @@ fits() {
     echo "$wanted of $free KiB"
 }
 
-# By a descriptor, so that nobody who may write in the folder can put another file in its place.
+# By a descriptor, in the folder and no other, so that nobody who may write in the folder can put another file in its place.
 fill() {
-    rm -f -- "$file" || fail "cannot remove $file"
+    enter "$folder"
+    rm -f -- "./${file##*/}" || fail "cannot remove $file"
     measure
     umask 077
     set -C
-    exec 8>"$file" || fail "cannot make $file"
+    exec 8>"./${file##*/}" || fail "cannot make $file"
     [ "$wanted" -gt 0 ] || return 0
     fallocate -l "${wanted}KiB" /proc/self/fd/8 2>/dev/null && return
     head -c "$((wanted * 1024))" /dev/zero 2>/dev/null >&8 || [ "$how" = free ] || fail "cannot write $wanted KiB"
@@ -81,7 +84,10 @@ case $action in
     fits) fits ;;
     fill) fill ;;
     filled) filled ;;
-    empty) rm -f -- "$file" || fail "cannot remove $file" ;;
+    empty)
+        enter "$folder"
+        rm -f -- "./${file##*/}" || fail "cannot remove $file"
+        ;;
     gone)
         [ ! -e "$file" ] && [ ! -L "$file" ] || fail "$file is there"
         [ ! -d "$folder" ] || echo "$(room "$folder") KiB are free in $folder"

@@ -17,7 +17,17 @@
 #   full                                         the rest is left out: it is too much
 #   status NUMBER                                how the tool ended; without this line it did not
 
+# owned.sh and program.sh come before this.
+#
+# shellcheck disable=SC2034 # program.sh reads config
+
 most=12000000
+config='' # the tool reads files alone
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
 
 folder_of() {
     (
@@ -37,9 +47,8 @@ dump() {
         echo "status 0"
         return
     fi
-    # LOG_DIR exists, so the tool makes no folder for logs of its own below HOME.
-    cd / && LOG_DIR=/tmp setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups -- \
-        "$tool" ${deep:+"$deep"} --files "$files"
+    set -- ${deep:+"$deep"} --files "$files"
+    run_tool "$@"
     echo "status $?"
 }
 
@@ -147,7 +156,8 @@ case $1 in
                 echo "absent $name"
                 continue
             fi
-            owner=$(stat -c %u:%g "$folder")
+            owner=$(stat -c %u:%g -- "$folder")
+            case $owner in 0:*) roots_alone "$folder" || fail "$folder is root's, in a folder that is not" ;; esac
             span=0:9223372036854775807
             [ "$action" = markers ] || span=${word#*:}
             more=$(segments_with "$folder" "${span%:*}" "${span#*:}")

@@ -9,7 +9,11 @@
 # Whose it was is written down in a file before anything is changed; no file, nothing to give back. Only what belongs to
 # the folder's owner is changed, so that what others have there stays theirs; groups stay as they are.
 
-action=$1 folder=$2 id=$3 owner=$4
+# enter.sh comes before this.
+
+action=$1 folder=${2%/} id=$3 owner=$4
+name=${folder##*/}
+parent=${folder%/*}
 kept=/var/lib/chaosk/owners
 note=$kept/$id
 
@@ -21,50 +25,54 @@ fail() {
 # A number for sure: chown would take the name of an account.
 uid() { id -u -- "$1" 2>/dev/null || fail "there is no account $1"; }
 owner_of() { stat -c %u -- "$1"; }
-first_of() { find "$folder" -xdev -uid "$1" | head -n 1; }
+first_of() { find "./$name" -xdev -uid "$1" | head -n 1; }
+give() { chown -R -h --from="$1" -- "$2" "./$name"; }
 
 fits() {
     new=$(uid "$owner") || exit 1
-    [ -d "$folder" ] || fail "there is no directory $folder"
+    { [ -d "./$name" ] && [ ! -L "./$name" ]; } || fail "there is no directory $folder"
     [ ! -e "$note" ] || fail "the owner of $folder is changed already"
     found=$(first_of "$new")
     [ -z "$found" ] || fail "$found is already owned by $owner, and could not be told from what is changed; name another"
-    case $(stat -c %A -- "$folder") in
+    case $(stat -c %A -- "./$name") in
         ?????w* | ????????w*) fail "$folder can be written by its group or by all: another owner would change nothing" ;;
     esac
-    echo "owner $(owner_of "$folder")"
+    echo "owner $(owner_of "./$name")"
 }
 
 change() {
     new=$(uid "$owner") || exit 1
     [ -e "$note" ] || {
         umask 077
-        mkdir -p "$kept" && echo "$(owner_of "$folder") $new" >"$note.new" && sync -- "$note.new" &&
+        mkdir -p "$kept" && echo "$(owner_of "./$name") $new" >"$note.new" && sync -- "$note.new" &&
             mv "$note.new" "$note"
     } || fail "cannot write $note"
     read -r old new <"$note" || fail "cannot read $note"
-    chown -R -h --from="$old" -- "$new" "$folder" || fail "cannot change the owner in $folder"
+    give "$old" "$new" || fail "cannot change the owner in $folder"
 }
 
 changed() {
     read -r old new <"$note" || fail "nothing of $folder was changed"
     found=$(first_of "$old")
     [ -z "$found" ] || fail "$found is owned by $old"
-    [ "$(owner_of "$folder")" = "$new" ] || fail "$folder is owned by $(owner_of "$folder")"
+    [ "$(owner_of "./$name")" = "$new" ] || fail "$folder is owned by $(owner_of "./$name")"
     echo "all of $folder that $old owned is owned by $new"
 }
 
 restore() {
     [ -e "$note" ] || return 0
     read -r old new <"$note" || fail "cannot read $note"
-    chown -R -h --from="$new" -- "$old" "$folder" || fail "cannot give $folder back to $old"
+    give "$new" "$old" || fail "cannot give $folder back to $old"
     found=$(first_of "$new")
     [ -z "$found" ] || fail "$found is still owned by $new"
     rm -f -- "$note" || fail "cannot remove $note"
 }
 
 case $action in
-    fits | change | changed | restore) "$action" ;;
+    fits | change | changed | restore)
+        enter "${parent:-/}"
+        "$action"
+        ;;
     restored) [ ! -e "$note" ] || fail "$folder is not given back" ;;
     *) fail "no such action: $action" ;;
 esac

@@ -48,7 +48,14 @@ old_enough() {
     [ -n "$began" ] && [ $(($(up) - began / 100 + 2)) -ge $(($(date +%s) - $(stat -c %Y "$place"))) ]
 }
 
+# An account can name processes of its own in its pid file, and no others: only root's file can.
+own_process() {
+    writer=$(stat -c %u -- "$place" 2>/dev/null)
+    [ "$writer" = 0 ] || [ "$writer" = "$(stat -c %u -- "/proc/$1" 2>/dev/null)" ]
+}
+
 believed() {
+    [ "$kind" = systemd ] || own_process "$1" || return 1
     case $kind:$config in
         systemd:*) true ;;
         script:) old_enough "$1" ;;

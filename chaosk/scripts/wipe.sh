@@ -25,7 +25,7 @@
 #
 # mv copies where it cannot rename (project quotas of XFS, layers of overlayfs). It must not, so it may write no file.
 #
-# process.sh comes before this.
+# process.sh and enter.sh come before this.
 #
 # shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
 
@@ -45,12 +45,6 @@ there() { [ -e "$1" ] || [ -L "$1" ]; }
 ended() {
     find_process
     [ -z "$pid" ]
-}
-
-# Goes where FOLDER is. A link in the path could be replaced by another one at any moment.
-enter() {
-    cd -- "$parent" 2>/dev/null || fail "there is no directory $parent"
-    [ "$(readlink /proc/self/cwd)" = "$parent" ] || fail "a link leads to $folder; name what it leads to"
 }
 
 # Goes on into FOLDER.chaosk-ID, by no link.
@@ -93,7 +87,7 @@ mounts_below() {
 
 fits() {
     [ ! -e "$note" ] || fail "$folder is set aside already"
-    enter
+    enter "$parent"
     { [ -d "./$name" ] && [ ! -L "./$name" ]; } || fail "$folder is no directory by itself; name what it leads to"
     [ "$(mounts_below)" = 0 ] || fail "$folder, or what is in it, is mounted there: a mount cannot be set aside"
     for left in "./$name".chaosk-*; do
@@ -125,7 +119,7 @@ prepare() {
 }
 
 wipe() {
-    enter
+    enter "$parent"
     recall || remember || fail "cannot write $note"
     ended || fail "process $pid of $folder still runs"
     go_aside || fail "somebody has removed $parent/$stage"
@@ -141,7 +135,7 @@ wipe() {
 }
 
 stands() {
-    enter
+    enter "$parent"
     recall || fail "$folder was not set aside"
     { [ -d "./$name" ] && [ ! -L "./$name" ] && ! is_old "./$name"; } || fail "$folder is what it was"
     (go_aside && is_old ./old) || fail "somebody has removed what was set aside"
@@ -157,7 +151,7 @@ clear_place() {
 }
 
 settle() {
-    enter
+    enter "$parent"
     recall || return 0
     if ! is_old "./$name"; then
         go_aside || return 0
@@ -165,13 +159,13 @@ settle() {
         is_old ./old || fail "$parent/$stage/old is not what was set aside"
         clear_place || fail "cannot remove $folder"
         mv -T -- ./old "../$name" || fail "cannot put $folder back"
-        enter
+        enter "$parent"
     fi
     forget
 }
 
 settled() {
-    enter
+    enter "$parent"
     recall || return 0
     ! is_old "./$name" || fail "it is not settled whether $folder was set aside"
     begun "./$name" || fail "$folder is not put back"
@@ -179,7 +173,7 @@ settled() {
 }
 
 discard() {
-    enter
+    enter "$parent"
     recall || return 0
     if (go_aside && there ./old); then
         (go_aside && is_old ./old && begun "../$name") || fail "$parent/$stage is still needed"

@@ -1,0 +1,173 @@
+"""What a server's account can have root do by what it puts in its own folders: nothing that it cannot do itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from account import AS_ACCOUNT, GROUP, KAFKA, as_account, busy, reached_by_all
+from bystander import lives
+
+from chaosk.scripts import script
+
+pytestmark = pytest.mark.lab
+
+Ask = Callable[..., subprocess.CompletedProcess[str]]
+WORDS = "nobody but root reads this\n"
+
+
+@pytest.fixture
+def yard() -> Iterator[Path]:
+    """A folder of the account's, and in it a data directory with a partition of one segment."""
+    with reached_by_all() as made:
+        log = made / "disks" / "data" / "orders-0"
+        log.mkdir(parents=True)
+        (log / f"{0:020}.log").write_bytes(b"batch" * 4096)
+        for path in (made, *made.rglob("*")):
+            os.chown(path, KAFKA, GROUP)
+        yield made
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Iterator[Path]:
+    """A file of root's; after the test it is what it was."""
+    path = tmp_path / "secret"
+    path.write_text(WORDS * 1000)
+    path.chmod(0o600)
+    before = path.stat()
+    yield path
+    after = path.stat()
+    assert path.read_text() == WORDS * 1000, "root has written through a link"
+    assert (after.st_uid, after.st_gid, after.st_mode) == (before.st_uid, before.st_gid, before.st_mode)
+
+
+@pytest.fixture
+def ask() -> Iterator[Ask]:
+    """A script, as root, with notes in a place of the test's own."""
+    with reached_by_all() as kept:
+
+        def run(name: str, *words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+            text = script(name).replace("/var/lib/chaosk", str(kept / "chaosk"))
+            argv = ["sh", "-c", text, "chaosk", *map(str, words)]
+            return subprocess.run(argv, capture_output=True, text=True, check=False, input=stdin)
+
+        yield run
+
+
+def server(tmp_path: Path) -> tuple[str, str, str]:
+    """One that does not run."""
+    (tmp_path / "pid").write_text("0")
+    return "script", str(tmp_path / "pid"), ""
+
+
+def test_no_segment_is_written_through_a_link(ask: Ask, yard: Path, secret: Path, tmp_path: Path) -> None:
+    """`corrupt` opens segments as their account: one that is a link is none, and one that becomes one leads nowhere."""
+    data = yard / "disks" / "data"
+    segment = data / "orders-0" / f"{0:020}.log"
+    words = ("0a", data, *server(tmp_path), "orders-0")
+    link = data / "orders-0" / f"{9:020}.log"
+    link.symlink_to(secret)
+    assert f"{segment} has" in ask("corrupt", "fits", *words).stdout
+    link.unlink()
+    assert ask("corrupt", "corrupt", *words).returncode == 0
+    assert b"#" * 512 in segment.read_bytes()
+    with busy('mv -T "$1" "$1.mine" && ln -s "$2" "$1"; rm "$1"; mv -T "$1.mine" "$1"', str(segment), str(secret)):
+        for _ in range(30):
+            assert ask("corrupt", "mend", *words).returncode in {0, 1}
+            assert ask("corrupt", "corrupt", *words).returncode in {0, 1}
+    assert ask("corrupt", "mend", *words).returncode == 0
+
+
+def test_the_owner_of_nothing_else_is_changed(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """`restore` gives back in the directory itself: a link in its path would give others' files to the account."""
+    data, others = yard / "disks" / "data", tmp_path / "others"
+    (others / "data").mkdir(parents=True)
+    os.chown(others / "data", 65534, 65534)
+    assert ask("owner", "change", data, "0a", "nobody").returncode == 0
+    assert data.stat().st_uid == 65534
+    assert as_account('mv "$1" "$1.mine" && ln -s "$2" "$1"', str(data.parent), str(others)).wait() == 0
+    assert "a link leads to" in ask("owner", "restore", data, "0a").stderr
+    assert (others / "data").stat().st_uid == 65534
+    assert as_account('rm "$1" && mv "$1.mine" "$1"', str(data.parent)).wait() == 0
+    assert ask("owner", "restore", data, "0a").returncode == 0
+    assert data.stat().st_uid == KAFKA
+
+
+def test_no_file_is_made_or_removed_where_a_link_leads(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """`fill` takes up room in the directory that the inventory names, and `empty` removes its own file."""
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "data").mkdir(parents=True)
+    kept = elsewhere / "data" / "chaosk-0a"
+    kept.touch()
+    assert as_account('mv "$1" "$1.mine" && ln -s "$2" "$1"', str(yard / "disks"), str(elsewhere)).wait() == 0
+    for action in (("fill", "size", "4096"), ("empty",)):
+        done = ask("disk", action[0], yard / "disks" / "data" / "chaosk-0a", *action[1:])
+        assert "a link leads to" in done.stderr
+    assert kept.stat().st_size == 0
+
+
+@pytest.mark.parametrize("action", ["change", "fits"])
+def test_root_runs_no_tool_that_another_account_can_change(ask: Ask, tmp_path: Path, action: str) -> None:
+    """One that is root's own runs as root, and loads what is in Kafka's folders: all of them must be root's alone."""
+    with reached_by_all() as home:
+        ran, tool = tmp_path / "ran", home / "bin" / "kafka-configs.sh"
+        for name in ("bin", "libs", "config"):
+            (home / name).mkdir()
+        tool.write_text(f"#!/bin/sh\nid -u >>{ran}\n")
+        tool.chmod(0o755)
+        words = (home, "") if action == "fits" else (home, "", "b:9092", "1", "", "", "a=b")
+        assert ask("settings", action, *words).returncode == 0
+        for theirs in ("libs", "config", "bin"):
+            os.chown(home / theirs, KAFKA, GROUP)
+            ran.unlink(missing_ok=True)
+            assert "is not root's alone" in ask("settings", action, *words).stderr
+            assert not ran.exists()
+            os.chown(home / theirs, 0, 0)
+        (home / "libs" / "kafka.jar").touch()
+        (home / "libs" / "kafka.jar").chmod(0o666)
+        assert "is not root's alone" in ask("settings", action, *words).stderr
+
+
+def test_a_folder_of_roots_among_partitions_gives_no_tool_to_root(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """`lost+found` renamed to a partition is root's: the account's own tool is not run as root for it."""
+    tool = yard / "bin" / "kafka-dump-log.sh"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\nid -u >>{tmp_path}/ran\n")
+    tool.chmod(0o755)
+    data = yard / "disks" / "data"
+    (data / "lost+found").mkdir(mode=0o700)
+    (data / "lost+found" / f"{0:020}.log").touch()
+    assert as_account('mv "$1" "$2"', str(data / "lost+found"), str(data / "pay-0")).wait() == 0
+    assert "is root's, in a folder that is not" in ask("dump", "markers", yard, data, "pay-0").stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_certificate_brings_no_file_of_roots_to_the_account(ask: Ask, yard: Path, secret: Path) -> None:
+    """Client properties are read as the account that the tool belongs to: a link leads it where it may go itself."""
+    tool, config = yard / "bin" / "kafka-configs.sh", yard / "client.properties"
+    tool.parent.mkdir()
+    got = yard / "got"
+    tool.write_text(f'#!/bin/sh\nwhile [ "$1" != --command-config ]; do shift; done; cat "$2" >>{got}; exit 1\n')
+    tool.chmod(0o755)
+    os.chown(tool, KAFKA, GROUP)
+    config.symlink_to(secret)
+    words = (yard, config, "b:9093", "1", "0a")
+    assert ask("certificate", "put", *words, "ssl.keystore", stdin="key").returncode == 1
+    done = ask("certificate", "lift", *words, "ssl.keystore.location")
+    assert done.returncode == 1
+    assert WORDS not in got.read_text("utf-8")
+
+
+def test_an_account_names_no_process_of_another(ask: Ask, yard: Path) -> None:
+    """Its pid file with the id of another account's process: that one is not the server, and gets no signal."""
+    pid_file = yard / "pid"
+    with lives("env") as other, lives(*AS_ACCOUNT) as own:
+        for pid, named in ((other, False), (own, True)):
+            pid_file.write_text(str(pid))
+            os.chown(pid_file, KAFKA, GROUP)
+            done = ask("service", "runs", "script", pid_file, "")
+            assert (f"process {pid}" in done.stdout) is named, done.stderr
+            assert (ask("service", "signal", "script", pid_file, "", "CONT").returncode == 0) is named

@@ -43,7 +43,8 @@ LONGEST = (
 )  # fmt: skip
 """Folders of five minutes and more, which go first: one that went last would leave the other processes idle."""
 LONG_FILES = (
-    "analysis/test_classes.py", "analysis/test_commit_ahead.py", "analysis/test_commit_regression.py",
+    "analysis/test_aborted_read.py", "analysis/test_calls.py", "analysis/test_classes.py",
+    "analysis/test_client_errors.py", "analysis/test_commit_ahead.py", "analysis/test_commit_regression.py",
     "analysis/test_dead_letters.py", "analysis/test_double_ownership.py", "analysis/test_elections.py",
     "analysis/test_eos.py", "analysis/test_lost_write.py", "analysis/test_measures.py", "analysis/test_process.py",
     "analysis/test_readers_that_wait.py", "analysis/test_replica_difference.py", "analysis/test_reset_jump.py",
@@ -56,15 +57,16 @@ LONG_FILES = (
     "explore/on_lab_explore/", "gameday/test_in_a_terminal.py", "lab/on_lab_vms/", "lab/test_access.py",
     "lab/test_archive.py", "lab/test_remove.py", "probes/on_lab/test_call.py", "probes/on_lab/test_connections.py",
     "probes/on_lab/test_dead_letters.py", "probes/on_lab/test_health_check.py", "probes/on_lab/test_membership.py",
-    "probes/on_lab/test_transform.py", "release/on_lab_gate/", "release/test_ci_files.py", "run/on_lab_gameday/",
-    "run/on_lab_losses/", "run/on_lab_secure/", "run/test_halt_on_lab.py", "run/test_holes_on_lab.py",
+    "probes/on_lab/test_transaction.py", "probes/on_lab/test_transform.py", "release/on_lab_gate/",
+    "release/test_ci_files.py", "run/on_lab_gameday/", "run/on_lab_kraft/", "run/on_lab_losses/",
+    "run/on_lab_secure/", "run/test_halt_on_lab.py", "run/test_holes_on_lab.py", "run/test_lost_on_lab.py",
     "run/test_markers_on_lab.py", "run/test_own_trouble_on_lab.py", "run/test_secrets_on_lab.py",
     "run/test_ssh_dropped_on_lab.py", "run/test_stopped_on_lab.py", "steps/on_lab_vms/",
     "steps/test_certificate_on_lab.py", "steps/test_data_on_lab.py", "steps/test_loss_on_lab.py",
     "steps/test_partial_cuts_on_lab.py", "steps/test_recreate_on_lab.py", "steps/test_rights_on_lab.py",
     "steps/test_settings_on_lab.py", "steps/test_shaping_on_lab.py", "steps/test_two_directories_on_lab.py",
-    "test_packaging.py", "test_site.py", "transport/test_injection_on_lab.py", "truth/test_glances.py",
-    "truth/test_lives.py", "truth/test_shrink.py", "tutorial/",
+    "test_dev.py", "test_fuzz.py", "test_packaging.py", "test_site.py", "transport/test_injection_on_lab.py",
+    "truth/test_glances.py", "truth/test_lives.py", "truth/test_shrink.py", "tutorial/",
 )  # fmt: skip
 """Files and folders that are left to ``--all``, unless the command line names the file: two thirds of the time. Each
 shows on one more lab, by one more start of Spark or case by case what a quicker test shows already; what a benchmark

@@ -114,7 +114,7 @@ def _said(transport: Transport, command: Command) -> str:
     """What a command said; raises StepError if it failed, HostError where the host does not answer."""
     result = transport.run(command)
     if not result.ok:
-        raise StepError(f"{command.host}: {result.stderr.strip()[-300:] or f'status {result.exit_status}'}")
+        raise StepError(f"{command.host}: {result.said}")
     return result.stdout
 
 

@@ -20,6 +20,7 @@ from typing import Literal
 from chaosk.errors import StepError
 from chaosk.model import Model
 from chaosk.ownmachine import HERE
+from chaosk.printable import printable
 from chaosk.scripts import script
 from chaosk.steps._contract import Deed, Fact, Fault, Run
 from chaosk.transport.command import Command, Result
@@ -192,7 +193,8 @@ def listing(host: str) -> Command:
 
 def held(host: str, listed: str) -> tuple[Held, ...]:
     """The leases in what :func:`listing` said; raises StepError if it is no such list."""
-    return tuple(_held(host, line) for line in listed.splitlines())
+    lines = listed.removesuffix("\n").split("\n") if listed else ()  # nothing else that Python takes for an end of line
+    return tuple(_held(host, line) for line in lines)
 
 
 def _held(host: str, line: str) -> Held:
@@ -211,7 +213,8 @@ def _texts(about: str) -> dict[str, str]:
         found = json.loads(about)
     except ValueError:
         return {}
-    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+    texts = found.items() if isinstance(found, dict) else ()
+    return {printable(str(name)): printable(str(value)) for name, value in texts}
 
 
 def _is_asked_on(fact: Fact, host: str) -> bool:

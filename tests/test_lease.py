@@ -16,6 +16,7 @@ from chaosk.errors import StepError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.inventory import Inventory, Power
 from chaosk.ownmachine import HERE
+from chaosk.printable import printable
 from chaosk.run.aiming import aim
 from chaosk.scenario import Entry, steps
 from chaosk.scripts import script
@@ -181,6 +182,15 @@ def test_a_hosts_list_is_read() -> None:
     assert (one.id, one.state, one.left, one.about) == ("run-1.kill", "armed", 12.34, json.loads(about))
     assert (two.id, two.state, two.left, two.about) == ("run-2.cut", "booted", -3.0, {})
     assert lease.held("node1", "") == ()
+
+
+def test_what_a_host_has_in_its_list_forges_no_line() -> None:
+    """Whoever writes there may write for the operator's terminal, which shows it and obeys nothing of it."""
+    evil = "kill\x1b]0;title\x07\x1b[2K\nnode2: healed\x85\u2028\u202e"
+    about = json.dumps({"run": "r", "entry": evil, "step": "s", "targets": "t"}, ensure_ascii=False)
+    (one,) = lease.held("node1", f"r.kill armed 3.5 {about}\n")
+    assert one.about["entry"] == printable(evil) != evil
+    assert one.about["entry"].isprintable()
 
 
 @pytest.mark.parametrize("line", ["", "x", "a armed twelve {}", "a burnt 1.00 {}", "a armed 1.00"])

@@ -49,7 +49,7 @@ def _runs(folders: Sequence[Path]) -> list[Stored]:
     """
     from chaosk.knowledge.folders import find  # noqa: PLC0415 - as above
     from chaosk.knowledge.stored import judged  # noqa: PLC0415
-    from chaosk.report.words import printable  # noqa: PLC0415
+    from chaosk.printable import printable  # noqa: PLC0415
 
     found = find(folders)
     runs = list(judged(found))

@@ -60,7 +60,7 @@ def _runs(folder: Path) -> list[Try]:
     from chaosk.knowledge.coverage import of_run  # noqa: PLC0415 - as above
     from chaosk.knowledge.folders import find, passed  # noqa: PLC0415
     from chaosk.knowledge.stored import judged  # noqa: PLC0415
-    from chaosk.report.words import printable  # noqa: PLC0415
+    from chaosk.printable import printable  # noqa: PLC0415
 
     found, tries = find([folder]), []
     for one in judged(found):

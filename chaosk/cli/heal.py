@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from chaosk.errors import ExitCode
+from chaosk.printable import printable
 
 
 @click.command("heal")
@@ -28,5 +29,5 @@ def command(run_dir: Path | None, inventory: Path | None) -> int:
     with hosts_of(found) as transport:
         outcomes = heal(transport, places(found), run)
     for outcome in outcomes:
-        click.echo(f"{outcome.host}: {outcome.state}: {outcome.what}")
+        click.echo(printable(f"{outcome.host}: {outcome.state}: {outcome.what}"))
     return ExitCode.PASS if all(each.state in {"healed", "whole"} for each in outcomes) else ExitCode.NOT_HEALED

@@ -106,6 +106,6 @@ def _table(rows: Sequence[Row], metrics: Sequence[str]) -> None:
 
 
 def _line(each: Passed) -> str:
-    from chaosk.report.words import printable  # noqa: PLC0415 - as above
+    from chaosk.printable import printable  # noqa: PLC0415 - as above
 
     return printable(f"passed over {each.folder}: {each.why}")

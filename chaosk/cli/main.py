@@ -16,6 +16,7 @@ import click
 import chaosk.cli
 from chaosk import __version__
 from chaosk.errors import ChaoskError, ExitCode
+from chaosk.printable import printable
 
 
 class Subcommands(click.Group):
@@ -66,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(message: str) -> None:
-    click.echo(f"chaosk: {message}" if "\n" not in message else message, err=True)
+    lines = "\n".join(map(printable, message.split("\n")))
+    click.echo(lines if "\n" in lines else f"chaosk: {lines}", err=True)
 
 
 def _keep_traceback() -> Path:

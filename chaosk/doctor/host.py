@@ -10,6 +10,7 @@ from chaosk.doctor.fitness import fitness
 from chaosk.doctor.needs import Needs
 from chaosk.errors import ChaoskError, HostError
 from chaosk.inventory import Inventory
+from chaosk.printable import printable
 from chaosk.transport._contract import Transport
 from chaosk.transport.clock import EXCHANGES, epoch
 from chaosk.transport.command import Command, Result
@@ -78,7 +79,7 @@ def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
     if not at.sudo:
         return bad(name, "root", f"{at.user} is not root there", "write `sudo: true` in the inventory")
     said = (result.stderr or result.stdout).strip().splitlines()
-    why = said[-1] if said else f"status {result.exit_status}"
+    why = printable(said[-1]) if said else f"status {result.exit_status}"
     seen = f"{at.user} cannot become root there without a password ({why})"
     least = "run there as root what `chaosk sudoers --inventory FILE` prints"
     if at.gate is not None:

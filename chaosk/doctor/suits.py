@@ -61,5 +61,4 @@ def _answer(transport: Transport, entry: Entry, fact: Fact | str) -> Finding:
         return bad(query.host, entry.kind, str(error), "see that it answers, then ask again")
     if result.ok:
         return ok(query.host, entry.kind, fact.says)
-    why = (result.stderr or result.stdout).strip()[-300:] or f"status {result.exit_status}"
-    return bad(query.host, entry.kind, f"not so: {fact.says}: {why}", _TODO)
+    return bad(query.host, entry.kind, f"not so: {fact.says}: {result.said}", _TODO)

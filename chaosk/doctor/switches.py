@@ -70,4 +70,4 @@ def _refusal(transport: Transport, query: Command) -> str | None:
         result = transport.run(query)
     except ChaoskError as error:
         return str(error)
-    return None if result.ok else (result.stderr or result.stdout).strip()[-300:] or f"status {result.exit_status}"
+    return None if result.ok else result.said

@@ -10,9 +10,10 @@ from chaosk.explore.record import Exploration, Found, Trial
 from chaosk.explore.sequence import Move, entry, kind_of
 from chaosk.explore.space import Space
 from chaosk.figures import metric_name, seconds
+from chaosk.printable import printable
 from chaosk.release.outcome import state_of
 from chaosk.report.markdown import escaped, section
-from chaosk.report.words import SIGNS, printable
+from chaosk.report.words import SIGNS
 from chaosk.units import format_duration
 
 _TONES = {ExitCode.PASS: "pass", ExitCode.FAIL: "violation", ExitCode.NOT_HEALED: "violation"}

@@ -13,7 +13,7 @@ from chaosk.document.nodes import Path, Plain
 from chaosk.document.scalars import resolve
 from chaosk.explore.space import Space
 from chaosk.model import Model
-from chaosk.report.words import printable
+from chaosk.printable import printable
 from chaosk.scenario import GRAMMAR
 from chaosk.units import spell_duration
 

@@ -17,11 +17,12 @@ from chaosk.figures import figure, metric_name
 from chaosk.knowledge.comparison import Column, Comparison, FigureRow
 from chaosk.knowledge.differences import Difference
 from chaosk.knowledge.history import Figure
+from chaosk.printable import printable
 from chaosk.report.markdown import escaped, section
 from chaosk.report.measures import window_name
 from chaosk.report.pages import environment
 from chaosk.report.terminal import STYLES
-from chaosk.report.words import SIGNS, printable
+from chaosk.report.words import SIGNS
 
 MOST_ROWS = 1000
 """Settings that a page shows."""

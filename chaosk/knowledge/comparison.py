@@ -14,8 +14,8 @@ from chaosk.knowledge.series import Series
 from chaosk.knowledge.stored import Cluster, Stored
 from chaosk.metrics import METRICS, WINDOWS
 from chaosk.model import Model
+from chaosk.printable import printable
 from chaosk.report.headline import headline
-from chaosk.report.words import printable
 from chaosk.verdict import Outcome
 
 MOST = len(ascii_uppercase)

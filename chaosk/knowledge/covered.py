@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.knowledge.coverage import Cell, Coverage
+from chaosk.printable import printable
 from chaosk.report.markdown import escaped, section
-from chaosk.report.words import SIGNS, printable
+from chaosk.report.words import SIGNS
 
 NEVER = "·"
 _AIMS, _CLIENTS = "Faults, by what they were aimed at", "Faults, by the clients that lived through them"

@@ -16,8 +16,9 @@ from chaosk.figures import figure, metric_name
 from chaosk.knowledge.folders import Passed
 from chaosk.knowledge.history import Group, Row, groups
 from chaosk.knowledge.trend import LONGEST, span, sparkline
+from chaosk.printable import printable
 from chaosk.report.terminal import STYLES
-from chaosk.report.words import SIGNS, printable
+from chaosk.report.words import SIGNS
 from chaosk.verdict import Outcome
 
 _FORMULA = tuple("=+-@")

@@ -11,8 +11,8 @@ from math import isfinite
 from chaosk.errors import ExitCode
 from chaosk.knowledge.stored import Cluster, Stored
 from chaosk.model import Model
+from chaosk.printable import printable
 from chaosk.report.measures import overall
-from chaosk.report.words import printable
 from chaosk.verdict import Outcome
 
 DEFAULT = ("unavailability", "recovery")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chaosk.figures import figure
 from chaosk.knowledge.history import Figure
-from chaosk.report.words import printable
+from chaosk.printable import printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 NOTHING, NO_END = "·", "↑"

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from chaosk.figures import bounds, figure, metric_name
+from chaosk.printable import printable
 from chaosk.report.headline import headline, is_predicted
 from chaosk.report.measures import window_name
 from chaosk.report.settings import Pairs
-from chaosk.report.words import printable
 from chaosk.verdict import Finding, Objective, Outcome, Severity, Verdict
 
 MOST_ROWS = 20

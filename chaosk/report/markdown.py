@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from chaosk.figures import number
+from chaosk.printable import printable
 from chaosk.report.content import Content, Proof
 from chaosk.report.ledger import COLUMNS
 from chaosk.report.measures import window_name
 from chaosk.report.stalls import named
-from chaosk.report.words import printable, since
+from chaosk.report.words import since
 from chaosk.verdict import Severity
 
 MOST_ROWS = 10

@@ -14,12 +14,13 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from numpy.typing import NDArray
 
 from chaosk.figures import number, seconds
+from chaosk.printable import printable
 from chaosk.report.axis import Axis, Floats, Longs
 from chaosk.report.lanes import Lane, Level
 from chaosk.report.marks import KINDS
 from chaosk.report.palette import Tone
 from chaosk.report.traffic import Latency
-from chaosk.report.words import anchor, printable, since
+from chaosk.report.words import anchor, since
 from chaosk.verdict import Fault
 
 SMALL = 7.5

@@ -16,11 +16,11 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
+from chaosk.printable import printable
 from chaosk.report import panels
 from chaosk.report.axis import Axis
 from chaosk.report.palette import Tone, themed
 from chaosk.report.panels import Note
-from chaosk.report.words import printable
 
 WIDTH, LEFT, RIGHT, BOTTOM, GAP, TITLE = 10.6, 1.8, 0.42, 0.45, 0.1, 0.2
 """Inches."""

@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.figures import number
+from chaosk.printable import printable
 from chaosk.report.grouped import grouped, rules
 from chaosk.report.headline import LOSS, gist, headline, sign, tone
 from chaosk.report.measures import ObjectiveRow, objective_rows, tiles
 from chaosk.report.timeline import causes
-from chaosk.report.words import printable
 from chaosk.rundir import RunDir
 from chaosk.verdict import Finding, Outcome, Severity, Verdict
 

@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 SIGNS = {"violation": "✕", "inconclusive": "?", "degraded": "▲", "pass": "✓"}
 """A shape for each outcome: none is told by colour alone."""
-
-
-def printable(text: str) -> str:
-    """The text with control, format and unpaired surrogate characters shown as escapes, line breaks as spaces."""
-    return "".join(_visible(character) for character in text)
-
-
-def _visible(character: str) -> str:
-    if character in "\n\t\r":
-        return " "
-    if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}:
-        return f"\\u{ord(character):04x}"
-    return character
 
 
 def anchor(kind: str, name: str) -> str:

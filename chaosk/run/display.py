@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.cluster.live import ProbeState
+from chaosk.printable import printable
 from chaosk.run.standing import Standing
 from chaosk.run.timeline import Outlook
 
@@ -116,7 +117,7 @@ class PlainDisplay:
     def say(self, line: str) -> None:
         """One line with the seconds since the start before it."""
         self._console.print(
-            f"{time.monotonic() - self._began:7.1f}s  {line}", markup=False, highlight=False, soft_wrap=True
+            f"{time.monotonic() - self._began:7.1f}s  {printable(line)}", markup=False, highlight=False, soft_wrap=True
         )
 
     def show(self, status: Status) -> None:

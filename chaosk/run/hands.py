@@ -15,6 +15,7 @@ from chaosk.entity import Settings
 from chaosk.errors import ChaoskError, StepError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
+from chaosk.printable import printable
 from chaosk.run.clock import now, sleep_until, wait_for
 from chaosk.steps._contract import (
     AddPartitions,
@@ -95,7 +96,10 @@ class Hands:
             result = self.transport.run(fact.query)
         except ChaoskError as error:
             return Answer(holds=False, seen=str(error), answered=False)
-        seen = (result.stdout + result.stderr).strip() or f"status {result.exit_status}"
+        seen = (
+            "\n".join(map(printable, (result.stdout + result.stderr).strip().splitlines()))
+            or f"status {result.exit_status}"
+        )
         return Answer(holds=result.ok, seen=seen, answered=result.exit_status in _ANSWERS)
 
     def _compare(self, wanted: Settings) -> Answer:
@@ -130,8 +134,7 @@ class Hands:
             host_started=result.host_started, host_ended=result.host_ended,
         )  # fmt: skip
         if not result.ok:
-            said = (result.stderr or result.stdout).strip()[-300:]
-            raise StepError(f"{command.host}: `{command.brief}` ended with {result.exit_status}: {said}")
+            raise StepError(f"{command.host}: `{command.brief}` ended with {result.exit_status}: {result.said}")
 
     def _await(self, fact: Fact, stop: threading.Event) -> None:
         answer = self.confirm(fact, stop)

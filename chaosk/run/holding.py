@@ -90,4 +90,4 @@ class Holding:
         result = self._transport.run(command)
         if result.ok:
             return None
-        return result.stderr.strip()[-300:] or f"{command.host}: status {result.exit_status}"
+        return result.said if result.stderr.strip() else f"{command.host}: {result.said}"

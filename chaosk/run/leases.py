@@ -76,7 +76,7 @@ def _look(fact: Fact, one: lease.Seen) -> Look:
 
 
 def _against(result: Result) -> str:
-    return f"{result.command.host}: {result.stderr.strip()[-300:] or f'status {result.exit_status}'}"
+    return f"{result.command.host}: {result.said}"
 
 
 class Leases:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chaosk.preview import Row
+from chaosk.printable import printable
 from chaosk.report.markdown import escaped, section
-from chaosk.report.words import printable
 from chaosk.runbook.content import Runbook
 
 _BY_HAND = (

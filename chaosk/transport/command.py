@@ -7,9 +7,12 @@ from typing import Annotated
 from pydantic import Field
 
 from chaosk.model import Model
+from chaosk.printable import printable
 
 _LONGEST = 160
 """Characters of a command in a message."""
+_LAST = 300
+"""Characters of an answer in a message."""
 
 
 class Command(Model):
@@ -57,3 +60,8 @@ class Result(Model):
     def ok(self) -> bool:
         """Whether it ended with status 0."""
         return self.exit_status == 0
+
+    @property
+    def said(self) -> str:
+        """The last of its errors, or else of its answer, on one line, for messages; its status if it said nothing."""
+        return printable((self.stderr.strip() or self.stdout.strip())[-_LAST:]) or f"status {self.exit_status}"

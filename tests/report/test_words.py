@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.figures import bounds, figure, metric_name, number, seconds
-from chaosk.report.words import listed, printable, since
+from chaosk.printable import printable
+from chaosk.report.words import listed, since
 
 
 @given(st.text())

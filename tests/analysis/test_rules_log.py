@@ -291,9 +291,13 @@ def test_an_acknowledged_offset_that_holds_another_record_is_inconsistent(judge:
 
 
 def test_reused_offsets_after_a_loss_with_acks_1_are_allowed(judge: Judge) -> None:
-    """A1 known from acknowledgements with acks=1 alone: the log was cut back and gave its offsets again."""
+    """A1 known from acknowledgements with acks=1 alone: the log was cut back and gave its offsets again.
+
+    So it was where another leader was elected, and nowhere else.
+    """
     history = History(records=50, acks=1, idempotent=False)
     history.send(100, 5, offset=20)  # acknowledged at an offset where the log holds another record
+    assert told(judge(history), "violation")["inconsistent_offset"] == 1
     history.elect(6.0)
     verdict = judge(history)
     assert told(verdict, "allowed") == {"inconsistent_offset": 1, "lost": 1}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysis.history import History
-from analysis.ways import finding, told
+from analysis.ways import finding, guards, told
 
 from chaosk.verdict import Outcome
 
@@ -43,10 +43,22 @@ def test_an_offset_that_was_passed_before_the_record_was_sent_is_a_violation(jud
 
 
 def test_acks_1_allows_it(judge: Judge) -> None:
-    """A11 with acks=1: the leader alone had acknowledged it, and may have been another one than before."""
-    verdict = judge(gone_back(acks=1))
+    """A11 with acks=1: the leader before had it alone. That acks=1 was set excuses nothing: another one was elected."""
+    history = gone_back(acks=1)
+    assert told(judge(history), "violation") == {"stale_append": 1}
+    history.elect(15)
+    verdict = judge(history)
     assert told(verdict, "allowed") == {"stale_append": 1}
     assert verdict.verdict is Outcome.PASS
+
+
+def test_acks_1_and_nobody_saw_who_led(judge: Judge) -> None:
+    """A11 with acks=1 where no sample tells of a leader: whether another one was elected is open."""
+    history = gone_back(acks=1)
+    history.each("partitions", lambda row: row | {"leader": -1})
+    verdict = judge(history)
+    assert told(verdict) == {}
+    assert "stale_append_unproven" in guards(verdict)
 
 
 def test_an_unclean_election_allows_it(judge: Judge) -> None:

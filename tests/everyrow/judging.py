@@ -18,7 +18,7 @@ from chaosk.analysis import analyze as analysis
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.findings import checks
-from chaosk.analysis.guards import guards
+from chaosk.analysis.guards import guards, streams
 from chaosk.analysis.histograms import Histograms, histograms
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
@@ -53,6 +53,8 @@ FIGURES = (
 """Tables that the probes' figures come from, or the windows that these are of."""
 ALONE = (*ONCE, "ends", "incarnations", "tallies", "stream_ends", "heartbeats")
 """Tables whose mutants are not judged side by side with others: what is changed there concerns all."""
+WINDOWS = ("phases", "faults")
+"""Tables that the windows of the probes' figures come from: where they differ the figures are asked for anew."""
 AT_ONCE = 250
 """Mutants that are judged side by side."""
 REFUSED = "refused"
@@ -176,11 +178,9 @@ class Judge:
 
     def _guarded(self, rundir: RunDir, mutant: Mutant) -> Judged | None:
         """What guards say that need no Spark; None if none does, or if they cannot be asked alone."""
-        if mutant.table in ("phases", "faults"):
-            return None
         try:
             case = read_case(rundir)
-            met = [*guards(case, self.progress)]
+            met = [*(streams(case) if mutant.table in WINDOWS else guards(case, self.progress))]
             if mutant.way == DAMAGED and mutant.table in TOLD:
                 met += tallied(case, recounted(Events(self.spark, case)), self.progress)
         except Exception:  # noqa: BLE001 - then the analysis says it

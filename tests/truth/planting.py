@@ -8,12 +8,12 @@ from random import Random
 from analysis.history import Row, ns
 from truth.logs import Place, Value
 from truth.reference_cluster import truncation_after_ack
-from truth.reference_log import lost
+from truth.reference_log import followed, lost
 from truth.reference_members import Term
 from truth.reference_txn import torn_transaction
 from truth.sightings import acknowledged, attempts, shown_to_careful
 from truth.story import LEVELS, Story, member_of, named, place_of, value_of
-from truth.truncated import excused
+from truth.truncated import SURE, excused
 
 QUARTER = 250_000_000
 """Nanoseconds to which it is known what a log had reached."""
@@ -60,7 +60,9 @@ def stale(story: Story, place: Place) -> None:
         sent = row["invoked"] // QUARTER
         if passed := [firm for when, offset, firm in known if when < sent and offset >= row["offset"]]:
             gone = excused(story, place, row["offset"], later=row["completed"])
-            violated = any(passed) and acks[id(row)] == -1 and not gone
+            turn = followed(story, place)
+            alone = turn is not None and turn <= row["completed"] + SURE
+            violated = not gone and not (alone and (acks[id(row)] != -1 or not any(passed)))
             value = row["probe"], row["incarnation"], row["seq"]
             story.expect("stale_append", "violation" if violated else "allowed", *value)
 

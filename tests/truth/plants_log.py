@@ -10,7 +10,7 @@ from analysis.history import Row
 from truth import reference_log
 from truth.logs import Place, Value
 from truth.planting import append, claim, cut, free_place, ghost, ghosts, gone, stale, torn, vanish
-from truth.reference_log import send_order
+from truth.reference_log import followed, send_order
 from truth.sightings import acknowledged, attempts, in_log, settings, written
 from truth.story import Story, named, place_of, value_of
 from truth.truncated import excused
@@ -116,7 +116,7 @@ def acknowledged_twice(story: Story, draw: Random) -> bool:
         return False
     place, acks = place_of(row), draw.choice([-1, 1])
     value = ghost(story, draw, place, acks=acks, offset=row["offset"])
-    allowed = acks != -1 or excused(story, place, row["offset"])
+    allowed = (acks != -1 and followed(story, place) is not None) or excused(story, place, row["offset"])
     story.expect("inconsistent_offset", "allowed" if allowed else "violation", *place, row["offset"])
     gone(story, value)
     return True

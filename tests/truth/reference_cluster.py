@@ -10,11 +10,11 @@ from itertools import groupby, pairwise
 
 from analysis.history import Row
 from truth.logs import Place, Value
-from truth.reference_log import deposed, inconsistent_offset
+from truth.reference_log import deposed, followed, inconsistent_offset
 from truth.reference_reading import debts, reader_of, steps
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import TOPICS, Story, member_of, named, place_of, value_of
-from truth.truncated import excused
+from truth.truncated import SURE, excused
 
 CELL = 250_000_000
 """To this many nanoseconds it is known what a log had reached."""
@@ -131,7 +131,9 @@ def stale_append(story: Story) -> Iterator[Row]:
         if row["offset"] <= highest:
             proven = row["offset"] <= surely
             cut = excused(story, place_of(row), row["offset"], later=row["completed"])
-            violated = acks == -1 and proven and not cut
+            turn = followed(story, place_of(row))
+            alone = (acks != -1 or not proven) and turn is not None and turn <= row["completed"] + SURE
+            violated = not alone and not cut
             yield {
                 "severity": "violation" if violated else "allowed", **_named(value), **_at(spot_of(row)),
                 "reached": surely if proven else highest, "acks": acks,

@@ -32,7 +32,8 @@ def inconsistent_offset(story: Story) -> Iterator[Row]:
     for spot, sightings in seen.items():
         if len({value for value, _ in sightings}) > 1:
             firm = {v for v, in_the_log in sightings if in_the_log or process.get(v[:2], {}).get("acks") == -1}
-            violated = len(firm) > 1 and not excused(story, spot[:2], spot[2])
+            alone = len(firm) <= 1 and followed(story, spot[:2]) is not None
+            violated = not alone and not excused(story, spot[:2], spot[2])
             yield {
                 "severity": "violation" if violated else "allowed", **_at(spot),
                 "read": sum(in_the_log for _, in_the_log in sightings),
@@ -146,6 +147,14 @@ def deposed(story: Story, place: Place, send: Row | None) -> bool:
     until = [min(row["at"] for row in views if row["leader_epoch"] == newest)]
     until += [row["at"] for row in views if row["leader_epoch"] < newest and row["leader"] == row["asked"]]
     return bool(max(until) >= send["invoked"] - SURE)
+
+
+def followed(story: Story, place: Place) -> int | None:
+    """When a later leader than the first was first named; None if none was."""
+    views = [row for row in story.all("partitions") if (row["topic"], row["partition"]) == place and row["leader"] >= 0]
+    epochs = [row["leader_epoch"] for row in views if row["leader_epoch"] is not None]
+    later = (row["at"] for row in views if row["leader_epoch"] is not None and row["leader_epoch"] > min(epochs))
+    return min(later, default=None)
 
 
 def send_order(story: Story) -> Iterator[Row]:

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.elected import given_way, with_elections
 from chaosk.analysis.frames.placements import crowded, placements
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.truncations import excused
@@ -19,10 +20,11 @@ class InconsistentOffset(Check):
     A1 after the definitions that Jepsen's Kafka workload made known (``inconsistent-offsets``). Observers are readers,
     the tail audit, and acknowledgements, which name the offset they gave (then it is an acked-offset mismatch).
 
-    Allowed where all but one of the records are known only from acknowledgements with ``acks`` other than all: the
-    log was cut back and its offsets given again. Two records that were both *read* at one offset, or acknowledged with
-    ``acks=all``, are allowed only where the log was seen to be cut back at or before it: by an unclean election, or by
-    the loss of power of all hosts that had it. An acknowledgement with ``acks=0`` names no offset.
+    Allowed where all but one of the records are known only from acknowledgements with ``acks`` other than all, and
+    another leader was seen to be elected: the log was cut back and its offsets given again. Open where nobody saw who
+    led. Two records that were both *read* at one offset, or acknowledged with ``acks=all``, are allowed only where the
+    log was seen to be cut back at or before it: by an unclean election, or by the loss of power of all hosts that had
+    it. An acknowledgement with ``acks=0`` names no offset.
 
     Columns: topic, partition, offset, one and other (the lowest and highest record there, as
     producer/incarnation/seq), read (how many sightings in the log), acknowledged (how many acknowledgements).
@@ -31,7 +33,7 @@ class InconsistentOffset(Check):
     rule = "A1"
     title = "offsets that hold different records"
     counted = ("offset with different records", "offsets with different records")
-    tables = ("sends", "reads", "audit", "incarnations")
+    tables = ("sends", "reads", "audit", "incarnations", "partitions")
     order = (*PLACE, "offset")
     screens = ("crowded",)
 
@@ -48,13 +50,15 @@ class InconsistentOffset(Check):
             F.min(firm).alias("firm_low"), F.max(firm).alias("firm_high"),
             F.count_if("seen").alias("read"), F.count_if(~F.col("seen")).alias("acknowledged"),
         )  # fmt: skip
+        alone = F.coalesce(F.col("firm_low") == F.col("firm_high"), F.lit(True))
         return (
-            at_offset.withColumns({"one": _named("low"), "other": _named("high")})
+            with_elections(events, at_offset)
+            .withColumns({"one": _named("low"), "other": _named("high")})
             .withColumns(
                 meaning(
                     *excused(events, F.col("offset")),
-                    (F.col("firm_low") != F.col("firm_high"), "violation", None),
-                    otherwise=("allowed", "acks is not all: the log was cut back after the acknowledgement"),
+                    *given_way(alone, F.col("elected").isNotNull()),
+                    otherwise=("violation", None),
                 )
             )
             .withColumns(during(None, None))

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.elected import elected_by, given_way, with_elections
 from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.proven import by_then
 from chaosk.analysis.frames.sends import sends, with_settings
@@ -25,8 +26,8 @@ class StaleAppend(Check):
     Offsets at which two records were seen are left to ``inconsistent_offset``: there the same cut is proven already.
 
     Allowed where the record itself, or all that shows how far the log was, has only an acknowledgement with ``acks``
-    other than all: the leader alone had said so. Allowed, too, where the log was seen to be cut back at or before that
-    offset, and before the acknowledgement.
+    other than all, and another leader was seen to be elected by then; open where nobody saw who led. Allowed, too,
+    where the log was seen to be cut back at or before that offset, and before the acknowledgement.
 
     Columns: the value, topic, partition, offset (as acknowledged), reached (the highest offset that had been shown),
     acks.
@@ -35,7 +36,7 @@ class StaleAppend(Check):
     rule = "A11"
     title = "records acknowledged at offsets that the log had passed"
     counted = ("record acknowledged where the log had passed", "records acknowledged where the log had passed")
-    tables = ("sends", "reads", "audit", "incarnations")
+    tables = ("sends", "reads", "audit", "incarnations", "partitions")
     order = (*PLACE, "offset", *VALUE)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
@@ -56,12 +57,12 @@ class StaleAppend(Check):
         told_once = passed.join(events.near(events.frame(crowded)), on=[*PLACE, "offset"], how="left_anti")
         firm = F.col("offset") <= F.col("firm")
         return (
-            with_settings(events, told_once)
+            with_elections(events, with_settings(events, told_once))
             .withColumns(
                 meaning(
                     *excused(events, F.col("offset"), later=F.col("completed")),
-                    ((F.col("acks") == -1) & firm, "violation", None),
-                    otherwise=("allowed", "acks is not all: the leader alone had acknowledged it"),
+                    *given_way(~((F.col("acks") == -1) & firm), elected_by(F.col("completed"))),
+                    otherwise=("violation", None),
                 )
             )
             .withColumns(during("invoked", "completed"))

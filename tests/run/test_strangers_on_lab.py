@@ -1,0 +1,85 @@
+"""Clients on the cluster that no scenario knows: what they take from a run is told, and excuses nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from run.test_run_on_lab import HEAD, KILL
+
+from chaosk.lab.namespace import inside
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+
+BOOTSTRAP = "198.18.0.11:9092,198.18.0.12:9092,198.18.0.13:9092"
+"""The brokers of a lab."""
+
+
+def delete_half(topic: str) -> int:
+    """Delete the older half of the records of partition 0; how many that were."""
+    reader = Consumer({"bootstrap.servers": BOOTSTRAP, "group.id": "deleting"})
+    _, end = reader.get_watermark_offsets(TopicPartition(topic, 0), timeout=30)
+    reader.close()
+    half, admin = int(end) // 2, AdminClient({"bootstrap.servers": BOOTSTRAP})
+    for deleted in admin.delete_records([TopicPartition(topic, 0, half)], request_timeout=30).values():
+        assert deleted.result(30).low_watermark == half
+    return half
+
+
+def hold(group: str, topic: str, held: threading.Event, over: threading.Event) -> None:
+    """Be a member of a group that commits nothing, until it is ``over``; ``held`` once it has a partition."""
+    member = Consumer({"bootstrap.servers": BOOTSTRAP, "group.id": group, "enable.auto.commit": False})
+    member.subscribe([topic], on_assign=lambda _, given: held.set() if given else None)
+    try:
+        while not over.is_set():
+            member.poll(0.2)
+    finally:
+        member.close()
+
+
+def test_records_that_another_client_deletes_are_lost(start: Callable[..., Any], lab_inventory: Path) -> None:
+    """DeleteRecords by nobody's plan: each acknowledged record below the new log start is a violation of its own."""
+    run = start(HEAD.replace("partitions: 3", "partitions: 1") + KILL % "10s")
+    run.wait_for("kill: healed")
+    gone = inside(f"chaosk-{lab_inventory.parent.name}", lambda: delete_half("orders"))
+    assert gone > 100
+    assert run.finish() == 1, run.text
+    verdict = run.read("verdict.json")
+    assert [each["count"] for each in verdict["findings"] if each["check"] == "lost"] == [gone]
+    (log,) = (each for each in verdict["ledger"] if not each["reader"])
+    assert log["violation"] == gone
+    assert log["owed"] == log["delivered"] + gone
+
+
+def test_a_partition_that_another_member_of_the_group_holds_is_owed(
+    start: Callable[..., Any], lab_inventory: Path
+) -> None:
+    """A member that nobody planned has it to the end, so the group's own are given nothing of it: no pass."""
+    head = HEAD.replace(
+        "commit: sync}", "commit: sync, config: {session.timeout.ms: 6000, max.poll.interval.ms: 6000}}"
+    )
+    run = start(head + KILL % "10s")
+    run.wait_for("kill: verified")
+    group = run.read("plan.json")["scenario"]["probes"]["reader"]["consume"]["group"]
+    held, over = threading.Event(), threading.Event()
+    within = f"chaosk-{lab_inventory.parent.name}"
+    stranger = threading.Thread(target=inside, args=(within, lambda: hold(group, "orders", held, over)))
+    stranger.start()
+    try:
+        assert held.wait(60), "the stranger was given no partition"
+        told = time.monotonic()
+        code = run.finish()
+    finally:
+        over.set()
+        stranger.join(30)
+    assert time.monotonic() - told > 10
+    assert code == 1, run.text
+    verdict = run.read("verdict.json")
+    assert [each["rule"] for each in verdict["findings"] if each["severity"] == "violation"] == ["A5"]
+    assert [each["violation"] > 0 for each in verdict["ledger"] if each["reader"]] == [True]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeVar
 
 from chaosk import clusterlock, lease
@@ -37,22 +38,65 @@ def find(transport: Transport, hosts: Iterable[str], run: str | None = None) -> 
 
 
 def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> tuple[Healed, ...]:
-    """Undo every fault whose lease is on a host, all hosts at the same time; of one run, or of all.
+    """Undo every fault whose lease is on a host, of one run or of all: what was begun last is undone first, everywhere.
 
     A fault is undone and checked by the script that the host has kept since before it was injected; then its lease is
     forgotten. Nothing else is touched. Doing it again finds nothing. ``hosts`` are those of
     :func:`chaosk.ownmachine.places`.
     """
-    found = _here_first(hosts, lambda host: _heal(transport, host, run), lambda said: said.state != "whole")
-    return tuple(
-        Healed(host=host, state="unknown", what=said) if isinstance(said, str) else said for host, said in found.items()
+    found: dict[str, Healed | tuple[Held, ...] | str] = _here_first(
+        hosts,
+        lambda host: _heal(transport, host, run) if host == HERE else _leases(transport, host, run),
+        lambda said: not isinstance(said, Healed) or said.state != "whole",
     )
+    every = [one for said in found.values() if isinstance(said, tuple) for one in said]
+    wrong, deaf = defaultdict[str, list[str]](list), dict[str, str]()
+    for begun in sorted({_begun(one) for one in every}, reverse=True):
+        now = [one for one in every if _begun(one) == begun and one.host not in deaf]
+        for one, why in zip(now, together(lambda one: _tried(transport, one), now), strict=True):
+            if isinstance(why, HostError):
+                deaf[one.host] = str(why).removeprefix(f"{one.host}: ")
+            elif why is not None:
+                wrong[one.host].append(why)
+    outcomes = ((host, deaf.get(host, said)) for host, said in found.items())
+    return tuple(_outcome(host, said, wrong[host]) for host, said in outcomes)
+
+
+def _tried(transport: Transport, one: Held) -> str | HostError | None:
+    """Heal and forget one fault; what is wrong, where the host does not answer as its error."""
+    try:
+        return _heal_one(transport, one)
+    except HostError as error:
+        return error
+
+
+def _outcome(host: str, said: Healed | tuple[Held, ...] | str, wrong: Sequence[str]) -> Healed:
+    if isinstance(said, Healed):
+        return said
+    if isinstance(said, str):
+        return Healed(host=host, state="unknown", what=said)
+    return _healed(host, said, wrong)
+
+
+def _healed(host: str, leases: Sequence[Held], wrong: Sequence[str]) -> Healed:
+    if wrong:
+        return Healed(host=host, state="failed", what="; ".join(wrong))
+    if not leases:
+        return Healed(host=host, state="whole", what="nothing to heal")
+    return Healed(host=host, state="healed", what="; ".join(_told(one) for one in leases))
+
+
+def _begun(one: Held) -> int:
+    """When its lease was armed, by the one clock of the run that did; 0 for who does not tell."""
+    begun = one.about.get("armed", "")
+    return int(begun) if begun.isascii() and begun.isdecimal() else 0
 
 
 def halt(transport: Transport, hosts: Iterable[str], run: str | None) -> tuple[frozenset[str], tuple[Healed, ...]]:
     """Halt a run, or every run that holds the cluster's lock or a lease, and heal its hosts at once.
 
-    From then on hosts refuse whatever the run would inject. No host waits for another that does not answer. Returns the
+    From then on hosts refuse whatever the run would inject. No host waits for another: each undoes what was begun on it
+    last first. Returns the
     runs, and what became of each host.
     """
     found = _here_first(hosts, lambda host: _halt(transport, host, run), lambda said: said[1].state != "whole")
@@ -86,13 +130,9 @@ def _tell(transport: Transport, host: str, runs: Iterable[str]) -> None:
 
 
 def _heal(transport: Transport, host: str, run: str | None) -> Healed:
+    """Heal one host, by what it keeps itself: what was begun there last comes first."""
     leases = _leases(transport, host, run)
-    problems = [why for one in leases if (why := _heal_one(transport, one)) is not None]
-    if problems:
-        return Healed(host=host, state="failed", what="; ".join(problems))
-    if not leases:
-        return Healed(host=host, state="whole", what="nothing to heal")
-    return Healed(host=host, state="healed", what="; ".join(_told(one) for one in leases))
+    return _healed(host, leases, [why for one in leases if (why := _heal_one(transport, one)) is not None])
 
 
 def _heal_one(transport: Transport, one: Held) -> str | None:
@@ -107,7 +147,8 @@ def _heal_one(transport: Transport, one: Held) -> str | None:
 
 def _leases(transport: Transport, host: str, run: str | None) -> tuple[Held, ...]:
     every = lease.held(host, _said(transport, lease.listing(host)))
-    return tuple(one for one in every if run is None or one.about.get("run") == run)
+    mine = (one for one in every if run is None or one.about.get("run") == run)
+    return tuple(sorted(mine, key=_begun, reverse=True))
 
 
 def _said(transport: Transport, command: Command) -> str:

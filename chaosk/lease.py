@@ -64,7 +64,7 @@ class Held(Model):
     left: float
     """Seconds until it runs out."""
     about: dict[str, str]
-    """run, entry, step, targets and by (user@machine), as far as they can be read."""
+    """run, entry, step, targets, by (user@machine) and armed (nanoseconds), as far as they can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,13 @@ class Seen:
     text: str
 
 
-def leases(fault: Fault, run: str, by: str) -> tuple[Lease, ...]:
-    """A lease for each host that the fault's undo touches; ``by`` says who runs it."""
+def leases(fault: Fault, run: str, by: str, armed: int = 0) -> tuple[Lease, ...]:
+    """A lease for each host that the fault's undo touches; ``by`` says who runs it, ``armed`` when, by one clock."""
     undos = [deed.command for deed in fault.undo if isinstance(deed, Run)]
     watched = {host: watched_on(fault, host) for host in dict.fromkeys(command.host for command in undos)}
     about = {
         "run": run, "entry": fault.name, "step": fault.step, "targets": ", ".join(map(str, fault.targets)), "by": by,
+        "armed": str(armed),
     }  # fmt: skip
     return tuple(
         Lease(

@@ -107,7 +107,7 @@ def test_the_check_leaves_out_what_the_host_cannot_know() -> None:
 
 def test_the_bundle_holds_the_scripts_line_by_line() -> None:
     """Five texts, each with the number of its lines before it."""
-    (one,) = lease.leases(fault((on("node1", "true"),), (on("node1", "true"),)), "run-1", "ops@desk")
+    (one,) = lease.leases(fault((on("node1", "true"),), (on("node1", "true"),)), "run-1", "ops@desk", 17)
     rest = lease.arm(one, 12.345).stdin or ""
     parts = []
     while rest:
@@ -118,6 +118,7 @@ def test_the_bundle_holds_the_scripts_line_by_line() -> None:
     assert parts[0] == script("lease")
     assert json.loads(parts[1]) == {
         "run": "run-1", "entry": "kill", "step": "kill_broker", "targets": "broker 0 on node1", "by": "ops@desk",
+        "armed": "17",
     }  # fmt: skip
     assert parts[2:] == [one.undo, one.check, one.look]
     assert lease.arm(one, 12.345).argv[4:] == ("arm", "run-1.kill", "12.35")

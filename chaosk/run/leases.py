@@ -6,6 +6,7 @@ With each renewal a host tells what it has seen of the fault meanwhile.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import structlog
@@ -99,7 +100,7 @@ class Leases:
         ``tell`` is called, in other threads, with what hosts see of the fault from then on, also before it is in place.
         Raises StepError if any cannot be armed; those that were are disarmed then, or by a later :meth:`disarm`.
         """
-        leases = lease.leases(fault, self._run, self._by)
+        leases = lease.leases(fault, self._run, self._by, time.time_ns())
         seconds = self._seconds(entry)
         problems = self._everywhere(leases, lambda one: lease.arm(one, seconds))
         if problems:

@@ -6,6 +6,7 @@ import json
 import os
 import select
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,15 +61,18 @@ def _counted(rundir: RunDir) -> bool:
 @click.argument("root", type=click.Path(path_type=Path))
 @click.option("--master", help="Spark master; default: your Spark configuration, or this machine.")
 @click.option("--wait", is_flag=True, help="Warm up, then wait for a line on stdin before judging.")
-def command(root: Path, master: str | None, *, wait: bool) -> None:
+@click.option("--until", type=int, help="End when this process, which started it, has ended.")
+def command(root: Path, master: str | None, *, wait: bool, until: int | None) -> None:
     """Judge ROOT, a run directory."""
     times: dict[str, float] = {}
+    if until is not None:
+        threading.Thread(target=_leave_with, args=(until,), daemon=True).start()
     rundir = existing(root)
     if wait:
         spark = _warmed_up(master, times)
         close_events(rundir)
         if length(rundir) >= LARGE:
-            _again_from_the_start(rundir, master)
+            _again_from_the_start(rundir, master, until)
     else:
         close_events(rundir)
         with timed(times, "session"):
@@ -94,13 +98,20 @@ def _warmed_up(master: str | None, times: dict[str, float]) -> SparkSession:
     return spark
 
 
-def _again_from_the_start(rundir: RunDir, master: str | None) -> NoReturn:
+def _leave_with(parent: int) -> None:
+    """End at once when the parent has ended, however that was; the JVM ends with its standard input."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(ExitCode.INTERRUPTED)
+
+
+def _again_from_the_start(rundir: RunDir, master: str | None, until: int | None) -> NoReturn:
     """Become the process that judges a large run, under the same id: memory and compiler are set when a JVM starts.
 
     The JVM that waited ends by itself, as its standard input is closed with this process's files. Its seconds are
     nothing beside what a large run takes, and nobody knows in advance how large one becomes.
     """
-    words = ["--master", master] if master else []
+    words = [*(["--master", master] if master else []), *(["--until", str(until)] if until is not None else [])]
     os.execv(sys.executable, [sys.executable, "-m", "chaosk.analysis", str(rundir.root), *words])  # noqa: S606
 
 

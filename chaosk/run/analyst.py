@@ -18,6 +18,7 @@ from chaosk.rundir import RunDir
 _AT_LEAST = 900.0
 _PER_MILLION = 100.0
 """Two cores take ten."""
+_ANALYSIS = (sys.executable, "-m", "chaosk.analysis")
 
 
 def patience(rows: int) -> float:
@@ -40,7 +41,7 @@ class Analyst:
     def _child(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "chaosk.analysis", str(self._rundir.root), "--wait"],
+                [*_ANALYSIS, str(self._rundir.root), "--wait", "--until", str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

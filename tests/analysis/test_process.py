@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -64,13 +65,28 @@ def run_analysis(*words: str, stdin: str = "", **env: str) -> subprocess.Complet
     )  # fmt: skip
 
 
-def commands_below(parent: int) -> Iterator[list[str]]:
-    """The command lines of a process's children, and of theirs."""
+def below(parent: int) -> Iterator[int]:
+    """A process's children, and theirs."""
     with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
         for task in Path(f"/proc/{parent}/task").iterdir():
             for child in (task / "children").read_text("ascii").split():
-                yield Path(f"/proc/{child}/cmdline").read_text("utf-8").split("\0")
-                yield from commands_below(int(child))
+                yield int(child)
+                yield from below(int(child))
+
+
+def commands_below(parent: int) -> Iterator[list[str]]:
+    """The command lines of a process's children, and of theirs."""
+    for child in below(parent):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            yield Path(f"/proc/{child}/cmdline").read_text("utf-8").split("\0")
+
+
+def until(holds: Callable[[], bool], seconds: float) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it does not come to hold"
+        time.sleep(0.1)
 
 
 def test_judging_twice_gives_the_same_bytes(spark: SparkSession, tmp_path: Path) -> None:
@@ -156,6 +172,24 @@ def test_a_waiting_process_whose_parent_is_gone_ends(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "stdin" in done.stderr
     assert not rundir.verdict.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_who_judges_ends_with_the_run_that_asked(tmp_path: Path, number: signal.Signals) -> None:
+    """Ended while it waits for the verdict, by whatever signal: neither analysis nor JVM is left to go on."""
+    rundir = small_run(tmp_path / "run")
+    asking = (
+        "import pathlib, sys; from chaosk.rundir import RunDir; from chaosk.run.analyst import Analyst; "
+        "Analyst(RunDir(pathlib.Path(sys.argv[1]))).judge()"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "CHAOSK_STANDBY"}
+    run = subprocess.Popen([sys.executable, "-c", asking, str(rundir.root)], env=environment)
+    until(lambda: any("org.apache.spark" in " ".join(words) for words in commands_below(run.pid)), 60)
+    left = set(below(run.pid))
+    run.send_signal(number)
+    run.wait()
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left), 20)
+    assert not rundir.verdict.exists(), "it went on to judge"
 
 
 @pytest.mark.long

@@ -1,15 +1,20 @@
-"""Whether clients can come to where brokers tell them to: bootstrap works without it, and nothing after.
+"""Whether clients can come to where brokers tell them to, and meet the broker there that the inventory names.
 
 What a broker advertises depends on the listener that it is asked at, so each is asked at each listener for clients.
 """
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kafka.protocol.admin import DescribeConfigsRequest
+
+from chaosk.cluster import codes
+from chaosk.cluster.configs import BROKER
 from chaosk.cluster.places import client_places
 from chaosk.cluster.views import metadata_request, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer, Place
@@ -30,6 +35,8 @@ class Advertised:
     """What goes wrong there; None if all is well."""
     todo: str | None = None
     """What to do about it, where that follows."""
+    is_broker: int | None = None
+    """Which broker answers there, if it is another one."""
 
 
 def advertised(inventory: Inventory, settings: Mapping[str, Any], timeout: float = TIMEOUT) -> tuple[Advertised, ...]:
@@ -48,7 +55,7 @@ def advertised(inventory: Inventory, settings: Mapping[str, Any], timeout: float
 def _look(place: Place, broker: int, listener: str, timeout: float) -> Advertised:
     """Ask a broker where it wants to be called, and call it there."""
     try:
-        says = _says(place, broker, timeout)
+        says, other = _says(place, broker, timeout)
     except NoAnswer as error:
         return Advertised(broker, listener, None, str(error).removeprefix(f"{place}: "), error.todo)
     why_not = todo = None
@@ -60,13 +67,42 @@ def _look(place: Place, broker: int, listener: str, timeout: float) -> Advertise
             why_not = f"this machine cannot resolve the name {says[0]}"
         except NoAnswer as error:
             why_not, todo = str(error).partition("): ")[2], error.todo
-    return Advertised(broker, listener, says, why_not, todo)
+    return Advertised(broker, listener, says, why_not, todo, other)
 
 
-def _says(place: Place, broker: int, timeout: float) -> tuple[str, int]:
-    """Where the broker that answers there tells clients to come to; raises NoAnswer if it is another one."""
+def _says(place: Place, broker: int, timeout: float) -> tuple[tuple[str, int], int | None]:
+    """Where the broker tells clients to come to, and which broker answers here if it is another one.
+
+    Raises NoAnswer if the broker is not alive to the one that answers.
+    """
     with Link(place, timeout) as link:
         seen = view(broker, link.ask(metadata_request(()))[0])
+        other = _calls_itself(link, broker)
     if broker not in seen.advertised:
         raise NoAnswer(f"{place}: it is not alive to the cluster")
-    return seen.advertised[broker]
+    says = seen.advertised[broker]
+    if other is None and says != (place.address, place.port):
+        other = next((one for one, at in seen.advertised.items() if at == (place.address, place.port)), None)
+    return says, other if other != broker else None
+
+
+def _calls_itself(link: Link, broker: int) -> int | None:
+    """The id of the broker that answers, as it says itself; None if it does not tell (for want of rights).
+
+    A broker describes its own settings and refuses those of any other, with its own id in the reason.
+    """
+    of = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=BROKER, resource_name=str(broker), configuration_keys=["broker.id"]
+    )
+    try:
+        answer = link.ask(DescribeConfigsRequest(resources=[of], version=4))[0].results[0]
+    except NoAnswer:
+        return None
+    if answer.error_code == codes.NONE:
+        return broker
+    told = _OWN_ID.search(answer.error_message or "") if answer.error_code == codes.INVALID_REQUEST else None
+    return int(told[1]) if told else None
+
+
+_OWN_ID = re.compile(r"expected (\d+)")
+"""In what a broker says of another one's settings: Unexpected broker id, expected 1 or empty string, but received 0."""

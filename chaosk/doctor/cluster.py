@@ -52,6 +52,11 @@ def listeners(found: Iterable[Advertised]) -> Iterator[Finding]:
                 where, what, f"does not answer where the inventory says: {one.why_not}",
                 one.todo or "start the broker, or correct its address, or what client: says of TLS and the login",
             )  # fmt: skip
+        elif one.is_broker is not None:
+            yield bad(
+                where, what, f"broker {one.is_broker} answers there: what is aimed at the one would hit the other",
+                f"have the inventory name the host, the files and the listeners of broker {one.broker} for it",
+            )  # fmt: skip
         elif one.why_not is not None:
             yield bad(
                 where, what, f"advertises {_spell(one.says)}, and that leads nowhere from here: {one.why_not}",

@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
+from chaosk.cluster.advertised import advertised
 from chaosk.cluster.elect import elect
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.live import UnknownTopic
+from chaosk.cluster.settings import client_settings
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.cluster.views import metadata_request
+from chaosk.cluster.wire import PATIENCE
+from chaosk.doctor.cluster import listeners
 from chaosk.errors import StepError
 from chaosk.expression import parse_condition, parse_target
 from chaosk.scenario import Topic
@@ -44,6 +48,18 @@ def ids(cluster: Any, text: str) -> list[str]:
 def holds(cluster: Any, text: str) -> bool:
     """Whether a condition holds."""
     return parse_condition(text).ask(cluster.live, cluster.inventory).holds
+
+
+def test_two_brokers_under_each_others_names_are_told_apart(cluster: Any) -> None:
+    """An inventory with the listeners of brokers 0 and 1 exchanged: each says which it is, on its own word."""
+    settings, inventory = client_settings(cluster.inventory), cluster.inventory
+    assert [one.is_broker for one in advertised(inventory, settings, PATIENCE)] == [None] * 3
+    swapped = dict(inventory.brokers) | {0: inventory.brokers[1], 1: inventory.brokers[0]}
+    wrong = inventory.model_copy(update={"brokers": swapped})
+    found = advertised(wrong, settings, PATIENCE)
+    assert [one.is_broker for one in found] == [1, 0, None]
+    assert [one.state for one in listeners(found)] == ["bad", "bad", "ok"]
+    assert "broker 1 answers there" in next(listeners(found)).seen
 
 
 def test_every_target_and_condition_of_a_whole_cluster(cluster: Any) -> None:

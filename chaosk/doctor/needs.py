@@ -48,7 +48,7 @@ SCRIPTS = {
     "boot": "cat readlink sleep",
     "certificate": "awk cat chown find grep head mkdir mv namei rm sed setpriv stat sync tr",
     "clock": "awk cat date grep mkdir mv readlink rm sed setsid sleep sync",
-    "corrupt": "awk cat cut date dd find head mkdir mv namei rm sed setpriv sleep sort stat sync tail tr",
+    "corrupt": "awk cat cut date dd find head mkdir mv namei readlink rm sed setpriv sleep sort stat sync tail tr",
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk df head readlink rm stat",
     "dump": "awk find head namei setpriv stat",
@@ -67,8 +67,8 @@ SCRIPTS = {
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc tr unshare",
     "topic": "awk find grep head namei sed setpriv stat",
     "state": "cat grep head readlink sed sort stat tr",
-    "version": "awk basename chown cut date find head ln mkdir mv readlink rm sed sha256sum sleep stat sync tr",
-    "wipe": "awk chmod chown cut date df du find head ls mkdir mv readlink rm rmdir sed stat sync tr",
+    "version": "awk basename cat chown cut date find head ln mkdir mv readlink rm sed sha256sum sleep stat sync tr",
+    "wipe": "awk cat chmod chown cut date df du find head ls mkdir mv readlink rm rmdir sed stat sync tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
 and a disk dmsetup and e2fsck, which the script asks for by itself: most hosts have none and need none."""

@@ -63,10 +63,34 @@ believed() {
     esac
 }
 
+# What a process runs: java, of a server as it should be.
+runs_what() {
+    it=$(readlink "/proc/$1/exe" 2>/dev/null)
+    echo "${it##*/}"
+}
+
+# The Java process that one has started, or one of those has: where a script around Java is what the unit or the pid file
+# names, which goes on while that is frozen, and is frozen while that goes on. Nothing if there is none.
+java_below() {
+    cat /proc/[0-9]*/stat 2>/dev/null | awk -v root="$1" '
+        { it = $1; sub(/.*\) /, ""); parent[it] = $2 }
+        END { for (it in parent) {
+            at = parent[it]
+            for (deep = 0; at > 1 && at != root && deep < 20; deep++) at = parent[at]
+            if (at == root) print it
+        } }' | while read -r each; do
+        [ "$(runs_what "$each")" != java ] || echo "$each"
+    done | head -n 1
+}
+
 # Sets pid to the id of the running process, or to nothing. A zombie does not run.
 find_process() {
     pid=$(named) || exit
     case $pid in '' | 0) pid= && return ;; esac
     case $(letter "$pid") in '' | Z | X) pid= && return ;; esac
-    believed "$pid" || pid=
+    believed "$pid" || { pid= && return; }
+    [ "$(runs_what "$pid")" = java ] || {
+        java=$(java_below "$pid")
+        pid=${java:-$pid}
+    }
 }

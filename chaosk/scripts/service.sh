@@ -24,6 +24,14 @@ listens() {
             END { exit !found }'
 }
 
+# Whether a process is one that others are started by, and no server itself.
+is_around() {
+    case $(runs_what "$1") in
+        sh | ash | dash | bash | ksh* | zsh | busybox | su | sudo | runuser | setpriv) true ;;
+        *) false ;;
+    esac
+}
+
 # Before it is asked to stop: without the mark a lease that runs out now would find it running, and be content.
 mark_leaving() {
     [ -z "$CHAOSK_LEASE" ] || [ -z "$pid" ] || echo "[$pid $(born "$pid")]" >>"$CHAOSK_LEASE/leaving" ||
@@ -171,6 +179,7 @@ case $action in
         ;;
     signal)
         [ -n "$pid" ] || fail "no process to signal"
+        ! is_around "$pid" || fail "process $pid is no server, but $(runs_what "$pid") around one, and there is none below it"
         kill -s "$1" "$pid" && echo "process $pid got $1"
         ;;
     signal-if-running)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -228,6 +229,31 @@ def test_freeze_and_resume(process: ServerProcess, pid: int) -> None:
     assert run(service.is_awake(process)).stderr == f"process {pid}, state T\n"
     run(service.resume(process))
     wait(service.is_awake(process))
+
+
+def test_the_java_process_in_a_script_is_the_server(process: ServerProcess, tmp_path: Path) -> None:
+    """The pid file names the script, which waits for Java: Java is frozen, and the script goes on; so is it killed."""
+    java, names = tmp_path / "java", process.config or ""
+    shutil.copy(shutil.which("sleep") or "", java)
+    with subprocess.Popen(["sh", "-c", '"$0" 600; exit 0', str(java), names]) as around:
+        pid_file(process).write_text(str(around.pid))
+        wait(service.is_running(process))
+        assert f"process {around.pid}," not in run(service.is_running(process)).stdout
+        assert run(service.signal(process, "STOP")).returncode == 0
+        wait(service.is_frozen(process))
+        assert run(service.signal(process, "KILL")).returncode == 0
+        assert around.wait(5) == 0
+    assert run(service.is_gone(process)).returncode == 0
+
+
+def test_a_script_without_a_server_in_it_gets_no_signal(process: ServerProcess) -> None:
+    """To freeze it would show as done, and freeze nobody."""
+    with subprocess.Popen(["sh", "-c", "sleep 600; exit 0", "sh", process.config or ""]) as around:
+        pid_file(process).write_text(str(around.pid))
+        wait(service.is_running(process))
+        done = run(service.signal(process, "STOP"))
+        assert (done.returncode, "around one" in done.stderr) == (1, True)
+        subprocess.run(["pkill", "-P", str(around.pid)], check=True)
 
 
 def test_resuming_what_is_dead_is_no_failure(process: ServerProcess) -> None:

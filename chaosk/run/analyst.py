@@ -18,7 +18,6 @@ from chaosk.rundir import RunDir
 _AT_LEAST = 900.0
 _PER_MILLION = 100.0
 """Two cores take ten."""
-_ANALYSIS = (sys.executable, "-m", "chaosk.analysis")
 
 
 def patience(rows: int) -> float:
@@ -41,7 +40,7 @@ class Analyst:
     def _child(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [*_ANALYSIS, str(self._rundir.root), "--wait", "--until", str(os.getpid())],
+                [sys.executable, "-m", "chaosk.analysis", str(self._rundir.root), *self._words()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -50,6 +49,10 @@ class Analyst:
                 preexec_fn=step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
                 start_new_session=True,
             )
+
+    @staticmethod
+    def _words() -> list[str]:
+        return ["--wait", "--until", str(os.getpid())]
 
     def judge(self) -> dict[str, Any]:
         """Let it judge and wait for it: what it printed last (its timings). Raises AnalysisError with its words."""

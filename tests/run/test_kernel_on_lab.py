@@ -211,8 +211,9 @@ def test_a_wall_clock_that_jumps_moves_no_lease(hosts: Bare, ssh: Ssh, tmp_path:
     command = lease.arm(one, SHORT)
     setting = " ".join(f'{name}="{value}"' for name, value in fake.items())
     faked = ("sh", "-c", f'export {setting}; exec "$@"', "sh", *command.argv)
+    began = time.monotonic()
     done(ssh, command.model_copy(update={"argv": faked}))
-    at = time.monotonic()
+    armed = time.monotonic()  # on a busy machine a good while after the lease began
     (deed,) = fault.inject
     assert isinstance(deed, Run)
     done(ssh, lease.under(one, deed.command))
@@ -220,8 +221,9 @@ def test_a_wall_clock_that_jumps_moves_no_lease(hosts: Bare, ssh: Ssh, tmp_path:
     assert "libfaketime" in hosts.on("node2", f"cat /proc/{pid}/maps"), "the timer's clock is not moved"
     hosts.on("node2", f"echo '{jump}' >/tmp/clock/now")
     until(lambda: hosts.whole("node2"), SHORT + 2)
-    took = time.monotonic() - at
-    assert SHORT - 0.5 <= took <= SHORT + 1, took
+    ended = time.monotonic()
+    assert ended - began >= SHORT - 0.1
+    assert ended - armed <= SHORT + 1
 
 
 @pytest.mark.parametrize("firewall", ["nft", "iptables"])

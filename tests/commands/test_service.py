@@ -200,7 +200,7 @@ def test_what_was_asked_to_stop_under_a_lease_is_no_running_process(process: Ser
     assert run(service.start(slow), **lease).stdout.endswith("started 1 times\n")
     assert pid_file(process).read_text() != first
     wait(service.is_running(slow))
-    run(service.signal(slow, "KILL"))
+    os.kill(int(pid_file(process).read_text()), signal.SIGKILL)
 
 
 def test_a_process_is_not_asked_to_stop_when_that_cannot_be_written_down(process: ServerProcess, pid: int) -> None:

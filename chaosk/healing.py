@@ -96,8 +96,7 @@ def halt(transport: Transport, hosts: Iterable[str], run: str | None) -> tuple[f
     """Halt a run, or every run that holds the cluster's lock or a lease, and heal its hosts at once.
 
     From then on hosts refuse whatever the run would inject. No host waits for another: each undoes what was begun on it
-    last first. Returns the
-    runs, and what became of each host.
+    last first. Returns the runs, and what became of each host.
     """
     found = _here_first(hosts, lambda host: _halt(transport, host, run), lambda said: said[1].state != "whole")
     answers = {host: said for host, said in found.items() if not isinstance(said, str)}

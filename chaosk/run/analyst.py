@@ -40,7 +40,10 @@ class Analyst:
     def _child(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "chaosk.analysis", str(self._rundir.root), *self._words()],
+                [
+                    *(sys.executable, "-m", "chaosk.analysis", str(self._rundir.root)),
+                    *("--wait", "--until", str(os.getpid())),
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -49,10 +52,6 @@ class Analyst:
                 preexec_fn=step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
                 start_new_session=True,
             )
-
-    @staticmethod
-    def _words() -> list[str]:
-        return ["--wait", "--until", str(os.getpid())]
 
     def judge(self) -> dict[str, Any]:
         """Let it judge and wait for it: what it printed last (its timings). Raises AnalysisError with its words."""

@@ -96,10 +96,8 @@ class Hands:
             result = self.transport.run(fact.query)
         except ChaoskError as error:
             return Answer(holds=False, seen=str(error), answered=False)
-        seen = (
-            "\n".join(map(printable, (result.stdout + result.stderr).strip().splitlines()))
-            or f"status {result.exit_status}"
-        )
+        lines = (result.stdout + result.stderr).strip().splitlines()
+        seen = "\n".join(map(printable, lines)) or f"status {result.exit_status}"
         return Answer(holds=result.ok, seen=seen, answered=result.exit_status in _ANSWERS)
 
     def _compare(self, wanted: Settings) -> Answer:

@@ -56,7 +56,7 @@ fits() {
     echo "$wanted of $free KiB"
 }
 
-# By a descriptor, in the folder and no other, so that nobody who may write in the folder can put another file in its place.
+# By a descriptor, in the folder that was gone into: whoever may write there can put no other file in its place.
 fill() {
     enter "$folder"
     rm -f -- "./${file##*/}" || fail "cannot remove $file"

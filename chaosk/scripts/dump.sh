@@ -139,10 +139,7 @@ case $1 in
     markers | batches)
         action=$1 tool=$2/bin/kafka-dump-log.sh data=$3
         shift 3
-        if ! [ -x "$tool" ]; then
-            echo "there is no $tool" >&2
-            exit 1
-        fi
+        [ -x "$tool" ] || fail "there is no $tool"
         files='' owner=0:0 deep='' wanted=''
         if [ "$action" = markers ]; then
             deep=--deep-iteration
@@ -165,8 +162,5 @@ case $1 in
         done
         dump | kept
         ;;
-    *)
-        echo "no such action: $1" >&2
-        exit 1
-        ;;
+    *) fail "no such action: $1" ;;
 esac

@@ -69,8 +69,8 @@ runs_what() {
     echo "${it##*/}"
 }
 
-# The Java process that one has started, or one of those has: where a script around Java is what the unit or the pid file
-# names, which goes on while that is frozen, and is frozen while that goes on. Nothing if there is none.
+# The Java processes that one has started, or one of those has, with the configuration if that is known: where a script
+# around Java is what the unit or the pid file names, which goes on while that is frozen, and is frozen while that goes on.
 java_below() {
     cat /proc/[0-9]*/stat 2>/dev/null | awk -v root="$1" '
         { it = $1; sub(/.*\) /, ""); parent[it] = $2 }
@@ -79,8 +79,8 @@ java_below() {
             for (deep = 0; at > 1 && at != root && deep < 20; deep++) at = parent[at]
             if (at == root) print it
         } }' | while read -r each; do
-        [ "$(runs_what "$each")" != java ] || echo "$each"
-    done | head -n 1
+        [ "$(runs_what "$each")" != java ] || { [ -n "$config" ] && ! uses_config "$each"; } || echo "$each"
+    done
 }
 
 # Sets pid to the id of the running process, or to nothing. A zombie does not run.
@@ -91,6 +91,7 @@ find_process() {
     believed "$pid" || { pid= && return; }
     [ "$(runs_what "$pid")" = java ] || {
         java=$(java_below "$pid")
+        case $java in *[!0-9]*) unasked "process $pid has started several Java processes, and which is meant is not told" ;; esac
         pid=${java:-$pid}
     }
 }

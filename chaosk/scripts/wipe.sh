@@ -130,7 +130,7 @@ wipe() {
         }
     fi
     is_old ./old || fail "somebody has replaced $folder"
-    begun "../$name" || there "../$name" || { prepare && mv -T -- ./new "../$name"; } ||
+    there "../$name" || { prepare && mv -T -- ./new "../$name"; } ||
         fail "cannot put an empty directory in place of $folder"
 }
 

@@ -18,8 +18,9 @@ class RemountReadOnly(DataStep):
     neither make nor rename a file there, so at its next checkpoint or segment (within seconds) it gives the directory
     up, and ends itself if it has no other. It takes once the directory cannot be written. The undo takes this mount
     away, no other, and starts what does not run; a broker with several directories is restarted, since it takes one
-    that it gave up back only then. Refused where other file systems are mounted below the directory, and where another
-    server's data, or the host's leases, lie in it.
+    that it gave up back only then. Refused where other file systems are mounted below the directory, where another
+    server's data, or the host's leases, lie in it, where a link leads to it, and for a broker in a container: root goes
+    into no mount namespace but those of the host's own root.
     """
 
     example: ClassVar[str] = """\

@@ -231,19 +231,48 @@ def test_freeze_and_resume(process: ServerProcess, pid: int) -> None:
     wait(service.is_awake(process))
 
 
-def test_the_java_process_in_a_script_is_the_server(process: ServerProcess, tmp_path: Path) -> None:
-    """The pid file names the script, which waits for Java: Java is frozen, and the script goes on; so is it killed."""
-    java, names = tmp_path / "java", process.config or ""
-    shutil.copy(shutil.which("sleep") or "", java)
-    with subprocess.Popen(["sh", "-c", '"$0" 600; exit 0', str(java), names]) as around:
+IDLE = "while :; do sleep 0.1; done"
+
+
+@pytest.fixture
+def java(tmp_path: Path) -> str:
+    """A program of that name, which goes on for as long as it is let."""
+    path = tmp_path / "java"
+    shutil.copy(shutil.which("dash") or "", path)
+    return str(path)
+
+
+def test_the_java_process_in_a_script_is_the_server(process: ServerProcess, java: str) -> None:
+    """The pid file names the script, which waits for Java: Java is frozen, and the script goes on; so is it killed.
+
+    It may have started another one before, with another configuration, which is none of ours.
+    """
+    text = '"$0" -c "$1" "$3" & "$0" -c "$1" "$2"; kill $!; exit 0'
+    with subprocess.Popen(["sh", "-c", text, java, IDLE, process.config or "", "other.properties"]) as around:
         pid_file(process).write_text(str(around.pid))
         wait(service.is_running(process))
-        assert f"process {around.pid}," not in run(service.is_running(process)).stdout
+        told = run(service.is_running(process)).stdout
+        assert f"process {around.pid}," not in told
+        server = told.split()[1].strip(",")
+        assert (process.config or "") in Path(f"/proc/{server}/cmdline").read_text()
         assert run(service.signal(process, "STOP")).returncode == 0
         wait(service.is_frozen(process))
         assert run(service.signal(process, "KILL")).returncode == 0
         assert around.wait(5) == 0
     assert run(service.is_gone(process)).returncode == 0
+
+
+def test_of_several_java_processes_none_is_guessed_at(process: ServerProcess, java: str) -> None:
+    """A script that has started two, and no configuration that tells them apart: neither gets a signal."""
+    unknown = process.model_copy(update={"config": None})
+    with subprocess.Popen(["sh", "-c", '"$0" -c "$1" & "$0" -c "$1" & wait', java, IDLE]) as around:
+        pid_file(process).write_text(str(around.pid))
+        end = time.monotonic() + 5
+        while "several Java processes" not in (done := run(service.signal(unknown, "STOP"))).stderr:
+            assert time.monotonic() < end, done
+            time.sleep(0.05)
+        assert done.returncode == 2
+        subprocess.run(["pkill", "-P", str(around.pid)], check=True)
 
 
 def test_a_script_without_a_server_in_it_gets_no_signal(process: ServerProcess) -> None:

@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.absent import ACKS, with_leaders
 from chaosk.analysis.frames.debts import debts
 from chaosk.analysis.frames.deliveries import without_seek
+from chaosk.analysis.frames.elected import ALONE, with_leaders
 from chaosk.analysis.frames.retained import LEVELS, retained, starts
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.steps import steps
@@ -77,7 +77,7 @@ class LostWrite(Check):
                 meaning(
                     *excused(events, F.col("offset"), F.col("completed")),
                     (F.col("acks") == 0, "allowed", "acks is 0: no broker had acknowledged it"),
-                    ((F.col("acks") != -1) & F.col("deposed"), "allowed", ACKS),
+                    ((F.col("acks") != -1) & F.col("deposed"), "allowed", ALONE),
                     otherwise=("violation", None),
                 )
             )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import among, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.elected import ALONE, with_leaders
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
-from chaosk.analysis.frames.truncations import SURE, excused
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.settingsseen import SCHEMA, compacted, keepings, reported
 
@@ -22,7 +23,6 @@ EXCUSED = "excused"
 """Severity of a record that is rightly not there: no finding, and a line of the ledger."""
 UNAUDITED = "the tail audit of its partition is not complete"
 UNREPORTED = "the log's start moved past it, and no broker reported the settings that may delete it"
-ACKS = "acks is not all: the leader alone had it, and another one was elected"
 _REMADE = "its topic was deleted and made again"
 _AGE = "it was older than the topic's retention.ms"
 _SIZE = "the topic had outgrown its retention.bytes"
@@ -83,34 +83,9 @@ def _answers(events: Events) -> dict[str, Column]:
         (F.col("offset").isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and records were deleted"),
         *excused(events, F.col("offset"), F.coalesce("completed", "read_at")),
         (~F.col("read") & (F.col("acks") == 0), "allowed", "acks is 0: no broker had acknowledged it"),
-        (~F.col("read") & (F.col("acks") != -1) & F.col("deposed"), "allowed", ACKS),
+        (~F.col("read") & (F.col("acks") != -1) & F.col("deposed"), "allowed", ALONE),
         otherwise=("violation", None),
     )
-
-
-def with_leaders(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``deposed``: whether the record may have been sent to a leader that another one followed.
-
-    So it may where a new leader epoch was named after it was sent, or shortly before, or where a broker went on to name
-    itself as leader at an older epoch until then: one that was cut off from its cluster acknowledges ``acks=1`` on.
-    """
-    here = Window.partitionBy(*PLACE)
-    told = events.table("partitions").filter(F.col("leader_epoch").isNotNull() & (F.col("leader") >= 0))
-    by_itself = F.when(F.col("leader") == F.col("asked"), F.col("at"))
-    changed = (
-        told.groupBy(*PLACE, "leader_epoch")
-        .agg(F.min("at").alias("named"), F.max(by_itself).alias("held"))
-        .withColumns({"newest": F.max("leader_epoch").over(here), "oldest": F.min("leader_epoch").over(here)})
-        .filter(F.col("newest") > F.col("oldest"))
-        .groupBy(*PLACE)
-        .agg(
-            F.max(F.when(F.col("leader_epoch") == F.col("newest"), F.col("named")).otherwise(F.col("held"))).alias(
-                "changed"
-            )
-        )
-    )
-    later = F.coalesce(F.col("changed") >= F.col("invoked") - F.lit(SURE), F.lit(False))
-    return rows.join(events.near(changed), on=list(PLACE), how="left").withColumn("deposed", later).drop("changed")
 
 
 def _with_deletion(events: Events, rows: DataFrame) -> DataFrame:

@@ -46,29 +46,33 @@ OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
 SCRIPTS = {
     "address": "awk cat grep ip mkdir mv rm sleep ss sync",
     "boot": "cat readlink sleep",
-    "certificate": "awk cat chown find grep head mkdir mv namei rm sed setpriv stat sync tr",
+    "certificate": "awk cat chown find grep head id mkdir mv namei rm sed setpriv stat sync tr",
     "clock": "awk cat date grep mkdir mv readlink rm sed setsid sleep sync",
-    "corrupt": "awk cat cut date dd find head mkdir mv namei readlink rm sed setpriv sleep sort stat sync tail tr",
+    "corrupt": "awk cat cut date dd find head id mkdir mv namei readlink rm sed setpriv sleep sort stat sync "
+    "tail timeout tr",
     "cut": "awk cat cut getent grep sed sort tr",
-    "disk": "awk df head readlink rm stat",
-    "dump": "awk find head namei setpriv stat",
+    "disk": "awk dd df head readlink rm stat",
+    "dump": "awk find head id namei sed setpriv sort stat",
     "examine": "awk df id tail uname",
     "lease": "awk cat chmod flock grep mkdir mv rm setsid sleep sync tail tr",
     "load": "awk cat grep head nproc sed setsid sleep tail",
     "lock": "awk cat flock mkdir mv rm",
-    "mapper": "awk cat cut date dd find grep head mkdir mount mv readlink rm rmdir sed sleep sort stat sync "
-    "timeout tr umount",
-    "oom": "awk cat cut date dmesg head readlink sed stat sync tr",
+    "mapper": "awk cat cut date dd find grep head id mkdir mount mv namei readlink rm rmdir sed setpriv sleep "
+    "sort stat sync timeout tr umount",
+    "oom": "awk cat cut date dmesg head id namei readlink sed setpriv stat sync timeout tr",
     "owner": "chown find head id mkdir mv readlink rm stat sync",
-    "readonly": "awk cat cut date grep head mkdir mount mv nsenter readlink rm sed stat sync tr umount",
+    "readonly": "awk cat cut date grep head id mkdir mount mv namei nsenter readlink rm sed setpriv stat sync "
+    "timeout tr umount",
     "reset": "awk bash cut getent ip sleep sort ss timeout unshare",
-    "service": "awk cat cut date find grep head readlink sed sleep stat tr",
-    "settings": "awk find head namei sed setpriv stat tr",
+    "service": "awk cat cut date find head id namei readlink sed setpriv sleep stat timeout tr",
+    "settings": "awk find head id namei sed setpriv stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc tr unshare",
-    "topic": "awk find grep head namei sed setpriv stat",
+    "topic": "awk find grep head id namei sed setpriv stat",
     "state": "cat grep head readlink sed sort stat tr",
-    "version": "awk basename cat chown cut date find head ln mkdir mv readlink rm sed sha256sum sleep stat sync tr",
-    "wipe": "awk cat chmod chown cut date df du find head ls mkdir mv readlink rm rmdir sed stat sync tr",
+    "version": "awk basename cat chown cut date find head id ln mkdir mv namei readlink rm sed setpriv "
+    "sha256sum sleep stat sync timeout tr",
+    "wipe": "awk cat chmod chown cut date df du find head id ls mkdir mv namei readlink rm rmdir sed "
+    "setpriv stat sync timeout tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
 and a disk dmsetup and e2fsck, which the script asks for by itself: most hosts have none and need none."""

@@ -47,6 +47,7 @@ measure() {
 }
 
 fits() {
+    enter "$folder"
     measure
     [ ! -e "$file" ] || fail "$file is there already"
     [ "$wanted" -gt 0 ] || fail "only $free KiB are free in $folder: there is nothing to fill"
@@ -56,14 +57,16 @@ fits() {
     echo "$wanted of $free KiB"
 }
 
-# By a descriptor, in the folder that was gone into: whoever may write there can put no other file in its place.
+# Made anew, in the folder that was gone into, and written by a descriptor: whoever may write there may put a link to a
+# device in its place, but nothing is written before it is seen that the descriptor is of an empty file of root's.
 fill() {
     enter "$folder"
     rm -f -- "./${file##*/}" || fail "cannot remove $file"
     measure
     umask 077
-    set -C
-    exec 8>"./${file##*/}" || fail "cannot make $file"
+    dd if=/dev/null of="./${file##*/}" conv=excl 2>/dev/null || fail "cannot make $file"
+    exec 8<>"./${file##*/}" || fail "cannot open $file"
+    [ "$(stat -L -c '%u %h %s %F' /proc/self/fd/8)" = '0 1 0 regular empty file' ] || fail "somebody has replaced $file"
     [ "$wanted" -gt 0 ] || return 0
     fallocate -l "${wanted}KiB" /proc/self/fd/8 2>/dev/null && return
     head -c "$((wanted * 1024))" /dev/zero 2>/dev/null >&8 || [ "$how" = free ] || fail "cannot write $wanted KiB"

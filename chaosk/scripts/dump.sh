@@ -52,13 +52,12 @@ dump() {
     echo "status $?"
 }
 
-# Those of the segments in a folder that may hold offsets from $2 to $3.
+# Those of the segments in a folder that may hold offsets from $2 to $3, as far as its account sees them.
 segments_with() {
     found=''
-    for file in "$1"/*.log; do
-        [ -e "$file" ] || continue
-        base=${file##*/}
-        base=${base%.log}
+    for base in $(as_account find "$1" -mindepth 1 -maxdepth 1 -name '[0-9]*.log' 2>/dev/null |
+        sed 's|.*/||; s|\.log$||' | sort); do
+        file=$1/$base.log
         if [ "$base" -gt "$3" ]; then
             break
         fi

@@ -21,5 +21,12 @@ as_owner_of() {
     as_account "$@"
 }
 
-# The same as `owner`, which is numbers.
-as_account() { setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups -- "$@"; }
+# The same as `owner`, whose first part is the account's number. Its group is its own, not the file's, which may be root's.
+as_account() {
+    if [ "$(id -u)" = 0 ]; then
+        group=$(id -g -- "${owner%:*}" 2>/dev/null) || group=65534
+        setpriv --reuid "${owner%:*}" --regid "$group" --clear-groups -- "$@"
+    else
+        "$@"
+    fi
+}

@@ -1,11 +1,11 @@
 # One server process on this host: which one is meant, and whether it is there; for service.sh and others.
 #
-# What comes after this sets kind (systemd or script), place (a unit, or a pid file) and config (the process's
+# owned.sh comes before this. What comes after this sets kind (systemd or script), place (a unit, or a pid file) and config (the process's
 # configuration file, or nothing if it is not known).
 #
 # A process id is believed only if the process is the one it was written down for: process ids are used again.
 #
-# shellcheck disable=SC2154 # see above
+# shellcheck disable=SC2034,SC2154 # see above; as_account reads owner
 
 fail() {
     echo "$*" >&2
@@ -22,8 +22,18 @@ unasked() {
 named() {
     case $kind in
         systemd) systemctl show --property MainPID --value -- "$place" || unasked "systemd does not answer" ;;
-        script) [ ! -e "$place" ] || head -c 20 "$place" | tr -cd 0-9 ;;
+        script) [ ! -f "$place" ] || written | tr -cd 0-9 ;;
     esac
+}
+
+# What is in the pid file. In a folder that is not root's its account may put anything there at any moment, so that account
+# opens it.
+written() {
+    if roots_alone "$place"; then
+        head -c 20 -- "$place"
+    else
+        owner=$(stat -c %u -- "${place%/*}") && as_account timeout 5 head -c 20 -- "$place" 2>/dev/null
+    fi
 }
 
 # The letter of a process's state in proc(5); its name, in parentheses before it, may hold anything.
@@ -48,10 +58,13 @@ old_enough() {
     [ -n "$began" ] && [ $(($(up) - began / 100 + 2)) -ge $(($(date +%s) - $(stat -c %Y "$place"))) ]
 }
 
-# An account can name processes of its own in its pid file, and no others: only root's file can.
+# An account can name processes of its own in its pid file, and no others: only root's file, in a folder of root's, can.
+# Whose the file is counts where nobody else can put another one in its place; else whose the folder is.
 own_process() {
-    writer=$(stat -c %u -- "$place" 2>/dev/null)
-    [ "$writer" = 0 ] || [ "$writer" = "$(stat -c %u -- "/proc/$1" 2>/dev/null)" ]
+    roots_alone "$place" && return
+    whose=${place%/*}
+    ! roots_alone "$whose" || whose=$place
+    [ "$(stat -c %u -- "$whose" 2>/dev/null)" = "$(stat -c %u -- "/proc/$1" 2>/dev/null)" ]
 }
 
 believed() {
@@ -72,14 +85,16 @@ runs_what() {
 # The Java processes that one has started, or one of those has, with the configuration if that is known: where a script
 # around Java is what the unit or the pid file names, which goes on while that is frozen, and is frozen while that goes on.
 java_below() {
-    cat /proc/[0-9]*/stat 2>/dev/null | awk -v root="$1" '
-        { it = $1; sub(/.*\) /, ""); parent[it] = $2 }
+    cat /proc/[0-9]*/status 2>/dev/null | awk -v root="$1" '
+        $1 == "Pid:" { it = $2 }
+        $1 == "PPid:" { parent[it] = $2 }
         END { for (it in parent) {
             at = parent[it]
             for (deep = 0; at > 1 && at != root && deep < 20; deep++) at = parent[at]
             if (at == root) print it
         } }' | while read -r each; do
-        [ "$(runs_what "$each")" != java ] || { [ -n "$config" ] && ! uses_config "$each"; } || echo "$each"
+        [ "$(runs_what "$each")" = java ] && { [ -z "$config" ] || uses_config "$each"; } &&
+            { [ "$kind" = systemd ] || own_process "$each"; } && echo "$each"
     done
 }
 

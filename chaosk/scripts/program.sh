@@ -12,9 +12,13 @@ run_tool() {
 }
 
 root_may_run() {
-    for each in "$tool" "$1" "$config"; do
+    for each in "$tool" "$1/bin" "$1/libs" "$1/config" "$config"; do
         [ ! -e "$each" ] || roots_alone "$each" || others_can "$each"
     done
+    each=$(find "$1/bin" "$1/libs" "$1/config" -type l 2>/dev/null | while IFS= read -r link; do
+        roots_alone "$link" || printf '%s\n' "$link"
+    done | head -n 1)
+    [ -z "$each" ] || others_can "$each"
     each=$(find -L "$1/bin" "$1/libs" "$1/config" ! -type l \( ! -user 0 -o -perm /022 \) 2>/dev/null | head -n 1)
     [ -z "$each" ] || others_can "$each"
 }

@@ -80,6 +80,14 @@ mounts_on() { AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { n++ } END { print n
 mounts_below() {
     AT=$(spelt "$real")/ awk 'index($5, ENVIRON["AT"]) == 1 { n++ } END { print n + 0 }' "/proc/$via/mountinfo"
 }
+# Where the mount is that put has made, by its number and its file system; nothing if it is gone. Who renames a folder
+# above takes it along.
+ours_is_at() {
+    [ ! -e "$note.mount" ] || awk 'NR == FNR { is = $0; next } $1 " " $3 == is { print $5 }' "$note.mount" "/proc/$via/mountinfo"
+}
+note_ours() {
+    AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { is = $1 " " $3 } END { print is }' "/proc/$via/mountinfo" >"$note.mount"
+}
 which_one() { within stat -c '%d %i' .; }
 writable() { within test -w .; }
 
@@ -120,7 +128,8 @@ put() {
             mv "$note.new" "$note"
     } || fail "cannot write $note"
     find_via || fail "the mount namespace of the server is gone"
-    [ "$(mounts_on)" -gt "$count" ] || within mount -c --bind . . || fail "cannot mount $real onto itself"
+    [ "$(mounts_on)" -gt "$count" ] || { within mount -c --bind . . && note_ours; } ||
+        fail "cannot mount $real onto itself"
     within mount -c -o remount,bind,ro none . || fail "cannot make $real read-only"
 }
 
@@ -146,8 +155,10 @@ lift() {
                 fail "somebody has mounted something else on $folder; unmount that, then do: chaosk heal"
             within umount -c -l . || fail "cannot unmount $real"
         done
+        moved=$(ours_is_at)
+        [ -z "$moved" ] || fail "somebody has moved $real, and the mount on it, to $moved; move it back, then do: chaosk heal"
     fi
-    rm -f -- "$note" || fail "cannot remove $note"
+    rm -f -- "$note.mount" "$note" || fail "cannot remove $note"
 }
 
 case $action in

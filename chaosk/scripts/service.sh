@@ -49,7 +49,7 @@ leaving() {
 mark_of_start() {
     case $kind in
         systemd) it=$(systemctl show --property InvocationID --value -- "$place") ;;
-        script) it=$(grep -q '[0-9]' "$place" 2>/dev/null && stat -c '%i.%y' -- "$place" | tr -d ' ') ;;
+        script) it=$([ -n "$(named)" ] && stat -c '%i.%y' -- "$place" | tr -d ' ') ;;
     esac
     [ -z "$it" ] || echo "mark start $it"
 }

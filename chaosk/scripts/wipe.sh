@@ -25,7 +25,7 @@
 #
 # mv copies where it cannot rename (project quotas of XFS, layers of overlayfs). It must not, so it may write no file.
 #
-# process.sh and enter.sh come before this.
+# owned.sh, process.sh and enter.sh come before this.
 #
 # shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
 
@@ -41,6 +41,7 @@ most=65536 # bytes that are read of it; it has a hundred
 
 identity() { stat -c '%d %i %w' -- "$1" 2>/dev/null; }
 is_old() { [ "$(identity "$1")" = "$old" ]; }
+move() { (ulimit -f 0 && mv -T -- "$1" "$2"); }
 there() { [ -e "$1" ] || [ -L "$1" ]; }
 ended() {
     find_process
@@ -100,22 +101,18 @@ fits() {
     echo "$needed KiB can be set aside, $free KiB are free"
 }
 
-# The identity of the server in the new directory. It is read of a plain file that is there under its name, no link.
+# The identity of the server in the new directory: read as the account that may put a link there.
 copy_meta() {
     there "./old/$meta" || return 0
     { [ -f "./old/$meta" ] && [ ! -L "./old/$meta" ]; } || fail "$meta of $folder is no plain file"
-    exec 8<"./old/$meta" || return 1
-    [ "$(stat -L -c '%d %i' /proc/self/fd/8)" = "$(stat -c '%d %i' "./old/$meta")" ] || fail "$meta was replaced"
-    head -c "$most" <&8 >"./new/$meta" || return 1
-    chmod -- "$(stat -L -c %a /proc/self/fd/8)" "./new/$meta" &&
-        chown -- "$(stat -L -c %u:%g /proc/self/fd/8)" "./new/$meta" || return 1
-    exec 8<&-
+    (cd ./old && as_account timeout 10 head -c "$most" "./$meta") >"./new/$meta" &&
+        chmod 644 "./new/$meta" && chown -- "$owner" "./new/$meta"
 }
 
 # What is made here is still root's alone, wherever its owner and mode say.
 prepare() {
-    rm -rf -- ./new && mkdir -- ./new && copy_meta &&
-        chown -- "$(stat -c %u:%g ./old)" ./new && chmod -- "$(stat -c %a ./old)" ./new
+    owner=$(stat -c %u:%g ./old)
+    rm -rf -- ./new && mkdir -- ./new && copy_meta && chown -- "$owner" ./new && chmod -- "$(stat -c %a ./old)" ./new
 }
 
 wipe() {
@@ -124,13 +121,13 @@ wipe() {
     ended || fail "process $pid of $folder still runs"
     go_aside || fail "somebody has removed $parent/$stage"
     if is_old "../$name"; then
-        (ulimit -f 0 && mv -T -- "../$name" ./old) || {
+        move "../$name" ./old || {
             ! is_old "../$name" || rm -rf -- ./old
             fail "$folder cannot be renamed"
         }
     fi
     is_old ./old || fail "somebody has replaced $folder"
-    there "../$name" || { prepare && mv -T -- ./new "../$name"; } ||
+    there "../$name" || { prepare && move ./new "../$name"; } ||
         fail "cannot put an empty directory in place of $folder"
 }
 
@@ -145,8 +142,8 @@ stands() {
 # Takes away what is under the name; nothing of what a server has made meanwhile.
 clear_place() {
     there "../$name" || return 0
-    rm -rf -- ./new && mv -T -- "../$name" ./new || return 1
-    ! begun ./new || { mv -T -- ./new "../$name" && return 1; }
+    rm -rf -- ./new && move "../$name" ./new || return 1
+    ! begun ./new || { move ./new "../$name" && return 1; }
     rm -rf -- ./new
 }
 
@@ -158,7 +155,7 @@ settle() {
         there ./old && ended && ! begun "../$name" || return 0
         is_old ./old || fail "$parent/$stage/old is not what was set aside"
         clear_place || fail "cannot remove $folder"
-        mv -T -- ./old "../$name" || fail "cannot put $folder back"
+        move ./old "../$name" || fail "cannot put $folder back"
         enter "$parent"
     fi
     forget

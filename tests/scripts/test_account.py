@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -159,6 +160,106 @@ def test_a_certificate_brings_no_file_of_roots_to_the_account(ask: Ask, yard: Pa
     done = ask("certificate", "lift", *words, "ssl.keystore.location")
     assert done.returncode == 1
     assert WORDS not in got.read_text("utf-8")
+
+
+def test_a_device_in_place_of_the_file_is_not_written(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """The shell's noclobber follows a link to what is no plain file: a pipe of root's stands for a disk here."""
+    pipe, file = tmp_path / "pipe", yard / "disks" / "data" / "chaosk-0a"
+    os.mkfifo(pipe, 0o600)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with busy('ln -s "$1" "$2"', str(pipe), str(file)):
+            for _ in range(20):
+                ask("disk", "fill", file, "size", "4096")
+        assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
+
+
+def test_a_tool_of_the_accounts_has_no_group_of_roots(ask: Ask, yard: Path) -> None:
+    """`chown -R kafka` leaves root's group on the file: the tool runs in the account's own."""
+    tool, got = yard / "bin" / "kafka-configs.sh", yard / "got"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\nid -g >{got}\nid -G >>{got}\n")
+    tool.chmod(0o755)
+    os.chown(tool, KAFKA, 0)
+    assert ask("settings", "change", yard, "", "b:9092", "1", "", "", "a=b").returncode == 0
+    assert "0" not in got.read_text().split()
+
+
+def test_libraries_behind_a_folder_of_the_accounts_are_not_run_by_root(ask: Ask, yard: Path) -> None:
+    """`libs` is a link to a folder of root's, in a folder of the account's, which may put another there."""
+    with reached_by_all() as home:
+        (home / "bin").mkdir()
+        (home / "bin" / "kafka-configs.sh").write_text("#!/bin/sh\n")
+        (home / "bin" / "kafka-configs.sh").chmod(0o755)
+        (yard / "libs").mkdir()
+        assert ask("settings", "fits", home, "").returncode == 0
+        (home / "libs").symlink_to(yard / "libs")
+        assert "is not root's alone" in ask("settings", "fits", home, "").stderr
+
+
+def test_a_folder_that_the_account_cannot_read_is_not_listed_for_it(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """A partition that is a link to a folder of root's: its names are not handed to the account's tool."""
+    tool, got = yard / "bin" / "kafka-dump-log.sh", yard / "got"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\necho "$@" >{got}\n')
+    tool.chmod(0o755)
+    hidden = tmp_path / "hidden"
+    hidden.mkdir(mode=0o700)
+    (hidden / "secret-name.log").touch()
+    assert as_account('ln -s "$1" "$2"', str(hidden), str(yard / "disks" / "data" / "pay-0")).wait() == 0
+    ask("dump", "markers", yard, yard / "disks" / "data", "pay-0")
+    assert not got.exists() or "secret" not in got.read_text()
+
+
+def test_a_pid_file_that_is_a_pipe_keeps_nobody_waiting(ask: Ask, yard: Path) -> None:
+    """Else the account could keep every fault, and every heal, of its server from being carried out."""
+    assert as_account('mkfifo "$1"', str(yard / "pid")).wait() == 0
+    assert ask("service", "gone", "script", yard / "pid", "").stdout == "no process\n"
+
+
+def test_a_file_of_roots_in_the_accounts_folder_names_none_of_roots_processes(ask: Ask, yard: Path) -> None:
+    """The account may have renamed it: there it is worth what the account's word is."""
+    (yard / "pid").write_text("")
+    with lives("env") as roots, lives(*AS_ACCOUNT) as own:
+        for pid, named in ((roots, False), (own, True)):
+            (yard / "pid").write_text(str(pid))
+            assert (yard / "pid").stat().st_uid == 0
+            assert (f"process {pid}" in ask("service", "runs", "script", yard / "pid", "").stdout) is named
+
+
+FORGED = """
+import ctypes, os, sys, time
+if os.fork() == 0:
+    while True:
+        ctypes.CDLL(None).prctl(15, sys.argv[1].encode().decode("unicode_escape").encode(), 0, 0, 0)
+        time.sleep(1)
+print(flush=True)
+os.wait()
+"""
+
+
+def test_a_name_with_a_line_break_makes_no_child_of_another_process(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """Names of processes are their accounts' to choose; and what is found below a script is that account's, too."""
+    java = tmp_path / "java"
+    shutil.copy(shutil.which("sleep") or "", java)
+    with subprocess.Popen([java, "600"]) as victim:
+        forged = f"x) S 1\\n{victim.pid} ("[:15]
+        argv = [*AS_ACCOUNT, "/usr/bin/env", "python3", "-c", FORGED, forged]
+        account = subprocess.Popen(argv, stdout=subprocess.PIPE, cwd="/")
+        try:
+            assert account.stdout is not None
+            account.stdout.readline()
+            (yard / "pid").write_text(str(account.pid))
+            os.chown(yard / "pid", KAFKA, GROUP)
+            assert f"process {victim.pid}" not in ask("service", "runs", "script", yard / "pid", "").stdout
+            assert f"process {account.pid}" in ask("service", "runs", "script", yard / "pid", "").stdout
+        finally:
+            subprocess.run(["pkill", "-KILL", "-P", str(account.pid)], check=False)
+            account.kill()
+            account.communicate()
+            victim.kill()
 
 
 def test_an_account_names_no_process_of_another(ask: Ask, yard: Path) -> None:

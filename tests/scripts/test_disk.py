@@ -58,7 +58,7 @@ def test_without_fallocate_it_is_written(tmp_path: Path, disk: Ask) -> None:
     """Some file systems cannot reserve; zeros do, as long as they are really written."""
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in ("awk", "df", "head", "readlink", "rm", "stat"):
+    for name in ("awk", "dd", "df", "head", "readlink", "rm", "stat"):
         (tools / name).symlink_to(shutil.which(name) or "")
     assert disk("fill", "size", SIZE, path=str(tools)).returncode == 0
     assert disk("filled", "size", SIZE, path=str(tools)).returncode == 0

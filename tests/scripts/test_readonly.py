@@ -241,6 +241,21 @@ def test_a_container_is_not_entered(host: int, ask: Ask, tmp_path: Path) -> None
         assert "root enters none" in ask("fits", server).stderr
 
 
+def test_a_mount_that_was_moved_with_its_folder_is_not_forgotten(host: int, ask: Ask) -> None:
+    """The account renames a folder above, and makes another: nothing is given back until ours is gone."""
+    with reached_by_all() as yard:
+        folder = yard / "var" / "data"
+        folder.mkdir(parents=True)
+        before = mounts(host)
+        assert ask("put", at=folder).returncode == 0
+        in_host(host, "sh", "-c", 'mv "$0" "$0.old" && mkdir -p "$0/data"', str(folder.parent))
+        assert "somebody has moved" in ask("lift", at=folder).stderr
+        assert ask("gone", at=folder).returncode == 1
+        in_host(host, "sh", "-c", 'rm -r "$0" && mv "$0.old" "$0"', str(folder.parent))
+        assert ask("lift", at=folder).returncode == ask("gone", at=folder).returncode == 0
+        assert mounts(host) == before
+
+
 def test_links_that_are_swapped_all_the_time_lead_nowhere(host: int, ask: Ask) -> None:
     """The account puts a link in place of the folder around its directory; root mounts and unmounts nothing else."""
     with reached_by_all() as yard:

@@ -119,10 +119,30 @@ def test_a_committed_transaction_of_which_nothing_is_visible_is_a_violation(ledg
     ("reported", "at", "answer"),
     [
         ({"cleanup_policy": "delete", "retention_ms": 5_000, "retention_bytes": -1}, 5.0, "excused"),
-        ({"cleanup_policy": "delete", "retention_ms": 60_000, "retention_bytes": -1}, 5.0, "violation"),
-        ({"cleanup_policy": "delete", "retention_ms": -1, "retention_bytes": 5_000}, 5.0, "excused"),
-        ({"cleanup_policy": "delete", "retention_ms": -1, "retention_bytes": 100_000}, 5.0, "violation"),
-        ({"cleanup_policy": "compact", "retention_ms": 5_000, "retention_bytes": -1}, 5.0, "not_judged"),
+        pytest.param(
+            {"cleanup_policy": "delete", "retention_ms": 60_000, "retention_bytes": -1},
+            5.0,
+            "violation",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            {"cleanup_policy": "delete", "retention_ms": -1, "retention_bytes": 5_000},
+            5.0,
+            "excused",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            {"cleanup_policy": "delete", "retention_ms": -1, "retention_bytes": 100_000},
+            5.0,
+            "violation",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            {"cleanup_policy": "compact", "retention_ms": 5_000, "retention_bytes": -1},
+            5.0,
+            "not_judged",
+            marks=pytest.mark.long,
+        ),
         ({"cleanup_policy": "delete", "retention_ms": -1, "retention_bytes": -1}, None, "violation"),
         ({}, 5.0, "not_judged"),
     ],
@@ -152,7 +172,7 @@ def test_a_setting_excuses_only_while_it_is_in_force(ledger: Ledger) -> None:
     assert ledger(settings(before, -5, retention_ms=-1))[""].violation == 5
 
 
-@pytest.mark.parametrize(("offset", "answer"), [(20, "excused"), (49, "violation")])
+@pytest.mark.parametrize(("offset", "answer"), [pytest.param(20, "excused", marks=pytest.mark.long), (49, "violation")])
 def test_compaction_keeps_the_latest_record_of_a_key(ledger: Ledger, offset: int, answer: str) -> None:
     """Ten keys in turn: record 20 has later ones of its key in the log, 49 is the last of its own."""
     history = gone(History(records=50), offset)

@@ -114,6 +114,7 @@ def test_a_frozen_broker_wakes_when_chaosk_is_killed(
     until(lambda: state(on_host, "node3") in {"S", "R", "D"}, LEASE + 2.0)
 
 
+@pytest.mark.long
 def test_a_killed_broker_is_started_when_chaosk_is_killed(
     start: Callable[..., Any], on_host: Callable[..., str], short_leases: Path
 ) -> None:
@@ -141,6 +142,7 @@ def test_heal_undoes_at_once_what_a_killed_run_has_left(
     assert (again.returncode, again.stdout.count("whole")) == (0, 3)
 
 
+@pytest.mark.long
 def test_a_run_does_not_start_on_what_another_has_left(
     start: Callable[..., Any], short_leases: Path, chaosk: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
@@ -159,6 +161,7 @@ def test_a_run_does_not_start_on_what_another_has_left(
     assert chaosk("heal").returncode == 0
 
 
+@pytest.mark.long
 def test_of_two_runs_exactly_one_goes_on(start: Callable[..., Any], short_leases: Path) -> None:
     """Started together on one cluster: one runs, the other is refused and says whose it is."""
     runs = [start(SCENARIO + CUT, "--inventory", str(short_leases)) for _ in range(2)]

@@ -64,6 +64,7 @@ def test_a_leader_is_killed_and_nothing_is_lost(start: Callable[..., Any]) -> No
     assert "chaosk added" in run.text
 
 
+@pytest.mark.long
 def test_a_run_without_any_fault_that_acts_is_not_a_pass(start: Callable[..., Any]) -> None:
     """The worst bug would be PASS from a run in which nothing happened: a target that runs already is said."""
     run = start(
@@ -94,6 +95,7 @@ def test_a_cut_whose_rules_vanish_underneath_is_inconclusive(
     assert (verdict["faults"][0]["took"], verdict["faults"][0]["undone"]) == (False, True)
 
 
+@pytest.mark.long
 def test_foreign_firewall_rules_are_byte_identical_after_a_cut(
     start: Callable[..., Any], on_host: Callable[..., str]
 ) -> None:
@@ -137,6 +139,7 @@ def test_a_signal_heals_and_ends_with_130(
     assert "chaosk" not in on_host("node2", "sh", "-c", "iptables-save; nft list tables")
 
 
+@pytest.mark.long
 def test_a_probe_that_dies_makes_the_run_inconclusive(start: Callable[..., Any]) -> None:
     """A probe killed from outside: its events so far count, the verdict does not pretend to know the rest."""
     run = start(HEAD + KILL % "5s")

@@ -77,6 +77,7 @@ def test_what_is_taken_down_comes_back(lab: Ground, kind: str, target: str, serv
     assert lab.rows[-1][:2] == ("fault", kind)
 
 
+@pytest.mark.long
 def test_a_broker_that_was_just_killed_is_started_until_it_stays(lab: Ground) -> None:
     """Kafka ends itself while its old session with ZooKeeper lives; the healing gets it up all the same, and soon."""
     life = lab.inject("kill_broker: {target: broker 2}")
@@ -116,6 +117,7 @@ def test_a_restart_of_a_broker(lab: Ground) -> None:
     assert lab.live.broker_answers(2)
 
 
+@pytest.mark.long
 def test_a_start_ends_a_kill(lab: Ground) -> None:
     """The kill is over with the start, both took, and only one of them was there to be undone."""
     kill = lab.inject("kill_broker: {target: broker 0}", "kill")
@@ -124,6 +126,7 @@ def test_a_start_ends_a_kill(lab: Ground) -> None:
     assert start.took
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["kill_broker", "stop_broker", "pause_broker", "restart_broker"])
 def test_a_dead_target_means_it_did_not_take(lab: Ground, kind: str) -> None:
     """A fault on a broker that is down already must not pass for one that did no harm."""
@@ -156,6 +159,7 @@ def test_somebody_who_wakes_it_up_is_noticed(lab: Ground) -> None:
     assert not life.took
 
 
+@pytest.mark.long
 def test_a_frozen_process_that_died_is_started(lab: Ground) -> None:
     """The undo puts back what was there, whatever happened meanwhile."""
     life = lab.inject("pause_broker: {target: broker 2}")
@@ -164,6 +168,7 @@ def test_a_frozen_process_that_died_is_started(lab: Ground) -> None:
     assert lab.live.broker_answers(2)
 
 
+@pytest.mark.long
 def test_a_started_service_outlives_the_session(lab: Ground) -> None:
     """Every session of chaosk's user on that host ends; the broker that it started stays."""
     life = lab.inject("kill_broker: {target: broker 1}")
@@ -189,6 +194,7 @@ def test_a_preferred_election(lab: Ground) -> None:
     assert all(one.leader == one.replicas[0] for one in lab.live.partitions("elections"))
 
 
+@pytest.mark.long
 def test_a_preferred_election_without_the_preferred_leader(lab: Ground) -> None:
     """It cannot be elected while it is dead: the step does not take."""
     prepare(lab.brokers, {"elections": Topic(partitions=3, replication_factor=3)})

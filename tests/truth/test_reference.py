@@ -12,7 +12,7 @@ from truth.reference import RULES, reference
 from truth.story import Story
 from truth.told import telling
 
-HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "130" if "CHAOSK_ALL" in os.environ else "15"))
+HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "130" if "CHAOSK_ALL" in os.environ else "10"))
 """Stories of each kind."""
 SHARES = 5
 """Tests that they are spread over, so that several processes take part."""

@@ -32,7 +32,7 @@ from chaosk.analysis.spark import tune
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(7_200)]
 
 EVERY = "CHAOSK_ALL" in os.environ
-HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "30" if EVERY else "6"))
+HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "30" if EVERY else "3"))
 """Stories of each kind that are judged side by side."""
 ALONE = max(2, HISTORIES // 20)
 """Stories that are judged one by one, as runs are: then what spares Spark a question is at work as well."""
@@ -114,6 +114,7 @@ def test_spark_tells_the_truth_in_many_partitions(
     assert not tally.differences, str(tally)
 
 
+@pytest.mark.long
 def test_spark_tells_the_truth_of_one(spark: SparkSession, tmp_path: Path) -> None:
     """One by one, as runs are judged: the screens and glances that spare Spark a question spare it none that counts."""
     tally = Tally()

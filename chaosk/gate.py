@@ -24,6 +24,7 @@ from chaosk.commands import (
     ownership,
     readonly,
     service,
+    supervisor,
     topictool,
     versions,
     wiping,
@@ -139,6 +140,7 @@ def _list(inventory: Inventory) -> Iterator[str]:
     for process in inventory.every_process():
         for command in _on(process):
             yield _line("service", command)
+        yield from _on_supervisor(process)
     for server in (*inventory.brokers.values(), *inventory.controllers.values()):
         yield from _on_versions(server)
     for broker in inventory.brokers.values():
@@ -160,8 +162,16 @@ def _list(inventory: Inventory) -> Iterator[str]:
 def _on(process: ServerProcess) -> Iterator[Command]:
     for ask in (service.is_running, service.is_gone, service.is_frozen, service.is_awake):
         yield ask(process)
-    yield from (service.signal(process, "KILL"), service.signal(process, "STOP"), service.resume(process))
+    yield from (service.kill(process), service.signal(process, "STOP"), service.resume(process))
+    yield from (service.is_ended(process, "ID"), service.is_returned(process, "ID"))
     yield from (service.start(process), service.stop(process))
+
+
+def _on_supervisor(process: ServerProcess) -> Iterator[str]:
+    """All that is done to a unit whose process systemd may start again, but for ids."""
+    if supervisor.unit(process) is not None:
+        for ask in (supervisor.fits, supervisor.hold, supervisor.is_held, supervisor.release, supervisor.is_released):
+            yield _line("supervisor", ask(process, "ID"))
 
 
 def _on_versions(process: KafkaProcess) -> Iterator[str]:

@@ -65,9 +65,9 @@ def put_up(layout: LabLayout) -> Inventory:
     return loaded
 
 
-def faults_on(inventory: Inventory, transport: Ssh, folder: Path) -> Faults:
-    """The engine's own driver of faults on the lab, from inside its network."""
-    live = ClusterLive(inventory, Brokers(inventory, client_settings(inventory)), _nobody)
+def faults_on(inventory: Inventory, transport: Ssh, folder: Path, brokers: Brokers | None = None) -> Faults:
+    """The engine's own driver of faults on the lab, from inside its network; ``brokers`` are the caller's to close."""
+    live = ClusterLive(inventory, brokers or Brokers(inventory, client_settings(inventory)), _nobody)
     hands = Hands(inventory, transport, live, _nobody, _nobody)
     return Faults(hands, Journal(folder), Leases(transport, "vm-run", "tests", 60.0), _unread)
 

@@ -35,7 +35,8 @@ def test_it_has_all_that_has_to_be_in_the_hand(tmp_path: Path, cluster: str, nam
     document = spoil(SCENARIO, "settle: 20s\n", "settle: 20s\nstop_conditions: [{offline_partition: {lasting: 3s}}]\n")
     text = book(tmp_path, name, "--inventory", cluster, document=document)
     for part in (
-        "Kill the leader", "0 on node1", "at 10s", "leader(orders, 0)", "KILL", "CONT", "lasting", "an example",
+        "Kill the leader", "0 on node1", "at 10s", "leader(orders, 0)", "chaosk kill script", "CONT", "lasting",
+        "an example",
         "renewed while the run lives", "chaosk heal --inventory", "chaosk halt --inventory", "skip", "role",
         "Undone by hand" if name.endswith(".md") else "<b>Undone</b>",
     ):  # fmt: skip

@@ -13,7 +13,7 @@ from chaosk.inventory import Broker, Controller, ScriptService, ServerProcess, Z
 from chaosk.scripts import script
 from chaosk.transport.command import Command
 
-Signal = Literal["KILL", "STOP", "CONT", "TERM"]
+Signal = Literal["STOP", "CONT", "TERM"]
 
 QUICK = 15.0
 """Seconds for a command that only looks or sends a signal; sudo and JVMs can keep a host busy."""
@@ -64,6 +64,21 @@ def is_awake(process: ServerProcess) -> Command:
 def signal(process: ServerProcess, name: Signal) -> Command:
     """Send a signal; fails if the process does not run."""
     return _command(process, "signal", name)
+
+
+def kill(process: ServerProcess) -> Command:
+    """Send KILL; fails if the process does not run. The lease under which it is done keeps which process that was."""
+    return _command(process, "kill")
+
+
+def is_ended(process: ServerProcess, lease: str) -> Command:
+    """Whether the process that was killed under a lease is gone, whoever has taken its place."""
+    return _ask(process, "ended", lease)
+
+
+def is_returned(process: ServerProcess, lease: str) -> Command:
+    """Whether another one runs than was killed under a lease; says how long after the kill it began."""
+    return _ask(process, "returned", lease)
 
 
 def resume(process: ServerProcess) -> Command:

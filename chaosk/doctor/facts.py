@@ -50,6 +50,8 @@ class HostFacts:
     """Of the kernel."""
     tools: dict[str, bool] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
+    restarts: dict[str, str] = field(default_factory=dict)
+    """By unit when systemd starts it again, and how long after: like ``on-failure 5s``."""
     space: dict[str, Space] = field(default_factory=dict)
     filters: dict[str, Try] = field(default_factory=dict)
     kernel: dict[str, Try] = field(default_factory=dict)
@@ -100,6 +102,8 @@ def _with(facts: HostFacts, line: str) -> HostFacts:
             changes = {"tools": {**facts.tools, name: said == "yes"}}
         case "unit":
             changes = {"units": {**facts.units, name: said}}
+        case "restart":
+            changes = {"restarts": {**facts.restarts, name: said}}
         case "space":
             path, free, size, writable = rest.rsplit(" ", 3)
             changes = {"space": {**facts.space, path: Space(int(free), int(size), writable == "yes")}}

@@ -78,7 +78,7 @@ def _timer(host: str, facts: HostFacts) -> Finding:
 def _services(host: str, facts: HostFacts) -> Iterator[Finding]:
     for unit, state in facts.units.items():
         if state == "loaded":
-            yield ok(host, "service", f"{unit} is loaded")
+            yield ok(host, "service", f"{unit} is loaded{_again(facts.restarts.get(unit, 'no'))}")
         else:
             yield bad(
                 host, "service", f"systemd has not loaded {unit} ({state})", "correct its service in the inventory"
@@ -88,6 +88,15 @@ def _services(host: str, facts: HostFacts) -> Iterator[Finding]:
         yield bad(host, "service", f"there is no program {missing}", "correct the service in the inventory")
     if programs and all(programs.values()):
         yield ok(host, "service", f"{', '.join(programs)} are there")
+
+
+def _again(said: str) -> str:
+    """What a unit's Restart= means for faults that end its process."""
+    how, _, after = said.partition(" ")
+    if how == "no":
+        return ""
+    held = "kill_ steps keep systemd from it while they last, or leave it to it with `restart: supervised`"
+    return f"; Restart={how}, RestartSec={after}: {held}"
 
 
 def _rooms(host: str, facts: HostFacts) -> Iterator[Finding]:

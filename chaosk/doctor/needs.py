@@ -67,6 +67,7 @@ SCRIPTS = {
     "service": "awk cat cut date find head id namei readlink sed setpriv sleep stat timeout tr",
     "settings": "awk find head id namei sed setpriv stat tr",
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc tr unshare",
+    "supervisor": "awk grep head mkdir mv rm rmdir tr",
     "topic": "awk find grep head id namei sed setpriv stat",
     "state": "cat grep head readlink sed sort stat tr",
     "version": "awk basename cat chown cut date find head id ln mkdir mv namei readlink rm sed setpriv "

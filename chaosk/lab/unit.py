@@ -24,6 +24,9 @@ Environment=KAFKA_LOG4J_OPTS={log4j}
 {before}ExecStart=/opt/kafka/bin/kafka-run-class.sh {main} /opt/kafka/config/{config}
 # What a JVM says that was asked to end by SIGTERM
 SuccessExitStatus=143
+# As most units of Kafka have it: a process that crashes comes back by itself
+Restart=on-failure
+RestartSec=5
 LimitNOFILE=100000
 
 [Install]

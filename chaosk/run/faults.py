@@ -12,6 +12,7 @@ from functools import partial
 
 import structlog
 
+from chaosk.conditions._contract import Answer
 from chaosk.errors import ChaoskError, StepError
 from chaosk.lease import watched_on
 from chaosk.run.clock import Interrupted, now, sleep_until
@@ -64,7 +65,8 @@ class Faults:
             life.invoked = now()
             for deed in fault.inject:
                 self._hands.do(self._leases.guarded(fault, deed), stop)
-            applied = self._require(life, fault.verify, stop, verifies=True)
+            first = tuple(fact for fact in fault.verify if not fact.last)
+            applied = self._require(life, first, stop, verifies=True)
         except ChaoskError as error:
             self._fail(life, error)
             raise
@@ -224,12 +226,23 @@ class Faults:
             began = now()
             answer = self._hands.ask(fact)
             log.info("still", says=fact.says, holds=answer.holds, seen=answer.seen)
+            if fact.last:
+                self._say_last(life, fact, answer)
             # who cannot answer does not confirm it
             life.looks.append(as_look(fact, answer.model_copy(update={"answered": True}), began))
         life.looked = now()
         if (lost := self._leases.lost(life.fault)) is not None:
             life.took = False
             life.why.append(f"did not last: its lease was lost, so the host may have healed itself: {lost}")
+
+    def _say_last(self, life: Life, fact: Fact, answer: Answer) -> None:
+        """Of what was to have come about by now: that it has, and how, or that it has not."""
+        if answer.holds:
+            self._say(f"{life.fault.name}: {fact.says} ({answer.seen})")
+            return
+        life.took = False
+        remedy = f"; {fact.remedy}" if fact.remedy else ""
+        life.why.append(f"not seen by its end: {fact.says} ({answer.seen}){remedy}")
 
     def _undo(self, life: Life, *, lifted: bool = False) -> None:
         """Undo, and verify, until it is healed or the time is over; ``lifted``: the first try's deeds are done."""

@@ -28,6 +28,7 @@ PARTS = {
     "settings": ("owned", "program", "tool", "configs", "settings"),
     "shape": ("rules", "kept", "shape"),
     "state": ("state",),
+    "supervisor": ("supervisor",),
     "topic": ("owned", "program", "tool", "topic"),
     "version": ("owned", "process", "jar", "version"),
     "wipe": ("owned", "process", "enter", "wipe"),

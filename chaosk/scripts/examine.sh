@@ -2,6 +2,7 @@
 #
 #   tool NAME      whether a program is there        -> tool NAME yes|no
 #   unit NAME      how systemd has it                -> unit NAME loaded|not-found|...
+#                  and when it starts it again       -> restart NAME HOW AFTER
 #   space PATH     of PATH, or the nearest folder above that exists: KiB free, KiB in all, whether it can be written
 #                                                    -> space PATH FREE ALL yes|no
 #   filter TOOL    iptables, ip6tables or nft: which flavour, and whether it answers
@@ -37,6 +38,12 @@ filter() {
     # shellcheck disable=SC2086 # words
     if reason=$(why "$1" $words); then works=yes; else works=no; fi
     echo "filter $1 $flavour $works $reason"
+}
+
+unit() {
+    echo "unit $1 $(systemctl show --property LoadState --value -- "$1" 2>/dev/null || echo unknown)"
+    again=$(systemctl show --property Restart --value -- "$1" 2>/dev/null)
+    [ -z "$again" ] || echo "restart $1 $again $(systemctl show --property RestartUSec --value -- "$1")"
 }
 
 space() {
@@ -87,7 +94,7 @@ echo "release $(uname -r)"
 while [ $# -ge 2 ]; do
     case $1 in
         tool) echo "tool $2 $(yes_no command -v "$2")" ;;
-        unit) echo "unit $2 $(systemctl show --property LoadState --value -- "$2" 2>/dev/null || echo unknown)" ;;
+        unit) unit "$2" ;;
         space) space "$2" ;;
         filter) case $2 in iptables | ip6tables | nft) filter "$2" ;; esac ;;
         kernel) case $2 in netem | htb | timeouts | numgen | statistic) kernel "$2" ;; esac ;;

@@ -333,6 +333,25 @@ mapper_checked() {
     run mapper "$action" "$own" "$id" "$folder" "$kind" "$place" "$config" "$@"
 }
 
+service_checked() {
+    case $1 in
+        ended | returned)
+            count $# 5
+            names "$5"
+            on_the_list service "$1" "$2" "$3" "$4" ID
+            ;;
+        *) on_the_list service "$@" ;;
+    esac
+    run service "$@"
+}
+
+supervisor_checked() {
+    count $# 3
+    names "$3"
+    on_the_list supervisor "$1" "$2" ID
+    run supervisor "$@"
+}
+
 # Only brokers, and only under a lease: the script proves that the kernel is the host's own.
 oom_checked() {
     count $# 6
@@ -436,8 +455,10 @@ inner() {
         reset) reset_checked "$@" ;;
         settings) settings_checked "$@" ;;
         shape) shape_checked "$@" ;;
+        service) service_checked "$@" ;;
+        supervisor) supervisor_checked "$@" ;;
         topic) topic_checked "$@" ;;
-        service | state | version)
+        state | version)
             on_the_list "$name" "$@"
             run "$name" "$@"
             ;;

@@ -1,12 +1,15 @@
 # One server process on this host, as root: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG [ARGUMENT...]
 #
-#   ACTION  runs | gone PORT... | frozen | awake | signal NAME | signal-if-running NAME |
-#           start PORTS [ARGV...] | stop [ARGV...] | stop-from FOLDER [ARGV...]; PORTS are comma-separated, or nothing
+#   ACTION  runs | gone PORT... | frozen | awake | signal NAME | signal-if-running NAME | kill | ended LEASE |
+#           returned LEASE | start PORTS [ARGV...] | stop [ARGV...] | stop-from FOLDER [ARGV...]; PORTS are comma-separated, or nothing
 #   KIND    systemd (PLACE is a unit, and there is no ARGV) | script (PLACE is a pid file)
 #   CONFIG  the process's configuration file, or nothing if it is not known
 #
 # Under a lease (lease.sh names its folder in CHAOSK_LEASE) a stop leaves there which process it asked to end. That one
 # may serve for minutes yet, while it hands its leaderships over, but it will be gone: a start waits for its end first.
+#
+# A kill leaves the same word there before it is done: ended is the process that it was done to, whoever is there now, and
+# returned is another one that runs by itself.
 #
 # To stop it from a FOLDER is to stop it unless it is seen to run from another installation of Kafka.
 #
@@ -32,17 +35,37 @@ is_around() {
     esac
 }
 
-# Before it is asked to stop: without the mark a lease that runs out now would find it running, and be content.
-mark_leaving() {
-    [ -z "$CHAOSK_LEASE" ] || [ -z "$pid" ] || echo "[$pid $(born "$pid")]" >>"$CHAOSK_LEASE/leaving" ||
-        fail "cannot write $CHAOSK_LEASE/leaving"
-}
-
 leaving() {
     case $([ -z "$CHAOSK_LEASE" ] || cat "$CHAOSK_LEASE/leaving" 2>/dev/null) in
         *"[$1 $(born "$1")]"*) true ;;
         *) false ;;
     esac
+}
+
+# The processes that a lease has killed, as `mark_leaving` writes them: [ID BORN] UPTIME.
+killed_under() {
+    case $1 in '' | *[!A-Za-z0-9._-]*) unasked "the lease $1" ;; esac
+    cat "${CHAOSK_KEPT:-/var/lib/chaosk}/leases/$1/leaving" 2>/dev/null || unasked "the lease $1 has killed no process"
+}
+
+# Whether a process is one of those.
+was_killed() {
+    case $(killed_under "$2") in
+        *"[$1 $(born "$1")]"*) true ;;
+        *) false ;;
+    esac
+}
+
+# Seconds from the first kill of a lease until a process began.
+after_the_kill() {
+    killed_under "$2" | head -n 1 | awk -v began="$(born "$1")" '{ printf "%.1f", began / 100 - $3 }'
+}
+
+# Why nobody starts it again, as far as systemd tells.
+why_down() {
+    [ "$kind" = systemd ] || { echo "no process" && return; }
+    systemctl show --property=ActiveState --property=Result --property=Restart --property=RestartUSec \
+        --property=NRestarts -- "$place" 2>/dev/null | tr '\n' ' '
 }
 
 # Which start of it was the last one: systemd's number of it, or the pid file as it was written then.
@@ -181,6 +204,21 @@ case $action in
         [ -n "$pid" ] || fail "no process to signal"
         ! is_around "$pid" || fail "process $pid is no server, but $(runs_what "$pid") around one, and there is none below it"
         kill -s "$1" "$pid" && echo "process $pid got $1"
+        ;;
+    kill)
+        [ -n "$pid" ] || fail "no process to kill"
+        ! is_around "$pid" || fail "process $pid is no server, but $(runs_what "$pid") around one, and there is none below it"
+        mark_leaving
+        kill -s KILL "$pid" && echo "process $pid got KILL"
+        ;;
+    ended)
+        [ -z "$pid" ] || ! was_killed "$pid" "$1" || fail "process $pid, state $(letter "$pid")"
+        killed_under "$1" >/dev/null && echo "the process that was killed is gone"
+        ;;
+    returned)
+        [ -n "$pid" ] || fail "$(why_down)"
+        ! was_killed "$pid" "$1" || fail "process $pid, state $(letter "$pid")"
+        echo "process $pid, started $(after_the_kill "$pid" "$1") s after the kill"
         ;;
     signal-if-running)
         [ -n "$pid" ] || exit 0

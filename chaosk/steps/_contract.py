@@ -153,6 +153,8 @@ class Fact(Model):
     steady: bool = True
     """Whether, as an effect, it is asked again and again while the fault lasts. Not what is dear to ask, what touches
     anything, what wavers under load, and what a broker that is cut off from its peers would answer wrongly."""
+    last: bool = False
+    """Whether, as an effect, it is asked before the undo alone: what is to have come about by then."""
     remedy: str | None = None
     """What to do where it did not last."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from chaosk.commands import service
+from chaosk.commands import service, supervisor
 from chaosk.harm import Harm
+from chaosk.lease import lease_id
 from chaosk.steps._contract import Deed, Fact, Pause, Run, Site, Step
 from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
 from chaosk.targets._contract import NodeKind
@@ -88,9 +89,76 @@ class Kill(TakeDown, ABC):
 
     patience: ClassVar[float] = SOON
 
+    restart: Literal["held", "supervised"] = "held"
+    """What its supervisor may do: ``held``: systemd is kept from starting it again until the fault is over;
+    ``supervised``: whoever starts it again does, and has to within ``for``."""
+
+    def suits(self, site: Site) -> Iterator[Fact]:
+        """Systemd can be kept from starting it again, and nothing else changes by that."""
+        for server in self._held(site):
+            query = supervisor.fits(server.process, self._lease(site))
+            yield Fact(says=f"systemd can be kept from starting {server.name} again", query=query)
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """It runs, and can be held down."""
+        yield from super().before(site)
+        yield from self.suits(site)
+
     def inject(self, site: Site) -> Iterator[Deed]:
+        """Hold its supervisor, then SIGKILL to each."""
+        for server in self._held(site):
+            yield Run(command=supervisor.hold(server.process, self._lease(site)))
+        yield from self.kill(site)
+
+    def kill(self, site: Site) -> Iterator[Deed]:
         """SIGKILL to each."""
-        yield from each(self.servers(site), lambda process: service.signal(process, "KILL"))
+        yield from each(self.servers(site), service.kill)
+
+    def verify(self, site: Site) -> Iterator[Fact]:
+        """It is gone and held down; or the process that was there is gone, and at the end another one runs."""
+        if self.restart == "held":
+            yield from super().verify(site)
+            for server in self._held(site):
+                query = supervisor.is_held(server.process, self._lease(site))
+                yield Fact(says=f"systemd does not start {server.name} again", query=query)
+            return
+        for server in self.servers(site):
+            query = service.is_ended(server.process, self._lease(site))
+            yield Fact(says=f"the process of {server.name} was ended", query=query, within=self.patience, steady=False)
+        for server in self.servers(site):
+            query = service.is_returned(server.process, self._lease(site))
+            yield Fact(
+                says=f"{server.name} was started again, not by chaosk", query=query, steady=False, last=True,
+                remedy="have its supervisor start it again after a crash (Restart=on-failure, a higher "
+                "StartLimitBurst), or give it longer by `for`",
+            )  # fmt: skip
+
+    def watch(self, site: Site) -> Iterator[Fact]:
+        """It stays away, unless its supervisor may bring it back."""
+        if self.restart == "held":
+            yield from super().watch(site)
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Let its supervisor go on, and start what does not run."""
+        for server in self._held(site):
+            yield Run(command=supervisor.release(server.process, self._lease(site)))
+        yield from super().undo(site)
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """Its unit is as it was; it runs and serves."""
+        for server in self._held(site):
+            query = supervisor.is_released(server.process, self._lease(site))
+            yield Fact(says=f"systemd starts {server.name} again as it did before", query=query)
+        yield from super().healed(site)
+
+    def _held(self, site: Site) -> Iterator[Server]:
+        """Those of which systemd has to be kept from starting them again."""
+        if self.restart == "held":
+            yield from (server for server in self.servers(site) if supervisor.unit(server.process) is not None)
+
+    @staticmethod
+    def _lease(site: Site) -> str:
+        return lease_id(site.run_id, site.entry)
 
 
 class Start(ServiceStep, ABC):

@@ -49,7 +49,7 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
     def inject(self, site: Site) -> Iterator[Deed]:
         """End it for sure, overwrite, start, see the bytes gone, and forget them."""
         every, logs = self.servers(site), tuple(self.logs(site))
-        yield from each(every, lambda process: service.signal(process, "KILL"))
+        yield from each(every, service.kill)
         yield from each(every, service.stop)
         for server in every:
             yield server.gone(SHUTDOWN)

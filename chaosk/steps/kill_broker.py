@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 from chaosk.commands import oom
 from chaosk.inventory import Inventory, ServerProcess
-from chaosk.lease import lease_id
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._own_kernel import shared
 from chaosk.steps._server import SOON, Role
@@ -18,10 +17,11 @@ from chaosk.transport.command import Command
 class KillBroker(Kill):
     """Kill a broker's process with SIGKILL: no goodbye, its connections are closed by the operating system.
 
-    It takes once the process is gone and nothing listens in its place; a supervisor that starts it again is noticed.
-    The undo starts it and waits until it serves. With `how: oom_killer` the host's kernel kills it, as if it were short
-    of memory (sysrq f, the broker being its likeliest victim): it takes once the kernel's log says so as well, and
-    a supervisor does what it does then. For hosts with kernels of their own only.
+    It takes once the process is gone and nothing listens in its place. Systemd is kept from starting it again while the
+    fault lasts; another supervisor that does is noticed. The undo starts it and waits until it serves. With `restart:
+    supervised` it is left to its supervisor, and has to run again when the fault is over. With `how: oom_killer` the
+    host's kernel kills it, as if it were short of memory (sysrq f, the broker being its likeliest victim): it takes
+    once the kernel's log says so as well. For hosts with kernels of their own only.
     """
 
     role: ClassVar[Role] = "broker"
@@ -39,19 +39,15 @@ for: 30s
         return shared(inventory, host) if self.how == "oom_killer" else None
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The kernel would kill it, and no other process."""
+        """The kernel would kill it, and no other process; and it can be held down."""
+        yield from super().suits(site)
         for name, query in self._asked(site, oom.fits):
             yield Fact(says=f"the kernel would kill {name}, short of memory", query=query)
 
-    def before(self, site: Site) -> Iterator[Fact]:
-        """It runs, and can be killed like that."""
-        yield from super().before(site)
-        yield from self.suits(site)
-
-    def inject(self, site: Site) -> Iterator[Deed]:
+    def kill(self, site: Site) -> Iterator[Deed]:
         """The signal, or a word to the kernel."""
         if self.how == "sigkill":
-            yield from super().inject(site)
+            yield from super().kill(site)
         for _, command in self._asked(site, oom.kill):
             yield Run(command=command)
 
@@ -77,6 +73,5 @@ for: 30s
     def _asked(self, site: Site, ask: Callable[[ServerProcess, str, str], Command]) -> Iterator[tuple[str, Command]]:
         """By name of each broker the command; none where a signal does it."""
         if self.how == "oom_killer":
-            lease = lease_id(site.run_id, site.entry)
             for server in self.servers(site):
-                yield server.name, ask(server.process, site.boot_id, lease)
+                yield server.name, ask(server.process, site.boot_id, self._lease(site))

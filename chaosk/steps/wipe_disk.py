@@ -69,7 +69,7 @@ for: 10s
         """End it, also where systemd would start it again; set its directory aside; start it."""
         every = self.servers(site)
         if self.how == "kill":
-            yield from each(every, lambda process: service.signal(process, "KILL"))
+            yield from each(every, service.kill)
         yield from each(every, service.stop)
         for server in every:
             yield server.gone(SHUTDOWN)

@@ -76,7 +76,7 @@ def wait(query: Command) -> None:
 
 def test_every_command_runs_as_root_on_the_processs_host(process: ServerProcess) -> None:
     """Nothing is pasted into the script: values are arguments, the script is the same for all."""
-    commands = [service.start(process), service.stop(process), service.signal(process, "KILL")]
+    commands = [service.start(process), service.stop(process), service.kill(process)]
     commands += [service.is_running(process), service.is_gone(process), service.is_frozen(process)]
     assert {(command.host, command.sudo) for command in commands} == {("node1", True)}
     assert len({command.argv[2] for command in commands}) == 1
@@ -85,7 +85,7 @@ def test_every_command_runs_as_root_on_the_processs_host(process: ServerProcess)
 
 def test_only_a_signal_may_not_be_repeated(process: ServerProcess) -> None:
     """A kill sent twice could hit a process that a supervisor has started meanwhile; all else is safe to repeat."""
-    assert not service.signal(process, "KILL").repeatable
+    assert not service.kill(process).repeatable
     assert service.start(process).repeatable
     assert service.stop(process).repeatable
     assert service.is_gone(process).repeatable
@@ -99,6 +99,54 @@ def test_start_and_stop(process: ServerProcess, pid: int) -> None:
     wait(service.is_gone(process))
     assert run(service.is_running(process)).returncode == 1
     assert run(service.stop(process)).stdout == "does not run\n"
+
+
+LOOP = """while [ -e "$3" ]; do
+    "$4" -c "$5" "$1" & echo $! >"$2"
+    wait
+    sleep 0.5
+done"""
+"""A supervisor: it starts a server again half a second after its end, for as long as a file is there."""
+
+
+@pytest.fixture
+def lease(tmp_path: Path) -> dict[str, str]:
+    """The environment of what is done under the lease ``run-1.kill``."""
+    folder = tmp_path / "kept" / "leases" / "run-1.kill"
+    folder.mkdir(parents=True)
+    return {"CHAOSK_KEPT": str(tmp_path / "kept"), "CHAOSK_LEASE": str(folder)}
+
+
+def test_who_was_killed_is_known_whoever_is_there_now(
+    process: ServerProcess, tmp_path: Path, lease: dict[str, str]
+) -> None:
+    """A supervisor starts another: the one that was killed is ended, and the other one is back after half a second."""
+    on = tmp_path / "on"
+    on.touch()
+    words = (str(process.config), str(pid_file(process)), str(on), sys.executable, SERVER)
+    with subprocess.Popen(("sh", "-c", LOOP, "sh", *words), start_new_session=True) as supervisor:
+        try:
+            wait(service.is_running(process))
+            assert run(service.is_ended(process, "run-1.kill"), **lease).returncode == 2  # nobody was killed
+            assert run(service.kill(process), **lease).returncode == 0
+            end = time.monotonic() + 20
+            while (back := run(service.is_returned(process, "run-1.kill"), **lease)).returncode != 0:
+                assert time.monotonic() < end, back
+            assert run(service.is_ended(process, "run-1.kill"), **lease).returncode == 0
+            seconds = float(back.stdout.split("started ")[1].split()[0])
+            assert 0.4 <= seconds < 20
+        finally:
+            on.unlink()
+            os.kill(int(pid_file(process).read_text()), signal.SIGKILL)
+            supervisor.wait(20)
+
+
+def test_what_nobody_starts_again_has_not_returned(process: ServerProcess, pid: int, lease: dict[str, str]) -> None:
+    """The process that was killed is gone, and no other is there."""
+    assert run(service.kill(process), **lease).stdout == f"process {pid} got KILL\n"
+    wait(service.is_gone(process))
+    assert run(service.is_ended(process, "run-1.kill"), **lease).returncode == 0
+    assert run(service.is_returned(process, "run-1.kill"), **lease).returncode == 1
 
 
 HOLDS_A_JAR = """
@@ -135,7 +183,7 @@ def test_only_what_runs_from_there_is_stopped(
         assert run(service.stop_from(server, str(tmp_path / folder))).returncode == 0
         wait(service.is_running(server) if runs else service.is_gone(server))
     finally:
-        run(service.signal(server, "KILL"))
+        run(service.kill(server))
 
 
 def free_port() -> int:
@@ -167,7 +215,7 @@ def test_a_process_that_ends_at_once_is_started_again(process: ServerProcess, tm
     assert done.stdout == f"process {pid_file(process).read_text().strip()}, started 3 times\n"
     with socket.create_connection(("127.0.0.1", port)):
         pass
-    run(service.signal(server, "KILL"))
+    run(service.kill(server))
 
 
 def test_a_start_that_fails_is_told(process: ServerProcess) -> None:
@@ -213,11 +261,11 @@ def test_a_process_is_not_asked_to_stop_when_that_cannot_be_written_down(process
 
 def test_kill(process: ServerProcess, pid: int) -> None:
     """SIGKILL ends it; the stale pid file does not make it run."""
-    assert run(service.signal(process, "KILL")).stdout == f"process {pid} got KILL\n"
+    assert run(service.kill(process)).stdout == f"process {pid} got KILL\n"
     wait(service.is_gone(process))
     assert pid_file(process).exists()
-    again = run(service.signal(process, "KILL"))
-    assert (again.returncode, again.stderr) == (1, "no process to signal\n")
+    again = run(service.kill(process))
+    assert (again.returncode, again.stderr) == (1, "no process to kill\n")
 
 
 def test_freeze_and_resume(process: ServerProcess, pid: int) -> None:
@@ -257,7 +305,7 @@ def test_the_java_process_in_a_script_is_the_server(process: ServerProcess, java
         assert (process.config or "") in Path(f"/proc/{server}/cmdline").read_text()
         assert run(service.signal(process, "STOP")).returncode == 0
         wait(service.is_frozen(process))
-        assert run(service.signal(process, "KILL")).returncode == 0
+        assert run(service.kill(process)).returncode == 0
         assert around.wait(5) == 0
     assert run(service.is_gone(process)).returncode == 0
 
@@ -292,7 +340,7 @@ def test_resuming_what_is_dead_is_no_failure(process: ServerProcess) -> None:
 
 def test_a_supervisor_that_starts_it_again_is_noticed(process: ServerProcess, pid: int) -> None:
     """Once another process has taken its place, it is not gone."""
-    run(service.signal(process, "KILL"))
+    run(service.kill(process))
     wait(service.is_gone(process))
     run(service.start(process))
     wait(service.is_running(process))
@@ -300,7 +348,7 @@ def test_a_supervisor_that_starts_it_again_is_noticed(process: ServerProcess, pi
     assert gone.returncode == 1
     assert f"process {pid_file(process).read_text().strip()}" in gone.stderr
     assert pid_file(process).read_text() != f"{pid}\n"
-    run(service.signal(process, "KILL"))
+    run(service.kill(process))
 
 
 def test_a_replacement_with_no_pid_file_is_noticed_by_its_port(process: ServerProcess) -> None:
@@ -323,7 +371,7 @@ def test_a_process_id_that_was_used_again_is_not_believed(process: ServerProcess
     with subprocess.Popen(["sleep", "30"]) as innocent:
         pid_file(process).write_text(f"{innocent.pid}\n")
         assert run(service.is_running(process)).returncode == 1
-        assert run(service.signal(process, "KILL")).returncode == 1
+        assert run(service.kill(process)).returncode == 1
         assert innocent.poll() is None
         innocent.kill()
 
@@ -362,7 +410,7 @@ def test_a_pid_file_with_rubbish_names_nobody(process: ServerProcess, content: s
     """No process, and no signal to a group or to everybody."""
     pid_file(process).write_text(content)
     assert run(service.is_running(process)).returncode == 1
-    assert run(service.signal(process, "KILL")).returncode == 1
+    assert run(service.kill(process)).returncode == 1
 
 
 SYSTEMCTL = """#!/bin/sh

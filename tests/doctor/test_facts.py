@@ -82,6 +82,7 @@ def test_answers_are_read() -> None:
     found = read(
         "a",
         "uid 0\ntimer setsid\nrelease 6.1.0\ntool awk yes\ntool /opt/a b/start no\nunit kafka.service not-found\n"
+        "restart zookeeper.service on-failure 1min 30s\n"
         "space /data/a b 10 20 no\nfilter nft none no nft: not found\nfilter iptables legacy yes \n"
         "kernel netem unknown no network namespace\nkernel timeouts yes\n",
     )
@@ -91,6 +92,7 @@ def test_answers_are_read() -> None:
         release="6.1.0",
         tools={"awk": True, "/opt/a b/start": False},
         units={"kafka.service": "not-found"},
+        restarts={"zookeeper.service": "on-failure 1min 30s"},
         space={"/data/a b": Space(10, 20, writable=False)},
         filters={
             "nft": Try(works=False, why="nft: not found", flavour="none"),

@@ -102,6 +102,15 @@ def test_services_that_cannot_be_started_again() -> None:
     assert all("in the inventory" in one.todo for one in (*units, *programs))
 
 
+def test_units_that_are_started_again_are_told_with_what_kills_do() -> None:
+    """How and how soon; of one that stays down there is nothing to say."""
+    units = {"kafka.service": "loaded", "zookeeper.service": "loaded"}
+    facts = replace(WELL, units=units, restarts={"kafka.service": "on-failure 5s", "zookeeper.service": "no 100ms"})
+    seen = [one.seen for one in fitness("a", facts, NEEDS) if one.what == "service"]
+    assert seen[0].startswith("kafka.service is loaded; Restart=on-failure, RestartSec=5s: kill_ steps")
+    assert seen[1] == "zookeeper.service is loaded"
+
+
 @pytest.mark.parametrize(
     ("space", "bad"),
     [

@@ -321,6 +321,24 @@ def test_a_fault_that_was_lifted_underneath_did_not_take(
     assert "did not last: before undoing it, not seen: a gone (a-gone seen)" in rows[0]["why"]
 
 
+@pytest.mark.parametrize("come", [True, False])
+def test_what_is_to_have_come_about_is_asked_at_the_end_alone(
+    world: World, faults: Faults, rows: list[dict[str, Any]], *, come: bool
+) -> None:
+    """Not when the fault is injected; if it has not come by the end the fault did not do what was asked, and heals."""
+    last = Fact(says="kill back", query=command("kill-back"), last=True, remedy="wait for longer")
+    made = fault("kill")
+    world.false = set() if come else {"kill-back"}
+    life = faults.inject(made.model_copy(update={"verify": (*made.verify, last)}), entry("kill"), threading.Event())
+    assert "?kill-back" not in world.notes
+    faults.end(life)
+    assert world.notes.index("?kill-back") < world.notes.index("kill-undo")
+    (row,) = rows
+    assert (row["took"], row["undone"]) == (come, True)
+    told = "not seen by its end: kill back (kill-back seen); wait for longer"
+    assert row["why"] == (None if come else told)
+
+
 def test_healing_is_last_in_first_out_and_once(world: World, faults: Faults) -> None:
     """Two faults in place are undone in reverse order; healing again finds nothing to do."""
     faults.inject(fault("a"), entry("a"), NEVER)

@@ -73,7 +73,7 @@ def fault(process: ServerProcess, kind: str) -> tuple[Fault, Entry]:
     killed = kind == "kill_broker"
     query = service.is_gone(process) if killed else service.is_frozen(process)
     fact = Fact(says="it is so", query=here(query), within=5.0, remedy=REMEDY)
-    inject = (run(service.signal(process, "KILL" if killed else "STOP")),)
+    inject = (run(service.kill(process) if killed else service.signal(process, "STOP")),)
     undo = (run(service.resume(process)), run(service.start(process)))
     healed = (Fact(says="it runs", query=here(service.is_awake(process)), within=5.0),)
     made = Fault(

@@ -23,7 +23,7 @@ def test_its_life(inventory: Inventory) -> None:
 def test_a_signal_asks_no_kernel(inventory: Inventory) -> None:
     """It goes on any host, as ever."""
     kill, here = step("kill_broker: {target: it}"), site(inventory, it=BROKERS[1:2])
-    assert told(kill.inject(here)) == ["node2: signal"]
+    assert told(kill.inject(here)) == ["node2: kill"]
     assert told(kill.undo(here)) == ["node2: start"]
     assert list(kill.suits(here)) == []
     assert all(kill.refused(inventory, name) is None for name in inventory.hosts)

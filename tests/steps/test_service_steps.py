@@ -8,7 +8,7 @@ import pytest
 from fake_live import kraft_inventory
 
 from chaosk.errors import StepError
-from chaosk.inventory import Inventory
+from chaosk.inventory import Inventory, SystemdService
 from chaosk.steps._contract import Fact, Fault, Run, Site
 from chaosk.targets._contract import Node
 from chaosk.transport.command import Command
@@ -32,19 +32,42 @@ def test_what_is_taken_down_ran_is_gone_and_comes_back(inventory: Inventory, kin
     down, here = step(f"{kind}: {{target: it}}"), one(inventory, role)
     up = f"{role}_up({ROLES[role][0].id})"
     assert told(down.before(here)) == ["node1: runs"]
-    assert told(down.inject(here)) == ["node1: stop" if kind.startswith("stop") else "node1: signal"]
+    assert told(down.inject(here)) == ["node1: stop" if kind.startswith("stop") else "node1: kill"]
     assert told(down.verify(here)) == ["node1: gone"]
     assert told(down.undo(here)) == ["node1: start"]
     assert told(down.healed(here)) == ["node1: awake", up]
     assert down.lasting
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_a_kill_is_sigkill(inventory: Inventory, role: str) -> None:
-    """Nothing milder: the process gets no chance to say goodbye."""
-    (deed,) = step(f"kill_{role}: {{target: it}}").inject(one(inventory, role))
-    assert isinstance(deed, Run)
-    assert deed.command.argv[-1] == "KILL"
+@pytest.fixture
+def by_systemd(inventory: Inventory) -> Inventory:
+    """The same, its brokers run by systemd."""
+    unit = SystemdService(systemd="kafka.service")
+    brokers = {number: broker.model_copy(update={"service": unit}) for number, broker in inventory.brokers.items()}
+    return inventory.model_copy(update={"brokers": brokers})
+
+
+def test_systemd_is_held_while_a_kill_lasts(by_systemd: Inventory) -> None:
+    """Before the signal it is kept from starting the broker again, and let again before anything else is undone."""
+    kill, here = step("kill_broker: {target: it}"), one(by_systemd, "broker")
+    assert told(kill.before(here)) == ["node1: runs", "node1: fits"]
+    assert told(kill.inject(here)) == ["node1: hold", "node1: kill"]
+    assert told(kill.verify(here)) == ["node1: gone", "node1: held"]
+    assert told(kill.watch(here)) == ["node1: gone", "node1: held", "not(broker_up(0))"]
+    assert told(kill.undo(here)) == ["node1: release", "node1: start"]
+    assert told(kill.healed(here)) == ["node1: released", "node1: awake", "broker_up(0)"]
+
+
+@pytest.mark.parametrize("who", ["by_systemd", "inventory"])
+def test_a_supervised_kill_is_left_to_whoever_starts_it_again(who: str, request: pytest.FixtureRequest) -> None:
+    """Nobody is held; the process that was killed is gone, and at the end of the fault another one runs."""
+    kill, here = step("kill_broker: {target: it, restart: supervised}"), one(request.getfixturevalue(who), "broker")
+    assert told(kill.before(here)) == ["node1: runs"]
+    assert told(kill.inject(here)) == ["node1: kill"]
+    assert told(kill.verify(here)) == ["node1: ended", "node1: returned"]
+    assert [fact.last for fact in kill.verify(here)] == [False, True]
+    assert told(kill.watch(here)) == []
+    assert told(kill.undo(here)) == ["node1: start"]
 
 
 @pytest.mark.parametrize(("role", "ports"), [("broker", ("9092", "9093")), ("zookeeper", ("2181",))])

@@ -20,6 +20,7 @@ from chaosk.analysis.spark import failures_as, tune
 from chaosk.analysis.stillness import told
 from chaosk.analysis.summary import summary
 from chaosk.analysis.tallied import recounted, tallied
+from chaosk.analysis.untold import unended, untold
 from chaosk.errors import AnalysisError
 from chaosk.judge import rule
 from chaosk.rundir import RunDir
@@ -42,7 +43,10 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
                 answers = ask_all(events, None if kinds is None else dict(kinds))
                 ledger = accounts(events) if kinds is None or kinds.keys() >= ANSWERING else ()
                 progress = events.once(histograms)
-                met = (*guards(case, progress), *tallied(recorded, recounted(events.whole), progress))
+                met = (
+                    *guards(case, progress), *tallied(recorded, recounted(events.whole), progress),
+                    *unended(case, untold(events)),
+                )  # fmt: skip
             finally:
                 events.release()
     verdict = conclude(case, answers, met, ledger)

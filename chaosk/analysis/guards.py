@@ -20,6 +20,8 @@ _SHOWN = 3
 """Times at which somebody stood still that are told one by one."""
 _DRIFT = 0.5
 """Seconds that the wall clock may move against the monotonic one between two samples."""
+_PHASES = ("baseline", "timeline", "settle", "drain", "audit")
+"""Phases that every run has which went to its end."""
 
 
 def guards(case: Case, progress: Histograms) -> tuple[Guard, ...]:
@@ -43,13 +45,18 @@ def aborted(case: Case) -> Iterator[Guard]:
 
 
 def broken_off(case: Case) -> Iterator[Guard]:
-    """The run was interrupted or broke off, or a phase was cut short."""
+    """The run was interrupted or broke off, or a phase was cut short, or is not there at all."""
     if case.record.interrupted:
         yield Guard(guard="run_interrupted", what="the run was interrupted; run the scenario again")
     if case.record.error is not None and case.record.breach is None:
         yield Guard(guard="run_broken_off", what=f"the run broke off: {case.record.error}")
     for phase in case.unfinished:
         yield Guard(guard="run_broken_off", what=f"the phase {phase} was cut short")
+    if case.record.streams is not None and case.record.error is None and not case.record.interrupted:
+        there = {span.name for span in case.phases}
+        for phase in _PHASES:
+            if phase not in there:
+                yield Guard(guard="run_broken_off", what=f"nothing says that the run had the phase {phase}")
 
 
 def entry_failed(case: Case) -> Iterator[Guard]:

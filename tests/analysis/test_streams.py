@@ -134,6 +134,16 @@ def test_a_writer_without_a_word_is_told(sealed: RunDir) -> None:
         assert any(what.startswith(f"{writer} left no word") for what in found)
 
 
+@pytest.mark.parametrize("phase", ["baseline", "timeline", "settle", "drain", "audit"])
+def test_a_phase_that_nobody_wrote_of_is_told(tmp_path: Path, phase: str) -> None:
+    """All counts agree and the run says that it went to its end: but nothing says that it waited, or looked."""
+    made = history()
+    made.drop("phases", phase=phase)
+    assert (
+        f"nothing says that the run had the phase {phase}" in told(seal(made.write(tmp_path / "run")))["run_broken_off"]
+    )
+
+
 def test_another_runs_stream_is_told(sealed: RunDir) -> None:
     """The audit of another run, with as many rows: its mark gives it away."""
     change(sealed, "stream_ends", lambda all_: [row | _other(row) for row in all_])

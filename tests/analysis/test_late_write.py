@@ -181,6 +181,15 @@ def test_where_a_marker_may_be_gone_it_is_no_violation(asked: Asked, config: dic
 
 
 @pytest.mark.spark
+def test_a_marker_that_was_cut_off_ended_its_transaction(asked: Asked) -> None:
+    """The record stays, its marker goes with an unclean election, and the next marker ends both transactions."""
+    history = foreign()
+    assert [row["severity"] for row in asked(history)] == ["violation"]
+    history.elect_uncleanly(19)
+    assert [row["severity"] for row in asked(history)] == ["allowed"]
+
+
+@pytest.mark.spark
 def test_records_of_unknown_transactions_are_not_judged(asked: Asked) -> None:
     """Near miss: who was killed wrote down no send, and plain records and those of others have no transaction."""
     history = late()

@@ -30,7 +30,8 @@ def marker_forgotten(story: Story, draw: Random) -> bool:
     for row in story.all("stretches", **named(place), marker=lost["marker"]):
         row["marker"] = marker
         for value, offset in _shown(story, row):
-            story.expect("late_write", _severity(story, place, offset), "foreign", *value, *place, offset)
+            sent = attempts(story)[value]["invoked"]
+            story.expect("late_write", _severity(story, place, offset, sent), "foreign", *value, *place, offset)
     return True
 
 
@@ -63,8 +64,10 @@ PLANTS = (marker_forgotten, written_late, near_written_late_unseen, near_not_sea
 # --- what they share --------------------------------------------------------------------------------------------------
 
 
-def _severity(story: Story, place: Place, offset: int) -> str:
-    return "unproven" if place[0] == "compacted" else "allowed" if excused(story, place, offset) else "violation"
+def _severity(story: Story, place: Place, offset: int, sent: int) -> str:
+    if place[0] == "compacted":
+        return "unproven"
+    return "allowed" if excused(story, place, offset) or excused(story, place, None, sent) else "violation"
 
 
 def _shown(story: Story, stretch: Row) -> list[tuple[Value, int]]:
@@ -106,5 +109,5 @@ def _write_late(story: Story, draw: Random, kind: str | None = "late") -> Value 
     own = {"first": offset, "last": offset, "marker": offset + 1}
     story.rows["stretches"].append(stretch | own)
     if kind is not None:
-        story.expect("late_write", _severity(story, place, offset), kind, *value, *place, offset)
+        story.expect("late_write", _severity(story, place, offset, row["invoked"]), kind, *value, *place, offset)
     return value

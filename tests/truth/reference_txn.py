@@ -164,7 +164,8 @@ def late_write(story: Story) -> Iterator[Row]:
             last = max(others, key=lambda name: (since[name], name))
             home = min((o, s["marker"]) for o, v, s in inside if sends[v]["txn"] == txn)[1]
             if (*place, offset) in visible.get(value, ()) and (last != txn or home != stretch["marker"]):
-                severity = "allowed" if excused(story, place, offset) else "violation"
+                cut = excused(story, place, offset) or excused(story, place, None, sends[value]["invoked"])
+                severity = "allowed" if cut else "violation"
                 yield {
                     "severity": "unproven" if place[0] == "compacted" else severity,
                     "kind": "late" if last == txn else "foreign", **_named(value), **_at((*place, offset)), "txn": txn,

@@ -36,7 +36,10 @@ class StuckLso(Check):
 
     rule = "B10"
     title = "last stable offsets that are stuck"
-    counted = ("stuck last stable offset", "stuck last stable offsets")
+    counted = (
+        "stuck last stable offset, behind which readers at read_committed get nothing",
+        "stuck last stable offsets, behind which readers at read_committed get nothing",
+    )
     tables = ("offsets", "partitions", "stretches", "sends", "transactions", "reads", "audit")
     by_absence_of = ("offsets", "transactions")
     order = (*PLACE, "last_stable")

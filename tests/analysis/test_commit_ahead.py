@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from analysis.asking import Asked, asking, glances, passed_on, reads_of
 from analysis.history import History, ns
+from analysis.transactional import piped
 from analysis.ways import finding, told
 from pyspark.sql import SparkSession
 
@@ -120,6 +121,26 @@ def test_a_killed_process_leaves_it_open(asked: Asked) -> None:
 def test_where_it_began_is_unknown_nothing_is_said(asked: Asked) -> None:
     """B5 without the evidence: no committed offset, no seek, and nothing given yet."""
     assert asked(committed(3, at=-5.0)) == []
+
+
+def pipe(ahead: int = 0) -> History:
+    """An application whose five transactions commit ten inputs each; the second commits so many more."""
+    history = piped()
+    for number in range(5):
+        history.add("txn_offsets", probe="pipe", incarnation=0, txn=f"p-{number}", group="pipes", topic="orders",
+                    partition=0, offset=10 * (number + 1) + ahead * (number == 1), at=5 * number - 0.3)  # fmt: skip
+    return history
+
+
+def test_a_transaction_that_commits_an_input_it_was_not_given_is_ahead(asked: Asked, tmp_path: Path) -> None:
+    """B5: its process dies a moment later, and the input at 20 is nobody's any more; of one that aborted nothing is."""
+    (row,) = asked(pipe(ahead=1))
+    assert (row["probe"], row["offset"], row["position"], row["skipped"]) == ("pipe", 21, 20, 20)
+    assert asked(pipe()) == []
+    assert not glances(tmp_path / "glance", "commit_ahead", pipe())
+    history = pipe(ahead=1)
+    history.change("transactions", {"txn": "p-1"}, outcome="aborted")
+    assert asked(history) == []
 
 
 def test_nothing_is_seen_at_a_glance_where_all_went_well(tmp_path: Path) -> None:

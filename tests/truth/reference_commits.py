@@ -148,9 +148,8 @@ def commit_ahead(story: Story) -> Iterator[Row]:
         for row in story.rows[table]:
             if row["offset"] is not None:
                 positions[member_of(row), place_of(row)].append((row[time], row["offset"]))
-    for row in story.rows["commits"]:
+    for row, by in (*((row, given_by(story, row)) for row in story.rows["commits"]), *_in_transactions(story)):
         member, place = member_of(row), place_of(row)
-        by = given_by(story, row)
         known = [position for at, position in positions[member, place] if at <= by]
         if row["outcome"] != "ok" or not known or row["offset"] <= max(known):
             continue
@@ -163,6 +162,14 @@ def commit_ahead(story: Story) -> Iterator[Row]:
                 "assignment": row["assignment"], "offset": row["offset"], "position": max(known),
                 "skipped": over,
             }  # fmt: skip
+
+
+def _in_transactions(story: Story) -> Iterator[tuple[Row, int]]:
+    """Offsets that transactions committed, as commits, with the time at which they were handed over."""
+    committed = {row["txn"] for row in story.rows["transactions"] if row["outcome"] == "committed"}
+    for row in story.rows["txn_offsets"]:
+        if row["txn"] in committed:
+            yield row | {"outcome": "ok", "assignment": None}, row["at"]
 
 
 def reset_jump(story: Story) -> Iterator[Row]:

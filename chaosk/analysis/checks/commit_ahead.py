@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -16,7 +17,7 @@ from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import highest, members
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 
-_TABLES = ("reads", "fetched", "seeks", "commits")
+_TABLES = ("reads", "fetched", "seeks", "commits", "txn_offsets")
 
 
 class CommitAhead(Check):
@@ -29,8 +30,9 @@ class CommitAhead(Check):
     when it was sent, so everything counts that the member was given until the answer came, and by the poll that was
     under way then: librdkafka marks records for the next commit as it takes them for a poll, and serves answers in it.
 
-    Only acknowledged commits count. Unproven where the process has no end marker, because its log may lack its last
-    deliveries. A member of which nobody knows where it began is not judged.
+    Only acknowledged commits count, and of offsets that transactions commit those of transactions that committed.
+    Unproven where the process has no end marker, because its log may lack its last deliveries. A member of which nobody
+    knows where it began is not judged.
 
     Columns: probe, incarnation, group, topic, partition, assignment, offset (as committed), position (the highest it
     might have committed), skipped (the first record it was not given).
@@ -39,28 +41,35 @@ class CommitAhead(Check):
     rule = "B5"
     title = "commits beyond what the member was given"
     counted = ("commit ahead", "commits ahead")
-    tables = ("commits", "reads", "fetched", "seeks", "polls", "audit", "sends", "incarnations")
+    tables = (
+        "commits", "txn_offsets", "transactions", "reads", "fetched", "seeks", "polls", "audit", "sends",
+        "incarnations",
+    )  # fmt: skip
     by_absence_of = ("reads", "fetched", "seeks", "polls")
     order = (*MEMBER, *PLACE, "began", "offset")
 
     def glance(self, rows: Rows) -> bool:
         """Whether a commit lies beyond the position of its member."""
         done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
-        if not done.any():
+        kept = _committed(rows)
+        if not done.any() and not kept.any():
             return False
         automatic = rows.column("commits", "kind") == rows.code("kind", "auto")
         asked, answered = rows.columns("commits", "invoked", "completed")
         keys = members(rows, *_TABLES)
-        commits = _joined(rows, commits=done.astype(np.int64)) == 1
+        commits = _joined(rows, commits=done.astype(np.int64), txn_offsets=kept.astype(np.int64)) == 1
         times = _joined(
             rows, reads=rows.column("reads", "at"), fetched=rows.column("fetched", "completed"),
             seeks=rows.column("seeks", "at"), commits=np.where(automatic, answered, asked),
+            txn_offsets=rows.column("txn_offsets", "at"),
         )  # fmt: skip
         positions = _joined(
             rows, reads=rows.column("reads", "offset") + 1, fetched=rows.column("fetched", "offset"),
             seeks=rows.column("seeks", "offset"), commits=np.full(len(done), EMPTY),
         )  # fmt: skip
-        wanted = _joined(rows, commits=rows.column("commits", "offset"))
+        wanted = _joined(
+            rows, commits=rows.column("commits", "offset"), txn_offsets=rows.column("txn_offsets", "offset")
+        )
         order = np.lexsort((commits, times, keys))
         reached = highest(keys[order], positions[order])
         return bool((commits[order] & (reached != EMPTY) & (wanted[order] > reached)).any())
@@ -116,6 +125,7 @@ def _timed(events: Events) -> DataFrame:
     """Acknowledged commits with the ``time`` until which what the member was given counts for them."""
     done = events.table("commits").filter(F.col("outcome") == "ok")
     asked = done.filter(F.col("kind") != "auto").withColumn("time", F.col("invoked"))
+    asked = asked.unionByName(_in_transactions(events), allowMissingColumns=True)
     answered = done.filter(F.col("kind") == "auto").withColumns({"time": F.col("completed"), "answer": F.lit(True)})
     polls = events.table("polls").select(*MEMBER, F.col("invoked").alias("time"), F.col("completed").alias("returned"))
     so_far = Window.partitionBy(*MEMBER).orderBy("time").rangeBetween(Window.unboundedPreceding, 0)
@@ -126,6 +136,25 @@ def _timed(events: Events) -> DataFrame:
         .select(*asked.columns)
     )
     return asked.unionByName(served)
+
+
+def _in_transactions(events: Events) -> DataFrame:
+    """Offsets that transactions committed, by the time at which they were handed over."""
+    ended = events.table("transactions").filter(F.col("outcome") == "committed").select("txn", "ended")
+    return (
+        events.table("txn_offsets")
+        .join(events.near(ended), on="txn", how="inner")
+        .select(
+            *MEMBER, *OWNED, "offset", F.col("at").alias("time"), F.col("at").alias("invoked"),
+            F.col("ended").alias("completed"),
+        )
+    )  # fmt: skip
+
+
+def _committed(rows: Rows) -> NDArray[np.bool_]:
+    """Which rows of ``txn_offsets`` are of transactions that committed."""
+    outcomes, txns = rows.columns("transactions", "outcome", "txn")
+    return np.isin(rows.column("txn_offsets", "txn"), txns[outcomes == rows.code("outcome", "committed")])
 
 
 def _joined(rows: Rows, **known: Numbers) -> Numbers:

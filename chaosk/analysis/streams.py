@@ -108,7 +108,15 @@ def _carried(there: Present) -> Iterator[Discrepancy]:
 
 
 def _processes(there: Present) -> Iterator[Discrepancy]:
-    """Processes of probes whose end marker is missing, or counts other rows; the guard ``log_truncated`` tells."""
+    """Processes of probes whose end marker is missing, or counts other rows; the guard ``log_truncated`` tells.
+
+    And those that wrote rows and did not say that they had started, whose settings nobody knows.
+    """
+    unsaid = there.ends.keys() - there.kinds.keys() if there.record.streams is not None else ()
+    for process in sorted(unsaid):
+        if there.ends[process]["rows"] > 0:
+            writer = writer_of(*process)
+            yield Discrepancy(("incarnations",), f"{writer} has events, and no word of its start and its settings")
     excused = {writer_of(end.probe, end.incarnation) for end in there.record.probes if end.ended_by == "step"}
     for process, kind in sorted(there.kinds.items()):
         end, writer = there.ends.get(process), writer_of(*process)

@@ -58,7 +58,7 @@ LONG_FILES = (
     "bench/", "cluster/test_audit_lab.py", "cluster/test_configs_lab.py", "cluster/test_copies_lab.py",
     "cluster/test_foreign_lab.py", "cluster/test_live_lab.py", "cluster/test_markers_lab.py",
     "cluster/test_plan_lab.py", "cluster/test_topics_lab.py", "cluster/test_watcher_lab.py",
-    "doctor/test_gate_on_lab.py", "doctor/test_on_lab.py", "everyrow/", "explore/on_lab_explore/",
+    "doctor/test_gate_on_lab.py", "doctor/test_on_lab.py", "explore/on_lab_explore/",
     "gameday/test_in_a_terminal.py", "lab/on_lab_vms/", "lab/test_access.py", "lab/test_archive.py",
     "lab/test_build.py", "lab/test_chroot.py", "lab/test_remove.py", "probes/on_lab/", "release/on_lab_gate/",
     "release/test_ci_files.py", "run/on_lab_gameday/", "run/on_lab_kraft/", "run/on_lab_losses/", "run/on_lab_secure/",

@@ -56,6 +56,7 @@ def test_each_reason_is_of_something_that_passes(recorded: dict[tuple[str, ...],
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_a_flawless_run_passes(
     spark: SparkSession, flawless: dict[str, Flawless], tmp_path: Path, workload: str
@@ -66,6 +67,7 @@ def test_a_flawless_run_passes(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.timeout(1_200)
 def test_a_sample_is_judged_as_was_recorded(
     spark: SparkSession, recorded: dict[tuple[str, ...], str], flawless: dict[str, Flawless], tmp_path: Path
@@ -75,6 +77,7 @@ def test_a_sample_is_judged_as_was_recorded(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.timeout(1_200)
 def test_one_by_one_as_side_by_side(
     spark: SparkSession, recorded: dict[tuple[str, ...], str], flawless: dict[str, Flawless], tmp_path: Path

@@ -96,6 +96,7 @@ zookeepers:
   1: {host: node1, service: {systemd: zookeeper.service}}
 client:
   security.protocol: SASL_SSL
+  sasl.mechanism: PLAIN
   sasl.password: {env: KAFKA_PASSWORD}
   ssl.ca.location: ca.pem
   ssl.key.password: {file: key_password}

@@ -19,8 +19,9 @@ from chaosk.secrets import Secret
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 """How chaosk can log in."""
 
-_PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
-_INSTEAD = {
+PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
+"""What ``security.protocol`` may be."""
+INSTEAD = {
     "ssl.certificate.pem": "name its file with ssl.certificate.location",
     "ssl.key.pem": "name its file with ssl.key.location",
     "ssl.keystore.location": "write key and certificate as PEM files, ssl.key.location and ssl.certificate.location",
@@ -61,8 +62,8 @@ def security(settings: Mapping[str, Any]) -> Security:
     Raises PreflightError for a file that cannot be used, and for what chaosk's own connections cannot do.
     """
     protocol = str(settings.get("security.protocol", "plaintext")).lower()
-    if protocol not in _PROTOCOLS:
-        raise PreflightError(f"client.security.protocol: {protocol}: there is no such; write {', '.join(_PROTOCOLS)}")
+    if protocol not in PROTOCOLS:
+        raise PreflightError(f"client.security.protocol: {protocol}: there is no such; write {', '.join(PROTOCOLS)}")
     return Security(
         tls=_context(settings) if protocol.endswith("ssl") else None,
         login=_login(settings) if protocol.startswith("sasl") else None,
@@ -83,7 +84,7 @@ def _login(settings: Mapping[str, Any]) -> Login:
 
 
 def _context(settings: Mapping[str, Any]) -> ssl.SSLContext:
-    for name, instead in _INSTEAD.items():
+    for name, instead in INSTEAD.items():
         if settings.get(name):
             raise PreflightError(f"client.{name}: chaosk's own connections to brokers cannot use it; {instead}")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

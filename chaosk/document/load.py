@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from chaosk.document import nodes
 from chaosk.document.blocks import misfits
 from chaosk.document.choices import choices
+from chaosk.document.clientsettings import client_settings
 from chaosk.document.draft import draft
 from chaosk.document.explain import explain
 from chaosk.document.inventories import inventory_references, located
@@ -122,7 +123,7 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
         found = together(found, empty(root))
         shape = lab_shape() if lab else inventory_shape()
         found = together(found, misshapen(root, shape), choices(root), plain_secrets(root))
-        found = together(found, inventory_references(root))
+        found = together(found, inventory_references(root), client_settings(root))
     if found or root is None:
         raise wrong(path, found)
     data: Any = plain(root)

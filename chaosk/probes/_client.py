@@ -92,6 +92,20 @@ def check_consumer(config: Mapping[str, Any]) -> None:
     _check(Consumer, config)
 
 
+def refused(name: str, value: object) -> str | None:
+    """What librdkafka has against one setting by itself, with no network; None if nothing.
+
+    ``value`` empty: its name alone is judged.
+    """
+    try:
+        _check(Producer, {name: value})
+    except ValueError as error:
+        if "No such configuration property" in str(error):
+            return f"librdkafka has no setting {name!r}; its CONFIGURATION.md lists all that there are"
+        return None if value == "" else str(error)
+    return None
+
+
 def _check(kind: type[Producer | Consumer], config: Mapping[str, Any]) -> None:
     heard: list[str] = []
     logger = logging.Logger("check")  # noqa: LOG001 - a logger of its own, outside of the tree: nobody else hears it

@@ -92,7 +92,38 @@ MISTAKES = [
     ("  sasl.password: {env: KAFKA_PASSWORD}", "  sasl.password:", "client.sasl.password", "has no value"),
     ("  1: {host: node1", "  01: {host: node1", "zookeepers.01", "different"),
     ("zookeeper.service}", "kafka.service}", "zookeepers.1.service.systemd", "is the service of brokers.0"),
+    ("mechanism: PLAIN", "mechanism: GSSAPI", "client.sasl.mechanism", "chaosk cannot log in by GSSAPI, only by PLAIN"),
+    ("  sasl.mechanism: PLAIN\n", "", "client.security.protocol", "cannot log in by GSSAPI"),
+    ("SASL_SSL", "SASL_TLS", "client.security.protocol", "write plaintext, ssl, sasl_plaintext, sasl_ssl"),
+    ("  sasl.mechanism: PLAIN", "  sasl.mechanism: PLAIN\n  foo.bar: 1", "client.foo.bar", "no setting 'foo.bar'"),
+    ("  sasl.mechanism: PLAIN", "  sasl.mechanism: PLAIN\n  linger.ms: soon", "client.linger.ms", "Invalid value"),
+    (
+        "  sasl.mechanism: PLAIN",
+        "  sasl.mechanism: PLAIN\n  sasl.jaas.config: ScramLoginModule required password=hunter2;",
+        "client.sasl.jaas.config",
+        "write sasl.username, and sasl.password as {env: NAME}",
+    ),
+    (
+        "ssl.ca.location: ca.pem",
+        "ssl.truststore.location: /etc/kafka/truststore.jks",
+        "client.ssl.truststore.location",
+        "write ssl.ca.location, a PEM file",
+    ),
+    (
+        "ssl.ca.location: ca.pem",
+        "ssl.keystore.location: /etc/kafka/keystore.p12",
+        "client.ssl.keystore.location",
+        "write key and certificate as PEM files",
+    ),
+    ("ssl.ca.location", "plugin.library.paths", "client.plugin.library.paths", "an inventory loads no code"),
 ]
+
+
+def test_a_setting_of_the_probes_own_login_is_judged_as_well(tmp_path: Path) -> None:
+    """`probe_client` goes to the same clients."""
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, f"{INVENTORY}probe_client: {{sasl.usrname: probes}}\n"))
+    assert [problem.path for problem in caught.value.problems] == ["probe_client.sasl.usrname"]
 
 
 @pytest.mark.parametrize(

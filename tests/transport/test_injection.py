@@ -133,7 +133,7 @@ def test_most_places_refuse_and_the_others_are_known(poisoned: list[Poisoned]) -
         "brokers.N.installation.link", "brokers.N.installation.versions.N.N.N",
         "brokers.N.service.pid_file", "brokers.N.config", "brokers.N.data[N]", "brokers.N.log", "zookeepers.N.config",
         "zookeepers.N.data[N]", "zookeepers.N.log", "controllers.N.config", "controllers.N.data[N]",
-        "controllers.N.log", "kafka.home", "kafka.version", "kafka.client_config", "client.security.protocol",
+        "controllers.N.log", "kafka.home", "kafka.version", "kafka.client_config",
         "client.sasl.password.env", "client.ssl.ca.location", "client.ssl.key.password.file",
         "probe_client.sasl.username",
             "name", "hypothesis", "covers[N]", "tags[N]",

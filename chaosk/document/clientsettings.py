@@ -1,0 +1,90 @@
+"""The client settings of an inventory: names that librdkafka has, values that it takes, logins that chaosk can do.
+
+What Java's clients alone have is told with what to write instead, as most people have a ``client.properties`` at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chaosk.cluster.security import INSTEAD, MECHANISMS, PROTOCOLS
+from chaosk.document.nodes import Mapping, Node, Scalar, descend
+from chaosk.document.parse import Found
+from chaosk.probes._client import refused
+
+_JAVA = {
+    "sasl.jaas.config": "write sasl.username, and sasl.password as {env: NAME} or {file: PATH}",
+    "ssl.truststore.location": "write ssl.ca.location, a PEM file; keytool -exportcert -rfc makes one of a truststore",
+    "ssl.truststore.password": "leave it out: a PEM file of certificates has none",
+    "ssl.truststore.type": "leave it out: ssl.ca.location is a PEM file",
+    "ssl.truststore.certificates": "write ssl.ca.location, a PEM file",
+    "ssl.keystore.type": "leave it out, and write ssl.certificate.location and ssl.key.location, PEM files",
+    "ssl.keystore.key": "write ssl.key.location, a PEM file",
+    "ssl.keystore.certificate.chain": "write ssl.certificate.location, a PEM file",
+    "ssl.enabled.protocols": "leave it out: TLS 1.2 and newer are used",
+    "ssl.protocol": "leave it out: TLS 1.2 and newer are used",
+    "key.serializer": "leave it out",
+    "value.serializer": "leave it out",
+    "key.deserializer": "leave it out",
+    "value.deserializer": "leave it out",
+}
+"""By setting of Java's clients that librdkafka does not have, what to write instead."""
+_OURS = {
+    "metadata.broker.list": "write bootstrap.servers",
+    "plugin.library.paths": "an inventory loads no code; leave it out",
+    "default.topic.config": "write its settings beside the others",
+    "client.id": "probes have their own; leave it out",
+    "on_delivery": "leave it out", "error_cb": "leave it out", "logger": "leave it out", "dr_cb": "leave it out",
+    "dr_msg_cb": "leave it out", "on_commit": "leave it out", "enabled_events": "leave it out",
+    "delivery.report.only.error": "every outcome is an event; leave it out",
+    "test.mock.num.brokers": "a mock cluster proves nothing; leave it out",
+}  # fmt: skip
+"""Settings that librdkafka or its Python client has, and an inventory may not set."""
+_BLOCKS = ("client", "probe_client")
+_JUDGED_APART = ("security.protocol", "bootstrap.servers")
+_OF_FILES = ("ssl.", "sasl.")
+"""What such settings say is read, loaded or run when a client is made of them: their names are judged alone."""
+
+
+def client_settings(root: Node) -> Iterator[Found]:
+    """Every client setting that no client takes, or that chaosk's own connections cannot go by."""
+    for block in _BLOCKS:
+        settings = descend(root, (block,))
+        if isinstance(settings, Mapping):
+            for name, node in settings.values.items():
+                if says := _wrong(str(name), node):
+                    yield node.place, (block, name), says
+            yield from _login(block, settings)
+
+
+def _wrong(name: str, node: Node) -> str | None:
+    if name in _JAVA:
+        return f"is a setting of Java's clients, and chaosk's go by librdkafka's; {_JAVA[name]}"
+    if name in _OURS:
+        return _OURS[name]
+    if name in INSTEAD:
+        return f"chaosk's own connections to brokers cannot use it; {INSTEAD[name]}"
+    value = node.value if isinstance(node, Scalar) and not name.startswith(_OF_FILES) else ""
+    if name in _JUDGED_APART or value is None:
+        return None
+    return refused(name, value)
+
+
+def _login(block: str, settings: Mapping) -> Iterator[Found]:
+    protocol = settings.values.get("security.protocol")
+    if not isinstance(protocol, Scalar):
+        return
+    word = str(protocol.value).lower()
+    if word not in PROTOCOLS:
+        yield protocol.place, (block, "security.protocol"), f"there is no such; write {', '.join(PROTOCOLS)}"
+    if not word.startswith("sasl"):
+        return
+    name = "sasl.mechanism" if "sasl.mechanism" in settings.values else "sasl.mechanisms"
+    mechanism = settings.values.get(name)
+    said = str(mechanism.value).upper() if isinstance(mechanism, Scalar) else "GSSAPI"
+    if said not in MECHANISMS:
+        place = mechanism.place if mechanism is not None else protocol.place
+        yield (
+            place, (block, name if mechanism is not None else "security.protocol"),
+            f"chaosk cannot log in by {said}, only by {', '.join(MECHANISMS)}; name a listener that takes one of them",
+        )  # fmt: skip

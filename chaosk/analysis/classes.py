@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pyspark
 
+from chaosk.analysis.cache import cache
 from chaosk.errors import AnalysisError
 
 PATIENCE = 300.0
@@ -31,8 +32,7 @@ def place() -> Path:
 
     The size is there to be held against: Java 17 dies of an archive that was cut short.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "chaosk" / f"spark-{_digest(str(_spark()))}-{_digest(_made_for())}"
+    return cache() / f"spark-{_digest(str(_spark()))}-{_digest(_made_for())}"
 
 
 def found() -> Path | None:

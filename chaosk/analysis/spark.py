@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +20,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from chaosk.analysis import classes, javanames
-from chaosk.errors import AnalysisError, PreflightError
+from chaosk.analysis.java import require_java
+from chaosk.errors import AnalysisError
 
 PER_PARTITION = 10_000_000
 """Rows for which there is one more partition than there are cores: more of them are more tasks to plan and to start."""
@@ -125,19 +125,6 @@ def session(master: str | None = None, *, large: bool = False, java: str | None 
                 "see that the master answers and that java is version 17 or 21"
             ) from error
     return spark
-
-
-def require_java() -> None:
-    """Raises PreflightError where there is no Java to run Spark on."""
-    home = os.environ.get("JAVA_HOME")
-    if home and (Path(home) / "bin" / "java").is_file():
-        return
-    if shutil.which("java") is None or home:
-        place = f"JAVA_HOME is {home}, where there is no bin/java" if home else "there is no java on the PATH"
-        raise PreflightError(
-            f"{place}: install a Java 17 runtime (Debian: apt-get install openjdk-17-jre-headless) "
-            "or set JAVA_HOME; the analysis runs on Spark"
-        )
 
 
 def user_settings() -> dict[str, str]:

@@ -13,6 +13,7 @@ from chaosk.doctor import host as hosts
 from chaosk.doctor import kernels
 from chaosk.doctor.cluster import cluster
 from chaosk.doctor.finding import Finding, bad, fit
+from chaosk.doctor.here import java
 from chaosk.doctor.leftovers import held, holder, leftovers
 from chaosk.doctor.needs import Needs, needs
 from chaosk.doctor.rights import rights
@@ -31,7 +32,7 @@ def examine(transport: Transport, inventory: Inventory, scenario: Scenario | Non
     """Look at everything, from inside the cluster's network; for one scenario, or for whatever chaosk can do."""
     found = hosts_fit(transport, inventory, needs(scenario, inventory), thorough=True)
     usable = tuple(name for name in inventory.hosts if fit(one for one in found if one.where == name))
-    found += (*misfits(inventory, scenario), *switches(transport, inventory, scenario))
+    found += (java(), *misfits(inventory, scenario), *switches(transport, inventory, scenario))
     if fit(found):
         found += suits(transport, inventory, scenario)
     return (*found, *_left(transport, _with_here(inventory, usable)), *_cluster(inventory, scenario))

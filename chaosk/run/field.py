@@ -25,6 +25,7 @@ from chaosk.doctor import finding
 from chaosk.doctor.cluster import cluster
 from chaosk.doctor.configured import configured
 from chaosk.doctor.examination import hosts_fit
+from chaosk.doctor.here import java
 from chaosk.doctor.leftovers import leftovers
 from chaosk.doctor.needs import needs
 from chaosk.doctor.rights import rights
@@ -119,6 +120,7 @@ class Field:
         scenario, inventory = self._plan.scenario, self._plan.inventory
         check_shape(scenario.cluster, inventory)
         refuse(scenario, inventory, here(inventory))
+        finding.refuse([java()])
         finding.refuse(hosts_fit(self._transport, inventory, needs(scenario, inventory), thorough=False))
         finding.refuse(switches(self._transport, inventory, scenario))
         self._holding.take()

@@ -10,7 +10,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.events import spark_schema
-from chaosk.analysis.spark import failures_as, require_java, tune, user_settings
+from chaosk.analysis.java import require_java
+from chaosk.analysis.spark import failures_as, tune, user_settings
 from chaosk.arrow import SCHEMAS
 from chaosk.errors import AnalysisError, PreflightError
 from chaosk.events import TABLES
@@ -47,6 +48,20 @@ def test_no_java_says_what_to_install(tmp_path: Path, monkeypatch: pytest.Monkey
         require_java()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(PreflightError, match="JAVA_HOME is"):
+        require_java()
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [('openjdk version "1.8.0_392"', "is Java 8"), ('openjdk version "11.0.21" 2023-10-17', "is Java 11")],
+)
+def test_a_java_that_is_too_old_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, why: str) -> None:
+    """Spark would say so by a class it cannot load, after the cluster was broken."""
+    (tmp_path / "java").write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    (tmp_path / "java").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(PreflightError, match=rf"{why}, and Spark needs 17 or newer.*install a Java 17 runtime"):
         require_java()
 
 

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from chaosk.errors import LabError, UsageError
-from chaosk.lab import LabStatus, access, down, enter, power, privilege, state, status, up
+from chaosk.lab import LabStatus, access, down, enter, power, privilege, purge, state, status, up
+from chaosk.lab.purge import places
 from chaosk.lab.status import as_json
 from chaosk.lablayout import LabLayout
 
@@ -78,6 +79,22 @@ def down_command(name: str, *, everything: bool, force: bool) -> None:
     """Take a lab down; nothing of it is left."""
     for one in state.names() if everything else [name]:
         down(one, click.echo, force=force)
+
+
+@command.command("purge")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--force", is_flag=True, help="Also while something still runs in a lab's network.")
+def purge_command(*, yes: bool, force: bool) -> None:
+    """Remove all that chaosk keeps on this machine: labs, Kafka's archives, images, and this account's caches.
+
+    Leases of clusters stay, and so do the packages that were installed.
+    """
+    for name in state.names():
+        click.echo(f"the lab {name}")
+    for place in places():
+        click.echo(str(place))
+    if yes or click.confirm("Remove all of this?"):
+        purge(click.echo, force=force)
 
 
 @command.command("status")

@@ -14,10 +14,11 @@ from pathlib import Path
 from chaosk.lab import state
 from chaosk.lab.build import up
 from chaosk.lab.namespace import enter
+from chaosk.lab.purge import purge
 from chaosk.lab.remove import down
 from chaosk.lab.status import LabStatus, status
 
-__all__ = ["LabStatus", "down", "enter", "inventory", "status", "up"]
+__all__ = ["LabStatus", "down", "enter", "inventory", "purge", "status", "up"]
 
 
 def inventory(name: str) -> Path:

@@ -1,0 +1,66 @@
+"""Removing what chaosk keeps on this machine beside its labs: Kafka's archives, images of machines, its own caches."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from chaosk.analysis.cache import cache
+from chaosk.errors import LabError
+from chaosk.lab import privilege, remove, state
+
+SHARED = ("kafka", "images", "labs")
+"""What the labs of a machine share, below :func:`chaosk.lab.state.state_root`."""
+
+
+def places() -> Iterator[Path]:
+    """What there is to remove, labs aside: what they share, and this account's archives of classes for Spark."""
+    yield from (place for name in SHARED if (place := state.state_root() / name).exists())
+    if cache().exists():
+        yield cache()
+
+
+def purge(say: Callable[[str], object], *, force: bool = False) -> None:
+    """Take every lab down, and remove what they shared and what this account has cached.
+
+    Leases, of whatever cluster, stay: ``chaosk heal`` and ``chaosk halt`` need them. Raises LabError while a lab is in
+    use, unless ``force``, and where a file cannot be removed.
+    """
+    if not privilege.is_root() and any(place != cache() for place in places()):
+        privilege.as_root(["purge", "--yes", *(["--force"] if force else [])], say)
+    elif privilege.is_root():
+        for name in state.names():
+            remove.down(name, say, force=force)
+    for place in list(places()):
+        _remove(place, say)
+    _leave(state.state_root(), say)
+
+
+def size(place: Path) -> int:
+    """Bytes of all files at and below a place; links are not followed."""
+    if place.is_symlink() or place.is_file():
+        return place.lstat().st_size
+    return sum(each.lstat().st_size for each in place.rglob("*") if each.is_symlink() or each.is_file())
+
+
+def _remove(place: Path, say: Callable[[str], object]) -> None:
+    freed = size(place)
+    try:
+        if place.is_symlink():
+            place.unlink()
+        else:
+            shutil.rmtree(place)
+    except OSError as error:
+        raise LabError(f"{place}: cannot be removed: {error.strerror or error}") from error
+    say(f"removed {place}: {freed / 1e6:,.0f} MB")
+
+
+def _leave(root: Path, say: Callable[[str], object]) -> None:
+    """Remove the state directory if nothing is left in it, else say what stays."""
+    if not root.is_dir():
+        return
+    if left := sorted(each.name for each in root.iterdir()):
+        say(f"{root} stays, with {', '.join(left)}: leases of clusters, which `chaosk heal` may need")
+    elif privilege.is_root():
+        root.rmdir()

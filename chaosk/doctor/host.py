@@ -89,5 +89,9 @@ def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
 
 
 def _nothing(name: str) -> Command:
-    """In a session of its own, because what its start costs is asked."""
-    return Command(host=name, argv=("true",), repeatable=True, alone=True)
+    """In a session of its own, because what its start costs is asked; with what steps hand to a login shell.
+
+    That is a word of several lines, as scripts are, and a mark that C shells replace: those would run the lines of a
+    script as their own.
+    """
+    return Command(host=name, argv=("true", "a line!\nand another"), repeatable=True, alone=True)

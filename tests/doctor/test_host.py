@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from chaosk.doctor.finding import Finding
@@ -9,6 +11,7 @@ from chaosk.doctor.host import host
 from chaosk.doctor.needs import Needs
 from chaosk.errors import ChaoskError, ConnectionLost, HostError, StepError
 from chaosk.inventory import Inventory
+from chaosk.transport import wrap
 from chaosk.transport.command import Command, Result
 
 SCRIPTS = {"start": ["/opt/kafka/bin/kafka-start"], "stop": ["/opt/kafka/bin/kafka-stop"], "pid_file": "/run/kafka.pid"}
@@ -22,6 +25,16 @@ def inventory(service: dict[str, object] | None = None, *, sudo: bool = True) ->
     broker = {"host": "node1", "service": service or SCRIPTS, "listeners": listeners}
     hosts = {"node1": {"address": "198.18.0.11", "sudo": sudo}}
     return Inventory.model_validate({"name": "one", "hosts": hosts, "brokers": {0: broker}})
+
+
+@pytest.mark.parametrize(("login_shell", "fits"), [("sh", True), ("bash", True), ("tcsh", False)])
+def test_a_login_shell_that_would_run_lines_of_scripts_gives_no_answer(login_shell: str, *, fits: bool) -> None:
+    """Found by the first exchange with a host, which has what steps send, and does nothing."""
+    answers = Answers()
+    tuple(host(answers, inventory(), "node1", NEEDS, thorough=False))
+    line = wrap.line(answers.asked[0], "0123456789abcdef", sudo=True)
+    done = subprocess.run([login_shell, "-c", line], capture_output=True, check=False)
+    assert (wrap.unwrap(done.stdout, done.stderr, "0123456789abcdef") is not None) == fits
 
 
 class Answers:

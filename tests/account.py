@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 KAFKA, GROUP = 54321, 7
@@ -16,7 +19,7 @@ AS_ACCOUNT = ("setpriv", f"--reuid={KAFKA}", f"--regid={GROUP}", "--clear-groups
 def as_account(text: str, *words: str) -> subprocess.Popen[bytes]:
     """A shell of the account's that carries out a text; what it says of errors is not shown."""
     argv = [*AS_ACCOUNT, "sh", "-c", text, "account", *words]
-    return subprocess.Popen(argv, cwd="/", stderr=subprocess.DEVNULL)
+    return subprocess.Popen(argv, cwd="/", stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 @contextmanager
@@ -26,7 +29,12 @@ def busy(text: str, *words: str) -> Iterator[None]:
     try:
         yield
     finally:
-        account.kill()
+        with suppress(ProcessLookupError):
+            end = time.monotonic() + 10
+            while time.monotonic() < end:  # what its shell has started may be at work a moment longer
+                os.killpg(account.pid, signal.SIGKILL)
+                account.poll()
+                time.sleep(0.01)
         account.wait()
 
 

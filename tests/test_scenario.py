@@ -67,7 +67,11 @@ def test_json_form_is_the_document_form() -> None:
     """A plan shows a scenario the way a user would write it."""
     plain = json.loads(scenario().model_dump_json(by_alias=True))
     assert plain["timeline"] == [
-        {"name": "kill_broker-1", "timeout": "1m", "kill_broker": {"target": "brokers", "how": "sigkill"}},
+        {
+            "name": "kill_broker-1",
+            "timeout": "1m",
+            "kill_broker": {"target": "brokers", "restart": "held", "how": "sigkill"},
+        },
     ]
     assert list(plain["probes"]["writer"]) == ["produce"]
 

@@ -19,6 +19,7 @@ from chaosk.commands import (
     brokertool,
     corruption,
     disk,
+    identity,
     mapper,
     oom,
     ownership,
@@ -141,6 +142,7 @@ def _list(inventory: Inventory) -> Iterator[str]:
         for command in _on(process):
             yield _line("service", command)
         yield from _on_supervisor(process)
+        yield from _on_identity(inventory, process)
     for server in (*inventory.brokers.values(), *inventory.controllers.values()):
         yield from _on_versions(server)
     for broker in inventory.brokers.values():
@@ -172,6 +174,14 @@ def _on_supervisor(process: ServerProcess) -> Iterator[str]:
     if supervisor.unit(process) is not None:
         for ask in (supervisor.fits, supervisor.hold, supervisor.is_held, supervisor.release, supervisor.is_released):
             yield _line("supervisor", ask(process, "ID"))
+
+
+def _on_identity(inventory: Inventory, process: ServerProcess) -> Iterator[str]:
+    """Whether a process is the server that the inventory calls so, without its data and with each directory of it."""
+    numbered = {**inventory.brokers, **inventory.controllers}
+    number = next((each for each, one in numbered.items() if one is process), None)
+    for folders in ((), *((folder,) for folder in process.data)):
+        yield _line("identity", identity.is_it(process, number, *folders))
 
 
 def _on_versions(process: KafkaProcess) -> Iterator[str]:

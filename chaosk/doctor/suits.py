@@ -13,12 +13,12 @@ from chaosk.ownmachine import boot_id
 from chaosk.safety import NoChance
 from chaosk.scenario import Entry, Scenario
 from chaosk.steps._contract import Fact, Site
-from chaosk.targets._contract import Node, Scene, servers
+from chaosk.targets._contract import Node, Scene, servers, voters
 from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command
 
-_TODO = "aim at brokers whose hosts can do it, or leave the step out"
+_TODO = "correct the inventory, aim at servers whose hosts can do it, or leave the step out"
 
 
 def suits(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
@@ -40,15 +40,24 @@ def _facts(entry: Entry, inventory: Inventory) -> Iterator[Fact | str]:
 
 
 def _candidates(entry: Entry, inventory: Inventory) -> tuple[tuple[Node, ...], ...]:
-    """The nodes that the inventory tells, together, and be it none; else each broker: only the cluster knows which."""
+    """The nodes that the inventory tells, together, and be it none; else each that may be hit, by itself."""
     if not entry.step.targets():
         return ((),)
     scene = Scene(inventory, NoCluster(), NoChance())
     try:
         known = [node for text in entry.step.targets() for node in parse_target(text).resolve(scene)]
     except OnlyLiveError:
-        return tuple((node,) for node in servers(inventory) if node.kind == "broker")
+        return tuple((node,) for node in _possible(entry, inventory))
     return (tuple(known),)
+
+
+def _possible(entry: Entry, inventory: Inventory) -> Iterator[Node]:
+    """Each server of the kinds that the step acts on; brokers where it does not say."""
+    if getattr(entry.step, "role", None) == "controller":
+        yield from voters(inventory)
+        return
+    kinds = entry.step.takes() & {"broker", "zookeeper"} or {"broker"}
+    yield from (node for node in servers(inventory) if node.kind in kinds)
 
 
 def _answer(transport: Transport, entry: Entry, fact: Fact | str) -> Finding:

@@ -15,6 +15,7 @@ PARTS = {
     "disk": ("enter", "disk"),
     "dump": ("owned", "program", "dump"),
     "examine": ("examine",),
+    "identity": ("owned", "process", "identity"),
     "lease": ("kept", "lease"),
     "load": ("marked", "load"),
     "lock": ("kept", "lock"),

@@ -458,7 +458,7 @@ inner() {
         service) service_checked "$@" ;;
         supervisor) supervisor_checked "$@" ;;
         topic) topic_checked "$@" ;;
-        state | version)
+        identity | state | version)
             on_the_list "$name" "$@"
             run "$name" "$@"
             ;;

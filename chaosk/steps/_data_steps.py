@@ -66,6 +66,11 @@ class DataStep(Step, ABC):
                     )
             yield server, folder
 
+    def suits(self, site: Site) -> Iterator[Fact]:
+        """Each broker is the one that is meant, and the directory is its own: it has the lock of it."""
+        for server, folder in self.places(site):
+            yield server.itself(folder)
+
     def holds(self, site: Site) -> Iterator[str]:
         """The directory, and the process, which may end by it and is started by the undo."""
         for server, folder in self.places(site):

@@ -31,6 +31,7 @@ class MapperStep(DataStep, ABC):
 
     def suits(self, site: Site) -> Iterator[Fact]:
         """The disk can be given another table, and its own again."""
+        yield from super().suits(site)
         for server, folder, disk in self.disks(site):
             says = f"the disk of {folder} of {server.name} can be {self.what}"
             yield Fact(says=says, query=mapper.fits(disk, self.ill()))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosk.commands import service
+from chaosk.commands import identity, service
 from chaosk.errors import StepError
 from chaosk.inventory import Broker, ServerProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site
@@ -42,6 +42,12 @@ class Server:
     def name(self) -> str:
         """For messages, like ``broker 2 on node3``."""
         return str(self.node)
+
+    def itself(self, *folders: str) -> Fact:
+        """Its process has its ports and its node id, and the lock of each of these data directories."""
+        number = None if self.node.kind == "zookeeper" else int(self.node.id)
+        query = identity.is_it(self.process, number, *folders)
+        return Fact(says=f"{self.name} is the process that the inventory calls so", query=query)
 
     def running(self, within: float = 0.0) -> Fact:
         """The process is there."""

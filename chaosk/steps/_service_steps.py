@@ -31,6 +31,11 @@ class ServiceStep(Step, ABC):
         """The one target."""
         return (self.target,)
 
+    def suits(self, site: Site) -> Iterator[Fact]:
+        """Each process is the one that is meant: asked before the run, and again when the step fires."""
+        for server in self.servers(site):
+            yield server.itself()
+
     def servers(self, site: Site) -> tuple[Server, ...]:
         """The processes the target named."""
         return servers(site, self.role, self.target)
@@ -49,9 +54,10 @@ class TakeDown(ServiceStep, ABC):
     """Seconds until it is gone."""
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It runs: what is dead cannot be taken down."""
+        """It runs: what is dead cannot be taken down; and it can be done to the one that is meant."""
         for server in self.servers(site):
             yield server.running()
+        yield from self.suits(site)
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """It is gone, and no supervisor has started another."""
@@ -95,14 +101,10 @@ class Kill(TakeDown, ABC):
 
     def suits(self, site: Site) -> Iterator[Fact]:
         """Systemd can be kept from starting it again, and nothing else changes by that."""
+        yield from super().suits(site)
         for server in self._held(site):
             query = supervisor.fits(server.process, self._lease(site))
             yield Fact(says=f"systemd can be kept from starting {server.name} again", query=query)
-
-    def before(self, site: Site) -> Iterator[Fact]:
-        """It runs, and can be held down."""
-        yield from super().before(site)
-        yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Hold its supervisor, then SIGKILL to each."""
@@ -175,6 +177,10 @@ class Start(ServiceStep, ABC):
         for server in self.servers(site):
             yield server.gone()
 
+    def suits(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - what does not run is nobody yet
+        """Nothing."""
+        yield from ()
+
     def inject(self, site: Site) -> Iterator[Deed]:
         """Start each by its service."""
         yield from each(self.servers(site), service.start)
@@ -199,9 +205,10 @@ class Restart(ServiceStep, ABC):
             yield Harm(away=(server.node,))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """All of them run."""
+        """All of them run, and are those that are meant."""
         for server in self.servers(site):
             yield server.running()
+        yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Stop, see it gone, start, see it serve; then the next."""
@@ -233,9 +240,10 @@ class Freeze(ServiceStep, ABC):
     lasting: ClassVar[bool] = True
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It runs, and is not frozen already."""
+        """It runs, is not frozen already, and is the one that is meant."""
         for server in self.servers(site):
             yield server.awake()
+        yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """SIGSTOP to each."""

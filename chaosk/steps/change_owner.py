@@ -32,6 +32,7 @@ for: 30s
         """The broker runs, and the owner can be changed."""
         for server, folder in self.places(site):
             yield server.awake()
+            yield server.itself(folder)
             query = ownership.fits(server.process.host, folder, _id(site, folder), self.owner)
             yield Fact(says=f"the owner of {folder} of {server.name} can be changed", query=query)
 

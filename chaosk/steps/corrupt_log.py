@@ -35,15 +35,12 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
     partition: Annotated[int, Field(ge=0)] = 0
     """Which of its partitions; the brokers must have replicas of it."""
 
-    def suits(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - what is there before a run says nothing
-        """Nothing: the segment comes to be in the run."""
-        yield from ()
-
     def before(self, site: Site) -> Iterator[Fact]:
         """The topic is the scenario's, the broker runs, and there is something to overwrite."""
         yield owned(self.topic)
         for server, log in self.logs(site):
             yield server.awake()
+            yield server.itself(log.folder)
             yield Fact(says=f"{log.name} of {server.name} can be corrupted", query=corruption.fits(log))
 
     def inject(self, site: Site) -> Iterator[Deed]:

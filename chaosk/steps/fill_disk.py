@@ -60,6 +60,7 @@ for: 30s
             yield server.awake()
         for server, folder in self.places(site):
             yield server.awake()
+            yield server.itself(folder)
             host, file = server.process.host, self._file(site, folder)
             says = f"there is room for the file in {folder} of {server.name}"
             yield Fact(says=says, query=disk.fits(host, file, *self._much()))

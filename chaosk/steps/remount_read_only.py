@@ -35,6 +35,7 @@ for: 30s
 
     def suits(self, site: Site) -> Iterator[Fact]:
         """The directory can be made read-only, and writable again."""
+        yield from super().suits(site)
         for server, folder in self.places(site):
             query = readonly.fits(server.process, folder, _id(site, folder))
             yield Fact(says=f"{folder} of {server.name} can be made read-only", query=query)

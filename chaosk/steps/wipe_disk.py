@@ -55,6 +55,7 @@ for: 10s
 
     def suits(self, site: Site) -> Iterator[Fact]:
         """The directory can be set aside."""
+        yield from super().suits(site)
         for server, folder in self.places(site):
             query = wiping.fits(server.process, folder, _id(site, folder))
             yield Fact(says=f"{folder} of {server.name} can be set aside", query=query)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+from fake_live import kraft_inventory
 from sample_inventory import INVENTORY
 
 from chaosk.doctor.finding import Finding
 from chaosk.doctor.suits import suits
 from chaosk.errors import ConnectionLost
+from chaosk.inventory import Inventory
 from chaosk.transport.command import Command, Result
 
 from .test_needs import scenario
@@ -44,20 +47,43 @@ def test_a_target_that_is_known_is_asked_alone() -> None:
     """And only asked: nothing is put anywhere."""
     hosts = Hosts(node2=None)
     assert [(one.where, one.state) for one in found(hosts, "slow_disk: {target: broker 1, write: 1s}")] == [
-        ("node2", "ok")
-    ]
-    assert hosts.asked == ["node2: fits"]
+        ("node2", "ok"), ("node2", "ok"),
+    ]  # fmt: skip
+    assert hosts.asked == ["node2: is", "node2: fits"]
 
 
 def test_where_only_the_cluster_knows_each_broker_is_asked() -> None:
     """The reason is the host's own, with what to do; a host that does not answer is bad as well."""
     answers = found(Hosts(node1=None, node2=NOT_MAPPED), 'fail_disk: {target: "leader(orders, 0)"}')
     assert [(one.where, one.what, one.state) for one in answers] == [
-        ("node1", "fail_disk", "ok"), ("node2", "fail_disk", "bad"), ("node3", "fail_disk", "bad"),
+        ("node1", "fail_disk", "ok"), ("node1", "fail_disk", "ok"), ("node2", "fail_disk", "bad"),
+        ("node2", "fail_disk", "bad"), ("node3", "fail_disk", "bad"), ("node3", "fail_disk", "bad"),
     ]  # fmt: skip
-    assert NOT_MAPPED in answers[1].seen
-    assert "leave the step out" in answers[1].todo
-    assert "does not answer" in answers[2].seen
+    assert NOT_MAPPED in answers[3].seen
+    assert "leave the step out" in answers[3].todo
+    assert "does not answer" in answers[5].seen
+
+
+def test_a_kill_asks_whether_each_broker_is_the_one_that_is_meant() -> None:
+    """An inventory with two brokers under each other's names is refused before any of them is killed."""
+    why = "/opt/kafka/config/server.properties is of node 0, and the inventory calls this one 1"
+    answers = found(Hosts(node1=None, node2=why, node3=None), 'kill_broker: {target: "leader(orders, 0)"}')
+    assert [(one.where, one.state) for one in answers] == [("node1", "ok"), ("node2", "bad"), ("node3", "ok")]
+    assert why in answers[1].seen
+
+
+@pytest.mark.parametrize(
+    ("step", "cluster", "hosts"),
+    [
+        ("kill_zookeeper: {target: zookeeper leader}", INVENTORY, 3),
+        ("kill_controller: {target: controller}", kraft_inventory(), 3),
+    ],
+)
+def test_servers_of_its_own_kind_are_asked(step: str, cluster: Inventory, hosts: int) -> None:
+    """Brokers are none of those that a step on ZooKeeper nodes, or on controllers, may hit."""
+    answers = suits(Hosts(node1=None, node2=None, node3=None), cluster, scenario(step))
+    assert [one.state for one in answers] == ["ok"] * hosts
+    assert len({one.where for one in answers}) == hosts
 
 
 def test_a_directory_that_a_broker_has_not_is_told_before_the_run() -> None:
@@ -82,7 +108,7 @@ def test_no_clock_is_moved_where_it_decides_which_process_is_a_servers() -> None
 def test_steps_that_any_host_can_do_are_no_question() -> None:
     """Nor is there any without a scenario."""
     hosts = Hosts()
-    assert found(hosts, 'kill_broker: {target: "leader(orders, 0)"}') == ()
+    assert found(hosts, 'cut_network: {between: ["leader(orders, 0)", probes]}') == ()
     assert suits(hosts, INVENTORY, None) == ()
     assert hosts.asked == []
 

@@ -14,7 +14,7 @@ from .conftest import BROKERS, site, step, told
 def test_its_life(inventory: Inventory) -> None:
     """It can be changed, it is changed, it is given back, the broker, which has two directories, restarted."""
     change, here = step("change_owner: {target: it}"), site(inventory, it=BROKERS[1:2])
-    assert told(change.before(here)) == ["node2: awake", "node2: fits"]
+    assert told(change.before(here)) == ["node2: awake", "node2: is", "node2: fits"]
     assert told(change.inject(here)) == ["node2: change"]
     assert told(change.verify(here)) == ["node2: changed"]
     assert told(change.undo(here)) == ["node2: restore", "node2: stop", "node2: start"]

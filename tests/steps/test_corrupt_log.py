@@ -12,7 +12,7 @@ from .conftest import BROKERS, site, step, told
 def test_its_life(inventory: Inventory) -> None:
     """Killed for sure, overwritten, started, recovered; the undo has the broker stopped before anything is written."""
     corrupt, here = step("corrupt_log: {target: it, topic: orders}"), site(inventory, it=BROKERS[1:2])
-    assert told(corrupt.before(here)) == ["own_topic(orders)", "node2: awake", "node2: fits"]
+    assert told(corrupt.before(here)) == ["own_topic(orders)", "node2: awake", "node2: is", "node2: fits"]
     assert told(corrupt.inject(here)) == [
         "node2: kill", "node2: stop", "node2: gone", "node2: corrupt", "node2: start", "node2: recovered",
         "node2: mend",

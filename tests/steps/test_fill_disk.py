@@ -20,7 +20,7 @@ def test_its_life(inventory: Inventory) -> None:
     ZooKeeper, or a controller, may have its data on the same file system: a controller ends where it cannot write.
     """
     fill, here = step("fill_disk: {target: it, free: 20MiB}"), site(inventory, it=BROKERS[1:2])
-    assert told(fill.before(here)) == ["node2: awake", "node2: awake", "node2: fits"]
+    assert told(fill.before(here)) == ["node2: awake", "node2: awake", "node2: is", "node2: fits"]
     assert told(fill.inject(here)) == ["node2: fill"]
     assert told(fill.verify(here)) == ["node2: filled"]
     assert told(fill.undo(here)) == ["node2: empty", "node2: start", "node2: stop", "node2: start"]

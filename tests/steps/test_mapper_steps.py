@@ -15,8 +15,8 @@ from .conftest import BROKERS, site, step, told
 def test_their_life(inventory: Inventory, text: str) -> None:
     """It can be had, it gets another table and has it; it gets its own back, what ended is started and serves."""
     ill, here = step(text), site(inventory, it=BROKERS[1:2])
-    assert told(ill.suits(here)) == ["node2: fits"]
-    assert told(ill.before(here)) == ["node2: awake", "node2: fits"]
+    assert told(ill.suits(here)) == ["node2: is", "node2: fits"]
+    assert told(ill.before(here)) == ["node2: awake", "node2: is", "node2: fits"]
     assert told(ill.inject(here)) == ["node2: put"]
     assert told(ill.verify(here)) == ["node2: stands"]
     assert told(ill.undo(here)) == ["node2: lift", "node2: start"]

@@ -15,7 +15,7 @@ from .conftest import BROKERS, site, step, told
 def test_its_life(inventory: Inventory) -> None:
     """It can be done, it is mounted and stands; it is lifted and what ended is started, the broker serves."""
     remount, here = step("remount_read_only: {target: it}"), site(inventory, it=BROKERS[1:2])
-    assert told(remount.before(here)) == ["node2: awake", "node2: fits"]
+    assert told(remount.before(here)) == ["node2: awake", "node2: is", "node2: fits"]
     assert told(remount.inject(here)) == ["node2: put"]
     assert told(remount.verify(here)) == ["node2: stands"]
     assert told(remount.undo(here)) == ["node2: lift", "node2: stop", "node2: start"]

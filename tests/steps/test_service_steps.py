@@ -31,7 +31,7 @@ def test_what_is_taken_down_ran_is_gone_and_comes_back(inventory: Inventory, kin
     """The whole life: it runs, it is gone, it is started, it runs and serves."""
     down, here = step(f"{kind}: {{target: it}}"), one(inventory, role)
     up = f"{role}_up({ROLES[role][0].id})"
-    assert told(down.before(here)) == ["node1: runs"]
+    assert told(down.before(here)) == ["node1: runs", "node1: is"]
     assert told(down.inject(here)) == ["node1: stop" if kind.startswith("stop") else "node1: kill"]
     assert told(down.verify(here)) == ["node1: gone"]
     assert told(down.undo(here)) == ["node1: start"]
@@ -50,7 +50,7 @@ def by_systemd(inventory: Inventory) -> Inventory:
 def test_systemd_is_held_while_a_kill_lasts(by_systemd: Inventory) -> None:
     """Before the signal it is kept from starting the broker again, and let again before anything else is undone."""
     kill, here = step("kill_broker: {target: it}"), one(by_systemd, "broker")
-    assert told(kill.before(here)) == ["node1: runs", "node1: fits"]
+    assert told(kill.before(here)) == ["node1: runs", "node1: is", "node1: fits"]
     assert told(kill.inject(here)) == ["node1: hold", "node1: kill"]
     assert told(kill.verify(here)) == ["node1: gone", "node1: held"]
     assert told(kill.watch(here)) == ["node1: gone", "node1: held", "not(broker_up(0))"]
@@ -62,7 +62,7 @@ def test_systemd_is_held_while_a_kill_lasts(by_systemd: Inventory) -> None:
 def test_a_supervised_kill_is_left_to_whoever_starts_it_again(who: str, request: pytest.FixtureRequest) -> None:
     """Nobody is held; the process that was killed is gone, and at the end of the fault another one runs."""
     kill, here = step("kill_broker: {target: it, restart: supervised}"), one(request.getfixturevalue(who), "broker")
-    assert told(kill.before(here)) == ["node1: runs"]
+    assert told(kill.before(here)) == ["node1: runs", "node1: is"]
     assert told(kill.inject(here)) == ["node1: kill"]
     assert told(kill.verify(here)) == ["node1: ended", "node1: returned"]
     assert [fact.last for fact in kill.verify(here)] == [False, True]
@@ -123,7 +123,7 @@ def test_without_a_pause_there_is_none(inventory: Inventory) -> None:
 def test_a_pause_freezes_and_wakes(inventory: Inventory, role: str) -> None:
     """SIGSTOP, seen as state T, and SIGCONT; what died meanwhile is started as well."""
     pause, here = step(f"pause_{role}: {{target: it}}"), one(inventory, role)
-    assert told(pause.before(here)) == ["node1: awake"]
+    assert told(pause.before(here)) == ["node1: awake", "node1: is"]
     assert told(pause.inject(here)) == ["node1: signal"]
     assert [deed.command.argv[-1] for deed in pause.inject(here) if isinstance(deed, Run)] == ["STOP"]
     assert told(pause.verify(here)) == ["node1: frozen"]
@@ -176,7 +176,7 @@ COMBINED = Node(kind="broker", id="0", host="node1")
 def test_a_controller_is_taken_down_and_comes_back(verb: str) -> None:
     """By its own service and port, until it takes part in the quorum."""
     down, here = step(f"{verb}_controller: {{target: it}}"), site(KRAFT, it=(ALONE,))
-    assert told(down.before(here)) == ["node2: runs"]
+    assert told(down.before(here)) == ["node2: runs", "node2: is"]
     assert told(down.undo(here)) == ["node2: start"]
     assert told(down.healed(here)) == ["node2: awake", "controller_up(102)"]
     (gone,) = down.verify(here)

@@ -16,7 +16,7 @@ from .conftest import BROKERS, site, step, told
 def test_its_life(inventory: Inventory) -> None:
     """Ended for sure, set aside, started; the undo puts nothing back by itself; in sync again, the copy goes."""
     wipe, here = step("wipe_disk: {target: it}"), site(inventory, it=BROKERS[1:2])
-    assert told(wipe.before(here)) == ["node2: awake", "node2: fits"]
+    assert told(wipe.before(here)) == ["node2: awake", "node2: is", "node2: fits"]
     assert told(wipe.inject(here)) == ["node2: kill", "node2: stop", "node2: gone", "node2: wipe", "node2: start"]
     assert told(wipe.verify(here)) == ["node2: stands", "node2: awake", "broker_up(1)"]
     assert told(wipe.undo(here)) == ["node2: settle", "node2: start"]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from on_lab import inside
 
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
@@ -63,6 +64,15 @@ def put_up(layout: LabLayout) -> Inventory:
         raise problem
     assert isinstance(loaded, Inventory)
     return loaded
+
+
+@contextmanager
+def lab_of(layout: LabLayout) -> Iterator[Inventory]:
+    """The lab is up, and this thread, with all that it starts, in its network."""
+    with own_state(layout):
+        found = put_up(layout)
+        with inside(state.of(layout.name).namespace):
+            yield found
 
 
 def faults_on(inventory: Inventory, transport: Ssh, folder: Path, brokers: Brokers | None = None) -> Faults:

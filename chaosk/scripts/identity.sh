@@ -6,7 +6,7 @@
 #   PORTS    comma-separated; where anybody listens on one, it has to be this process. Nobody may: ports can be mapped
 #   FOLDER   a data directory: this process has to have its lock
 #
-# It only looks. What the process's account can replace is read as that account.
+# It only looks. Files are read as the process's own account, which reads them, too: whatever that puts there.
 #
 # owned.sh and process.sh come before this.
 #
@@ -16,9 +16,8 @@ action=$1 kind=$2 place=$3 config=$4 number=$5 ports=$6
 [ "$action" = is ] || fail "no such action: $action"
 shift 6
 
-# What a file of properties says under the names node.id and broker.id; nothing if it cannot be read.
+# What a file of properties says under the names node.id and broker.id; nothing if the process's account cannot read it.
 number_in() {
-    owner=$(stat -c %u -- "$1" 2>/dev/null) || return 0
     as_account timeout 5 head -c 1000000 -- "$1" 2>/dev/null | awk '
         { sub(/^[ \t]+/, ""); line = $0 }
         line ~ /^(node|broker)\.id[ \t]*[=:]/ { sub(/^[^=:]*[=:][ \t]*/, "", line); sub(/[ \t\r]*$/, "", line); print line }' |
@@ -40,27 +39,26 @@ listening() {
         $4 == "0A" { n = split($2, at, ":"); if (at[n] == port) print $10 }'
 }
 
-# The processes, by id, that have one of these sockets.
+# Of some processes, by id, those that have one of the sockets $1; one program looks at all of them.
 owners_of() {
-    for each in /proc/[0-9]*; do
-        # shellcheck disable=SC2012 # names of sockets, and one program for all of them
-        ls -l "$each/fd" 2>/dev/null | awk -v wanted=" $1 " '
-            match($0, /socket:\[[0-9]+\]/) && index(wanted, " " substr($0, RSTART + 8, RLENGTH - 9) " ") { found = 1 }
-            END { exit !found }' && echo "${each#/proc/}"
-    done
+    wanted=$1
+    shift
+    # shellcheck disable=SC2012 # names of sockets
+    ls -l "$@" 2>/dev/null | awk -v wanted=" $wanted" '
+        /^\/proc\// { split($0, at, "/"); it = at[3] }
+        match($0, /socket:\[[0-9]+\]/) && index(wanted, " " substr($0, RSTART + 8, RLENGTH - 9) " ") && !told[it]++ { print it }'
 }
 
 find_process
 [ -n "$pid" ] || fail "no process"
+owner=$(stat -c %u -- "/proc/$pid" 2>/dev/null) || fail "process $pid has ended"
 [ -z "$config" ] || numbered "$config"
 for port in $(echo "$ports" | tr , ' '); do
     sockets=$(listening "$port" | tr '\n' ' ')
-    [ -n "$sockets" ] || continue
-    owners=$(owners_of "$sockets" | tr '\n' ' ')
-    case " $owners" in
-        ' ' | *" $pid "*) ;;
-        *) fail "on port $port process ${owners% } ($(runs_what "${owners%% *}")) listens, and $place is process $pid ($(runs_what "$pid"))" ;;
-    esac
+    if [ -z "$sockets" ] || [ -n "$(owners_of "$sockets" "/proc/$pid/fd" /proc/self/fd)" ]; then continue; fi
+    others=$(owners_of "$sockets" /proc/[0-9]*/fd | tr '\n' ' ')
+    [ -z "$others" ] ||
+        fail "on port $port process ${others% } ($(runs_what "${others%% *}")) listens, and $place is process $pid ($(runs_what "$pid"))"
 done
 for folder; do
     numbered "$folder/meta.properties"

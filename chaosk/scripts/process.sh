@@ -1,7 +1,7 @@
 # One server process on this host: which one is meant, and whether it is there; for service.sh and others.
 #
-# owned.sh comes before this. What comes after this sets kind (systemd or script), place (a unit, or a pid file) and config (the process's
-# configuration file, or nothing if it is not known).
+# owned.sh comes before this. What comes after this sets kind (systemd or script), place (a unit, or a pid file) and
+# config (the process's configuration file, or nothing if it is not known).
 #
 # A process id is believed only if the process is the one it was written down for: process ids are used again.
 #
@@ -111,7 +111,8 @@ find_process() {
     }
 }
 
-# Before the process is asked to stop, or killed, under a lease: without the mark a lease that runs out now would find it running, and be content.
+# Before the process is asked to stop, or killed, under a lease: without the mark a lease that runs out now would find it
+# running, and be content.
 mark_leaving() {
     [ -z "$CHAOSK_LEASE" ] || [ -z "$pid" ] || echo "[$pid $(born "$pid")] $(cat /proc/uptime)" >>"$CHAOSK_LEASE/leaving" ||
         fail "cannot write $CHAOSK_LEASE/leaving"

@@ -30,9 +30,8 @@ class LateWrite(Check):
     down. A partition whose files were not read whole is not judged, nor are records of others, nor those of which no
     client wrote down the send.
 
-    Allowed where the log was seen to be cut back, before the record or after it was sent: the marker may be lost
-    then. Unproven on compacted
-    topics, where a marker may have been removed.
+    Allowed where the log was seen to be cut back, before the record or after it was sent: the marker may be lost then.
+    Unproven on compacted topics, where a marker may have been removed.
 
     Columns: kind, the value, topic, partition, offset, txn, producer_id, marker (offset of the one that ended the
     record's transaction; empty if all of that is foreign), owner (the transaction it stands in).

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from on_lab import inside
-from on_vms import faults_on, killed, own_state, put_up
+from on_vms import faults_on, killed, lab_of
 
 from chaosk import hoststate, lease
 from chaosk.doctor.examination import hosts_fit
@@ -46,11 +45,9 @@ NETEM = {
 
 @pytest.fixture(scope="module")
 def inventory() -> Iterator[Inventory]:
-    """The lab is up, and this thread, with all that it starts, in its network."""
-    with own_state(LAYOUT):
-        found = put_up(LAYOUT)
-        with inside(state.of(LAYOUT.name).namespace):
-            yield found
+    """Of the lab, which is up."""
+    with lab_of(LAYOUT) as found:
+        yield found
 
 
 @pytest.fixture

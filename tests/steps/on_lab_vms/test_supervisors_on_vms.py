@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from on_lab import inside
-from on_vms import faults_on, kill_chaosk, own_state, put_up
+from on_vms import faults_on, kill_chaosk, lab_of
 
 from chaosk import lease
 from chaosk.cluster.brokers import Brokers
@@ -40,11 +39,9 @@ PATIENCE = 240.0
 
 @pytest.fixture(scope="module")
 def inventory() -> Iterator[Inventory]:
-    """The lab is up, and this thread, with all that it starts, in its network."""
-    with own_state(LAYOUT):
-        found = put_up(LAYOUT)
-        with inside(state.of(LAYOUT.name).namespace):
-            yield found
+    """Of the lab, which is up."""
+    with lab_of(LAYOUT) as found:
+        yield found
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ SCRIPTS = {
     "disk": "awk dd df head readlink rm stat",
     "dump": "awk find head id namei sed setpriv sort stat",
     "examine": "awk df id tail uname",
-    "identity": "awk cat cut date grep head id ls namei readlink sed setpriv sort stat timeout tr",
+    "identity": "awk cat cut date find grep head id ls namei readlink sed setpriv sort stat timeout tr",
     "lease": "awk cat chmod flock grep mkdir mv rm setsid sleep sync tail tr",
     "load": "awk cat grep head nproc sed setsid sleep tail",
     "lock": "awk cat flock mkdir mv rm",

@@ -6,11 +6,12 @@ What Java's clients alone have is told with what to write instead, as most peopl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from chaosk.cluster.security import INSTEAD, MECHANISMS, PROTOCOLS
 from chaosk.document.nodes import Mapping, Node, Scalar, descend
 from chaosk.document.parse import Found
-from chaosk.probes._client import refused
+from chaosk.probes._client import is_known, refused
 
 _JAVA = {
     "sasl.jaas.config": "write sasl.username, and sasl.password as {env: NAME} or {file: PATH}",
@@ -37,6 +38,7 @@ _OURS = {
     "on_delivery": "leave it out", "error_cb": "leave it out", "logger": "leave it out", "dr_cb": "leave it out",
     "dr_msg_cb": "leave it out", "on_commit": "leave it out", "enabled_events": "leave it out",
     "delivery.report.only.error": "every outcome is an event; leave it out",
+    "internal.termination.signal": "librdkafka sends it to this very process; leave it out",
     "test.mock.num.brokers": "a mock cluster proves nothing; leave it out",
 }  # fmt: skip
 """Settings that librdkafka or its Python client has, and an inventory may not set."""
@@ -51,23 +53,36 @@ def client_settings(root: Node) -> Iterator[Found]:
     for block in _BLOCKS:
         settings = descend(root, (block,))
         if isinstance(settings, Mapping):
-            for name, node in settings.values.items():
-                if says := _wrong(str(name), node):
-                    yield node.place, (block, name), says
+            wrong = {str(name): says for name in settings.values if (says := _wrong(str(name))) is not None}
+            for name, says in wrong.items():
+                yield settings.values[name].place, (block, name), says
             yield from _login(block, settings)
+            yield from _refused(block, {name: node for name, node in settings.values.items() if name not in wrong})
 
 
-def _wrong(name: str, node: Node) -> str | None:
+def _wrong(name: str) -> str | None:
     if name in _JAVA:
         return f"is a setting of Java's clients, and chaosk's go by librdkafka's; {_JAVA[name]}"
     if name in _OURS:
         return _OURS[name]
     if name in INSTEAD:
         return f"chaosk's own connections to brokers cannot use it; {INSTEAD[name]}"
-    value = node.value if isinstance(node, Scalar) and not name.startswith(_OF_FILES) else ""
-    if name in _JUDGED_APART or value is None:
-        return None
-    return refused(name, value)
+    if not is_known(name):
+        return f"librdkafka has no setting {name!r}; its CONFIGURATION.md lists all that there are"
+    return None
+
+
+def _refused(block: str, settings: dict[Any, Node]) -> Iterator[Found]:
+    """What librdkafka has against the values, all of them together, as some depend on others."""
+    values = {
+        str(name): node.value
+        for name, node in settings.items()
+        if isinstance(node, Scalar) and node.value is not None and not str(name).startswith(_OF_FILES)
+        and name not in _JUDGED_APART
+    }  # fmt: skip
+    if values and (says := refused(values)) is not None:
+        name = next((name for name in sorted(values, key=len, reverse=True) if name in says), next(iter(values)))
+        yield settings[name].place, (block, name), says
 
 
 def _login(block: str, settings: Mapping) -> Iterator[Found]:

@@ -32,9 +32,20 @@ def purge(say: Callable[[str], object], *, force: bool = False) -> None:
     elif privilege.is_root():
         for name in state.names():
             remove.down(name, say, force=force)
+        _refuse_changes()
     for place in list(places()):
         _remove(place, say)
     _leave(state.state_root(), say)
+
+
+def _refuse_changes() -> None:
+    """Raise LabError while somebody puts a lab up: it needs what is to be removed, and may have no state yet."""
+    for lock in sorted((state.state_root() / "labs").glob(".*.lock")):
+        if state.is_held(lock):
+            name = lock.name.removeprefix(".").removesuffix(".lock")
+            raise LabError(f"the lab {name} is being changed by another chaosk; purge when that is done")
+    if names := state.names():
+        raise LabError(f"the lab {names[0]} was put up meanwhile; purge again")
 
 
 def size(place: Path) -> int:
@@ -49,6 +60,10 @@ def _remove(place: Path, say: Callable[[str], object]) -> None:
     try:
         if place.is_symlink():
             place.unlink()
+        elif place.name == "labs":  # locks that nobody holds; a lab that came up meanwhile is not removed with them
+            for lock in place.glob(".*.lock"):
+                lock.unlink()
+            place.rmdir()
         else:
             shutil.rmtree(place)
     except OSError as error:

@@ -147,6 +147,18 @@ def _take(path: Path, waiting: Callable[[], object], deadline: float) -> int:
         time.sleep(0.1)
 
 
+def is_held(path: Path) -> bool:
+    """Whether another process has a file as its lock."""
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        return not try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def try_lock(descriptor: int) -> bool:
     """Take the exclusive lock on an open file, if nobody has it."""
     try:

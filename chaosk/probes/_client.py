@@ -33,6 +33,7 @@ RESERVED = {
     "sasl.kerberos.kinit.cmd": "a scenario runs no command on this machine",
     "sasl.oauthbearer.": "who logs in is a matter of the inventory's `client:`",
     "test.mock.": "a mock cluster proves nothing",
+    "internal.termination.signal": "librdkafka sends it to this very process",
 }
 """Client settings that a scenario may not set, and why; a name that ends with a dot stands for all that begin so.
 
@@ -92,21 +93,32 @@ def check_consumer(config: Mapping[str, Any]) -> None:
     _check(Consumer, config)
 
 
-def refused(name: str, value: object) -> str | None:
-    """What librdkafka has against one setting by itself, with no network; None if nothing.
-
-    ``value`` empty: its name alone is judged.
-    """
+def is_known(name: str) -> bool:
+    """Whether librdkafka has a setting of that name; asked with no value, so that nothing is read, loaded or run."""
     try:
-        _check(Producer, {name: value})
+        _made(Producer, {name: ""})
     except ValueError as error:
-        if "No such configuration property" in str(error):
-            return f"librdkafka has no setting {name!r}; its CONFIGURATION.md lists all that there are"
-        return None if value == "" else str(error)
+        return "No such configuration property" not in str(error)
+    return True
+
+
+def refused(config: Mapping[str, Any]) -> str | None:
+    """What librdkafka has against settings that producers and consumers share, with no network; None if nothing."""
+    try:
+        _made(Producer, config)
+    except ValueError as error:
+        return str(error)
     return None
 
 
 def _check(kind: type[Producer | Consumer], config: Mapping[str, Any]) -> None:
+    for line in _made(kind, config):
+        if "will be ignored" in line:
+            raise ValueError(line.partition("Configuration property ")[2] or line)
+
+
+def _made(kind: type[Producer | Consumer], config: Mapping[str, Any]) -> list[str]:
+    """Make a client of settings, and close it: the warnings that it logs. Raises ValueError with what it refuses."""
     heard: list[str] = []
     logger = logging.Logger("check")  # noqa: LOG001 - a logger of its own, outside of the tree: nobody else hears it
     logger.addHandler(_Ear(heard))
@@ -120,9 +132,7 @@ def _check(kind: type[Producer | Consumer], config: Mapping[str, Any]) -> None:
         raise ValueError(msg) from error
     if isinstance(client, Consumer):
         client.close()
-    for line in heard:
-        if "will be ignored" in line:
-            raise ValueError(line.partition("Configuration property ")[2] or line)
+    return heard
 
 
 def _said(error: KafkaException) -> str:

@@ -16,16 +16,26 @@ action=$1 kind=$2 place=$3 config=$4 number=$5 ports=$6
 [ "$action" = is ] || fail "no such action: $action"
 shift 6
 
-# What a file of properties says under the names node.id and broker.id; nothing if the process's account cannot read it.
+# What a file of properties says last under the names node.id and broker.id, as Java reads it, where that is a number; one
+# that a variable gives is not known. Nothing if the process's account cannot read it.
 number_in() {
     as_account timeout 5 head -c 1000000 -- "$1" 2>/dev/null | awk '
-        { sub(/^[ \t]+/, ""); line = $0 }
-        line ~ /^(node|broker)\.id[ \t]*[=:]/ { sub(/^[^=:]*[=:][ \t]*/, "", line); sub(/[ \t\r]*$/, "", line); print line }' |
-        tr -cd '0-9\n-' | sort -u
+        { line = pending $0; pending = "" }
+        line ~ /\\$/ { sub(/\\$/, "", line); pending = line; next }
+        { sub(/^[ \t]+/, "", line) }
+        line ~ /^(node|broker)\.id[ \t]*[=:]/ {
+            key = substr(line, 1, index(line, ".") - 1)
+            sub(/^[^=:]*[=:][ \t]*/, "", line)
+            sub(/[ \t\r]*$/, "", line)
+            is[key] = line
+        }
+        END { for (key in is) if (is[key] ~ /^-?[0-9]+$/) print is[key] + 0 }' | sort -u
 }
 
+# Where its command line has --override, that counts, and not the file.
 numbered() {
     [ -n "$number" ] || return 0
+    ! tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -q -x -E -e '(node|broker)\.id=.*' || return 0
     found=$(number_in "$1" | tr '\n' ' ')
     case " $found" in
         ' ' | ' -1 ' | " $number ") ;;
@@ -46,11 +56,12 @@ owners_of() {
     # shellcheck disable=SC2012 # names of sockets
     ls -l "$@" 2>/dev/null | awk -v wanted=" $wanted" '
         /^\/proc\// { split($0, at, "/"); it = at[3] }
-        match($0, /socket:\[[0-9]+\]/) && index(wanted, " " substr($0, RSTART + 8, RLENGTH - 9) " ") && !told[it]++ { print it }'
+        match($0, / -> socket:\[[0-9]+\]$/) && index(wanted, " " substr($0, RSTART + 12, RLENGTH - 13) " ") && !told[it]++ { print it }'
 }
 
 find_process
 [ -n "$pid" ] || fail "no process"
+[ "$(runs_what "$pid")" = java ] || fail "$place is process $pid, which is $(runs_what "$pid") and no Java, and there is none below it"
 owner=$(stat -c %u -- "/proc/$pid" 2>/dev/null) || fail "process $pid has ended"
 [ -z "$config" ] || numbered "$config"
 for port in $(echo "$ports" | tr , ' '); do
@@ -63,6 +74,7 @@ done
 for folder; do
     numbered "$folder/meta.properties"
     lock=$(stat -c %d:%i -- "$folder/.lock" 2>/dev/null) || fail "$folder has no .lock: it is no data directory of a server that runs"
-    stat -L -c %d:%i -- "/proc/$pid/fd/"* 2>/dev/null | grep -q -x "$lock" || fail "process $pid has no lock on $folder"
+    find -L "/proc/$pid/fd" -maxdepth 1 -inum "${lock#*:}" -exec stat -L -c %d:%i {} + 2>/dev/null | grep -q -x "$lock" ||
+        fail "process $pid has no lock on $folder"
 done
 echo "process $pid"

@@ -54,7 +54,7 @@ kill_it() {
     before=$(cat "/proc/$pid/oom_score_adj") asked=$(cut -d ' ' -f 1 /proc/uptime)
     echo "$pid $(born "$pid") $before $asked" >"$note" || fail "cannot write $note"
     sync -- "$note" || fail "cannot bring $note to the disk"
-    mark_leaving
+    mark_leaving killed
     echo 1000 >"/proc/$pid/oom_score_adj" || fail "process $pid has ended"
     echo f >$trigger
 }

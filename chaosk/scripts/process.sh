@@ -76,9 +76,10 @@ believed() {
     esac
 }
 
-# What a process runs: java, of a server as it should be.
+# What a process runs: java, of a server as it should be; also where its program was replaced under it.
 runs_what() {
     it=$(readlink "/proc/$1/exe" 2>/dev/null)
+    it=${it% (deleted)}
     echo "${it##*/}"
 }
 
@@ -113,7 +114,8 @@ find_process() {
 
 # Before the process is asked to stop, or killed, under a lease: without the mark a lease that runs out now would find it
 # running, and be content.
+# What was to be killed is gone at once, or was not killed.
 mark_leaving() {
-    [ -z "$CHAOSK_LEASE" ] || [ -z "$pid" ] || echo "[$pid $(born "$pid")] $(cat /proc/uptime)" >>"$CHAOSK_LEASE/leaving" ||
-        fail "cannot write $CHAOSK_LEASE/leaving"
+    [ -z "$CHAOSK_LEASE" ] || [ -z "$pid" ] ||
+        echo "[$pid $(born "$pid")] $(cut -d ' ' -f 1 /proc/uptime) $1" >>"$CHAOSK_LEASE/leaving" || fail "cannot write $CHAOSK_LEASE/leaving"
 }

@@ -36,13 +36,12 @@ is_around() {
 }
 
 leaving() {
-    case $([ -z "$CHAOSK_LEASE" ] || cat "$CHAOSK_LEASE/leaving" 2>/dev/null) in
-        *"[$1 $(born "$1")]"*) true ;;
-        *) false ;;
-    esac
+    [ -n "$CHAOSK_LEASE" ] && awk -v it="[$1 $(born "$1")]" -v now="$(up)" '
+        index($0, it " ") == 1 && ($4 != "killed" || now < $3 + 30) { found = 1 }
+        END { exit !found }' "$CHAOSK_LEASE/leaving" 2>/dev/null
 }
 
-# The processes that a lease has killed, as `mark_leaving` writes them: [ID BORN] UPTIME.
+# The processes that a lease has killed, as `mark_leaving` writes them: [ID BORN] UPTIME killed.
 killed_under() {
     case $1 in '' | *[!A-Za-z0-9._-]*) unasked "the lease $1" ;; esac
     cat "${CHAOSK_KEPT:-/var/lib/chaosk}/leases/$1/leaving" 2>/dev/null || unasked "the lease $1 has killed no process"
@@ -170,7 +169,7 @@ start_until_it_stays() {
 
 stop() {
     [ -n "$pid" ] || [ "$kind" = systemd ] || { echo "does not run" && exit 0; }
-    mark_leaving
+    mark_leaving asked
     [ "$kind" = script ] || exec systemctl stop -- "$place" # also where systemd is about to start it again
     exec "$@"
 }
@@ -208,7 +207,7 @@ case $action in
     kill)
         [ -n "$pid" ] || fail "no process to kill"
         ! is_around "$pid" || fail "process $pid is no server, but $(runs_what "$pid") around one, and there is none below it"
-        mark_leaving
+        mark_leaving killed
         kill -s KILL "$pid" && echo "process $pid got KILL"
         ;;
     ended)
@@ -218,6 +217,8 @@ case $action in
     returned)
         [ -n "$pid" ] || fail "$(why_down)"
         ! was_killed "$pid" "$1" || fail "process $pid, state $(letter "$pid")"
+        ! is_around "$pid" || fail "process $pid is no server, but $(runs_what "$pid") around one, and there is none below it"
+        case $(after_the_kill "$pid" "$1") in -*) fail "process $pid began before the kill" ;; esac
         echo "process $pid, started $(after_the_kill "$pid" "$1") s after the kill"
         ;;
     signal-if-running)

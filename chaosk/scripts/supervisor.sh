@@ -40,6 +40,12 @@ says() { printf 'Restart=%s, RestartSec=%s\n' "$(is Restart)" "$(is RestartUSec)
 # Whether it stays down by itself: then nothing is changed.
 stays_down() { [ "$(is Restart)" = no ] && [ -z "$(is RestartForceExitStatus)" ]; }
 
+# Whether systemd has read our file. It writes paths in its own way, so the file's name is looked for, which no other has.
+known() {
+    paths=$(is DropInPaths) || fail "systemd does not answer"
+    case $paths in *"/${file##*/}"*) true ;; *) false ;; esac
+}
+
 reload() { systemctl daemon-reload || fail "systemd does not reload"; }
 
 write() {
@@ -58,6 +64,8 @@ case $action in
             other=$(changed_files | head -n 3 | tr '\n' ' ')
             [ -z "$other" ] ||
                 fail "files of ${other% } were changed and not reloaded: to hold $unit would put that into force"
+            [ -z "$(is OnFailure)" ] ||
+                fail "$unit has OnFailure=$(is OnFailure), which a hold would set off: write restart: supervised, or stop it"
         }
         says
         ;;
@@ -76,11 +84,11 @@ case $action in
         ! grep -q 'and its folder' -- "$file" "$file.new" 2>/dev/null || made=yes
         rm -f -- "$file" "$file.new" || fail "cannot remove $file"
         [ -z "$made" ] || rmdir -- "$folder" 2>/dev/null
-        case " $(is DropInPaths) " in *" $file "*) reload ;; esac
+        ! known || reload
         ;;
     released)
         [ ! -e "$file" ] || fail "$file is there"
-        case " $(is DropInPaths) " in *" $file "*) fail "systemd has not yet forgotten $file" ;; esac
+        ! known || fail "systemd has not yet forgotten $file"
         says
         ;;
 esac

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -67,7 +68,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
     found.config.write_text("# of the third\nnode.id = 3\nnode.id.other=9\n")
     (found.folder / "meta.properties").write_text("cluster.id=x\nversion=1\nnode.id=3\n")
     words = (str(found.config), str(found.folder), str(found.port), str(tmp_path / "ready"))
-    with subprocess.Popen((sys.executable, "-c", SERVER, *words)) as process:
+    java = shutil.copy(Path(sys.executable).resolve(), tmp_path / "java")
+    with subprocess.Popen((java, "-c", SERVER, *words), env={**os.environ, "PYTHONHOME": sys.base_prefix}) as process:
         (tmp_path / "pid").write_text(f"{process.pid}\n")
         end = time.monotonic() + 30
         while not (tmp_path / "ready").exists():
@@ -114,3 +116,39 @@ def test_a_folder_that_is_not_its_own(served: Served) -> None:
     (others / ".lock").touch()
     assert "has no .lock" in served.asked(3, str(logs)).stderr
     assert "has no lock on" in served.asked(3, str(others)).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("broker.id=0\nbroker.id=3\n", "3"),
+        ("broker.id=03\n", "3"),
+        ("broker.id=\\\n  3\n", "3"),
+        ("log.dirs=/a,\\\nbroker.id=7\nbroker.id=3\n", "3"),
+        ("broker.id=${env:KAFKA_BROKER_ID}\n", None),
+        ("broker.id=-1\n", None),
+        ("# broker.id=7\n", None),
+        ("broker.id=7 \r\n", "7"),
+    ],
+)
+def test_properties_are_read_as_java_reads_them(served: Served, text: str, number: str | None) -> None:
+    """The last one counts, lines are joined, and what a variable gives, or the broker draws, nobody knows."""
+    served.config.write_text(text)
+    assert (served.asked(3).returncode == 0) == (number in {None, "3"})
+    assert (served.asked(5).returncode == 0) == (number is None)
+
+
+def test_a_java_that_was_upgraded_under_it_is_one(served: Served) -> None:
+    """The package has replaced the program; the process is what it was."""
+    (served.root / "java").unlink()
+    assert served.asked(3, str(served.folder)).returncode == 0
+
+
+def test_what_is_no_java_is_no_server(served: Served) -> None:
+    """As a container's client, whose Java is below another process, and whose ports nobody listens on here."""
+    with subprocess.Popen((sys.executable, "-c", "import time; time.sleep(60)", str(served.config))) as client:
+        (served.root / "pid").write_text(f"{client.pid}\n")
+        done = served.asked(3, port=1)
+        client.kill()
+    assert done.returncode == 1
+    assert f"is process {client.pid}, which is {Path(sys.executable).resolve().name} and no Java" in done.stderr

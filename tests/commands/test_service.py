@@ -149,6 +149,41 @@ def test_what_nobody_starts_again_has_not_returned(process: ServerProcess, pid: 
     assert run(service.is_returned(process, "run-1.kill"), **lease).returncode == 1
 
 
+def test_what_was_marked_and_not_killed_is_no_reason_to_wait(
+    process: ServerProcess, pid: int, lease: dict[str, str]
+) -> None:
+    """The host's script died between the two: after half a minute the process counts as one that runs."""
+    born = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    up = float(Path("/proc/uptime").read_text().split()[0])
+    (Path(lease["CHAOSK_LEASE"]) / "leaving").write_text(f"[{pid} {born}] {up - 31:.2f} killed\n")
+    began = time.monotonic()
+    assert run(service.start(process), **lease).stdout == f"process {pid}, started 0 times\n"
+    assert time.monotonic() - began < 30
+
+
+def test_a_script_around_a_server_that_is_gone_has_not_returned(
+    process: ServerProcess, java: str, lease: dict[str, str]
+) -> None:
+    """It goes on after Java has died, as one that collects a dump: no broker runs, and it began before the kill."""
+    with subprocess.Popen(["sh", "-c", '"$0" -c "$1" "$2"; sleep 60', java, IDLE, process.config or ""]) as around:
+        pid_file(process).write_text(str(around.pid))
+        wait(service.is_running(process))
+        assert run(service.kill(process), **lease).returncode == 0
+        wait_ended(process, lease)
+        done = run(service.is_returned(process, "run-1.kill"), **lease)
+        around.kill()
+    assert done.returncode == 1
+    assert "is no server, but" in done.stderr
+
+
+def wait_ended(process: ServerProcess, lease: dict[str, str]) -> None:
+    """Until the process that was killed is gone."""
+    end = time.monotonic() + 5
+    while run(service.is_ended(process, "run-1.kill"), **lease).returncode != 0:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 HOLDS_A_JAR = """
 import pathlib, signal, sys
 jar = open(sys.argv[2])

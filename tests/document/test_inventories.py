@@ -115,8 +115,26 @@ MISTAKES = [
         "client.ssl.keystore.location",
         "write key and certificate as PEM files",
     ),
+    (
+        "  sasl.mechanism: PLAIN",
+        "  sasl.mechanism: PLAIN\n  internal.termination.signal: 9",
+        "client.internal.termination.signal",
+        "to this very process",
+    ),
     ("ssl.ca.location", "plugin.library.paths", "client.plugin.library.paths", "an inventory loads no code"),
 ]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["session.timeout.ms: 10000", "acks: all", "reconnect.backoff.ms: 10\n  reconnect.backoff.max.ms: 50"],
+)
+def test_settings_of_any_client_are_judged_together(tmp_path: Path, settings: str) -> None:
+    """What only consumers heed, or only producers, and values of which one would be wrong by itself."""
+    text = spoil(INVENTORY, "  sasl.mechanism: PLAIN", f"  sasl.mechanism: PLAIN\n  {settings}")
+    found = load_inventory(written(tmp_path, text))
+    assert isinstance(found, Inventory)
+    assert settings.partition(":")[0] in found.client
 
 
 def test_a_setting_of_the_probes_own_login_is_judged_as_well(tmp_path: Path) -> None:

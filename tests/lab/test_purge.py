@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from chaosk.cli.main import cli
+from chaosk.errors import LabError
 from chaosk.lab import privilege, state
 from chaosk.lab.purge import places, purge
 
@@ -50,6 +51,20 @@ def test_nothing_is_left_where_there_were_no_leases(root: Path) -> None:
     (root / "state/clusters").rmdir()
     purge(lambda _: None)
     assert not state.state_root().exists()
+
+
+def test_what_a_lab_needs_that_is_coming_up_stays(root: Path) -> None:
+    """It holds its lock for minutes, while Kafka's jars are fetched, before it has any state."""
+    (root / "state/labs").mkdir()
+    with (
+        state.locked(root / "state/labs/.busy.lock", lambda: None),
+        pytest.raises(LabError, match="the lab busy is being changed"),
+    ):
+        purge(lambda _: None)
+    assert (root / "state/kafka/3.9.2/file").exists()
+    (root / "state/labs/.stale.lock").touch()
+    purge(lambda _: None)
+    assert not (root / "state/labs").exists()
 
 
 @pytest.mark.parametrize(("answer", "gone"), [("n\n", False), ("y\n", True)])

@@ -167,3 +167,17 @@ def test_what_somebody_has_changed_is_not_put_into_force(inventory: Inventory, s
         root(ssh, "systemctl", "stop", "somebodys.service")
         root(ssh, "rm", path)
         root(ssh, "systemctl", "daemon-reload")
+
+
+def test_what_a_hold_would_set_off_keeps_it_out(inventory: Inventory, ssh: Ssh, faults: Faults) -> None:
+    """A unit that is there for the day the broker's fails: held down it would be started, which nobody asked for."""
+    place = "/run/systemd/system/kafka.service.d"
+    root(ssh, "sh", "-c", f"mkdir {place} && printf '[Unit]\\nOnFailure=pager.service\\n' >{place}/theirs.conf")
+    root(ssh, "systemctl", "daemon-reload")
+    try:
+        with pytest.raises(StepError, match=r"OnFailure=pager\.service, which a hold would set off"):
+            faults.inject(*aimed(inventory), threading.Event())
+        assert runs(inventory, ssh)
+    finally:
+        root(ssh, "rm", "-r", place)
+        root(ssh, "systemctl", "daemon-reload")

@@ -13,11 +13,12 @@ from chaosk.document.nodes import Mapping, Node, Scalar, descend
 from chaosk.document.parse import Found
 from chaosk.probes._client import is_known, refused
 
+_PEM = "leave it out: a PEM file of certificates has neither a type nor a password"
 _JAVA = {
     "sasl.jaas.config": "write sasl.username, and sasl.password as {env: NAME} or {file: PATH}",
     "ssl.truststore.location": "write ssl.ca.location, a PEM file; keytool -exportcert -rfc makes one of a truststore",
-    "ssl.truststore.password": "leave it out: a PEM file of certificates has none",
-    "ssl.truststore.type": "leave it out: ssl.ca.location is a PEM file",
+    "ssl.truststore.password": _PEM,
+    "ssl.truststore.type": _PEM,
     "ssl.truststore.certificates": "write ssl.ca.location, a PEM file",
     "ssl.keystore.type": "leave it out, and write ssl.certificate.location and ssl.key.location, PEM files",
     "ssl.keystore.key": "write ssl.key.location, a PEM file",

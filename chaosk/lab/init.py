@@ -95,7 +95,9 @@ def reap() -> list[tuple[int, int]]:
 
 def note_pid(path: Path) -> None:
     """Write this process's id as the proc file system mounted now counts: that of the namespace around this one."""
-    path.write_text(f"{Path('/proc/self').readlink()}\n", encoding="utf-8")
+    written = path.with_name(f"{path.name}.new")
+    written.write_text(f"{Path('/proc/self').readlink()}\n", encoding="utf-8")
+    written.rename(path)  # whoever sees the file reads a whole number in it
 
 
 def namespace_files() -> list[str]:

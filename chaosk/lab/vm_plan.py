@@ -28,7 +28,7 @@ taskset --cpu-list --pid {processor} $$ >/dev/null # without it a machine is slo
 {environment}exec -a "$0" {kernel} {words}
 """
 
-_NOTE_PID = 'echo $$ >"$0"; exec "$@"'
+_NOTE_PID = 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec "$@"'
 
 
 def plan(state: LabState, seats: tuple[Seat, ...], machine: Machine) -> dict[str, object]:

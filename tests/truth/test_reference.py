@@ -42,6 +42,7 @@ def alone(name: str) -> Story:
     return next(each for each in stories if each.plants and (each.expected or name.startswith("near_")))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PLANTS)
 def test_each_plant_alone_is_found(name: str) -> None:
     """Every one of them is met, and has the rows that it says and no others; most near misses have none."""

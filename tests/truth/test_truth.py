@@ -96,6 +96,7 @@ def test_spark_tells_the_truth(spark: SparkSession, tmp_path: Path, capsys: pyte
     assert not wrong, f"{tally}\n{shown(spark, wrong[0], tally, tmp_path)}"
 
 
+@pytest.mark.long
 def test_spark_tells_the_truth_in_many_partitions(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,8 +34,8 @@ from chaosk.scenario import Scenario
 
 HERE = Path(__file__).resolve().parent.parent
 CLUSTERS = {
-    "hosts-3.9-zookeeper": LabLayout(kafka="3.9.2"),
-    "hosts-4.2-kraft": LabLayout(kafka="4.2.0", controllers=3),
+    "hosts-3.9-zookeeper": LabLayout(kafka="3.9.2", supervised=True),
+    "hosts-4.2-kraft": LabLayout(kafka="4.2.0", controllers=3, supervised=True),
     "vms-3.9-zookeeper": LabLayout(kafka="3.9.2", hosts="vms"),
     "vms-4.2-kraft": LabLayout(kafka="4.2.0", controllers=3, hosts="vms"),
 }

@@ -33,7 +33,7 @@ from chaosk.commands import (
 from chaosk.dump.command import batches, markers
 from chaosk.dynamic import BrokerSetting, Limit
 from chaosk.errors import StepError, UsageError
-from chaosk.inventory import Inventory, KafkaProcess, ServerProcess
+from chaosk.inventory import Inventory, KafkaProcess, ScriptService, ServerProcess
 from chaosk.scripts import PARTS, part, script
 from chaosk.transport.command import Command
 
@@ -170,10 +170,10 @@ def _on(process: ServerProcess) -> Iterator[Command]:
 
 
 def _on_supervisor(process: ServerProcess) -> Iterator[str]:
-    """All that is done to a unit whose process systemd may start again, but for ids."""
-    if supervisor.unit(process) is not None:
-        for ask in (supervisor.fits, supervisor.hold, supervisor.is_held, supervisor.release, supervisor.is_released):
-            yield _line("supervisor", ask(process, "ID"))
+    """All that is done to whoever may start a process again, but for ids."""
+    name = "parent" if isinstance(process.service, ScriptService) else "supervisor"
+    for ask in (supervisor.fits, supervisor.hold, supervisor.is_held, supervisor.release, supervisor.is_released):
+        yield _line(name, ask(process, "ID"))
 
 
 def _on_identity(inventory: Inventory, process: ServerProcess) -> Iterator[str]:

@@ -42,6 +42,8 @@ class LabLayout(Model):
     secure: bool = False
     """Whether clients come in by TLS and with a password (SASL_SSL, SCRAM-SHA-512), and brokers have an authorizer;
     brokers among themselves do without."""
+    supervised: bool = False
+    """Whether a server that crashes is started again five seconds later, by a loop; on ``vms`` systemd always does."""
     names: bool = False
     """Whether brokers are told to clients by name, ``HOST.LAB.test``, instead of by address."""
     racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()

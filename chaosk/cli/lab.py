@@ -35,6 +35,7 @@ def command() -> None:
 @click.option("--mode", type=click.Choice(["zookeeper", "kraft"]), help="By default zookeeper for 3.x, kraft for 4.x.")
 @click.option("--names/--addresses", default=None, help="How clients are told of brokers; default: addresses.")
 @click.option("--secure/--plain", default=None, help="Clients by TLS and with a password, or (default) in the clear.")
+@click.option("--supervised/--alone", default=None, help="Servers that crash are started again, or (default) not.")
 @click.option("--name", help="What the lab is called (default lab).")
 @click.option("--file", "-f", "file", type=click.Path(path_type=Path), help="An inventory with a `lab:` block.")
 @click.option(

@@ -1,10 +1,12 @@
-"""Commands that keep systemd from starting a server again when it ends, and let it again: one constant script. Pure.
+"""Commands that keep a server down that was killed, and let go whoever would start it again. Pure.
 
-Each is for a process that systemd runs; of one that scripts start nobody knows who else may start it.
+Systemd is told to by a drop-in. Of a server that scripts start it is the process around it (a loop, ``runsv``, a shell
+that ``runsv`` started), which is stopped. There is a constant script for each kind.
 """
 
 from __future__ import annotations
 
+from chaosk.commands.service import place
 from chaosk.inventory import ServerProcess, SystemdService
 from chaosk.scripts import script
 from chaosk.transport.command import Command
@@ -13,9 +15,9 @@ TIMEOUT = 60.0
 """Seconds for a command: a reload has systemd read every unit file."""
 
 
-def unit(process: ServerProcess) -> str | None:
-    """The unit that systemd runs it as; None if scripts start it."""
-    return process.service.systemd if isinstance(process.service, SystemdService) else None
+def who(process: ServerProcess) -> str:
+    """Who may start it again, in words."""
+    return "systemd" if isinstance(process.service, SystemdService) else "the process around it"
 
 
 def fits(process: ServerProcess, lease: str) -> Command:
@@ -29,20 +31,24 @@ def hold(process: ServerProcess, lease: str) -> Command:
 
 
 def is_held(process: ServerProcess, lease: str) -> Command:
-    """Whether systemd would not start it again."""
+    """Whether nobody would start it again."""
     return _command(process, "held", lease)
 
 
 def release(process: ServerProcess, lease: str) -> Command:
-    """Let systemd do what it did before."""
+    """Let whoever was held go on."""
     return _command(process, "release", lease)
 
 
 def is_released(process: ServerProcess, lease: str) -> Command:
-    """Whether nothing is left of the hold, on the disk or in systemd."""
+    """Whether nothing is left of the hold: on the disk, in systemd, or of a process that is stopped."""
     return _command(process, "released", lease)
 
 
 def _command(process: ServerProcess, action: str, lease: str) -> Command:
-    argv = ("sh", "-c", script("supervisor"), "chaosk", action, unit(process) or "", lease)
+    if isinstance(process.service, SystemdService):
+        words: tuple[str, ...] = (script("supervisor"), "chaosk", action, process.service.systemd)
+    else:
+        words = (script("parent"), "chaosk", action, *place(process))
+    argv = ("sh", "-c", *words, lease)
     return Command(host=process.host, argv=argv, sudo=True, timeout=TIMEOUT, repeatable=True)

@@ -62,6 +62,7 @@ SCRIPTS = {
     "sort stat sync timeout tr umount",
     "oom": "awk cat cut date dmesg head id namei readlink sed setpriv stat sync timeout tr",
     "owner": "chown find head id mkdir mv readlink rm stat sync",
+    "parent": "awk cat cut date head id mv namei readlink sed setpriv stat timeout tr",
     "readonly": "awk cat cut date grep head id mkdir mount mv namei nsenter readlink rm sed setpriv stat sync "
     "timeout tr umount",
     "reset": "awk bash cut getent ip sleep sort ss timeout unshare",

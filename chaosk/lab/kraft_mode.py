@@ -71,10 +71,14 @@ class KRaftMode(Mode):
         """Kafka's tools on every host; configuration and control of what has a seat there."""
         files, logging = launchers.tools(layout.kafka), logging_of(layout.kafka)
         if seat.controller is not None:
-            files += Control(CONTROLLER, BROKER, "controller.properties", "192m", LOG, logging, CLUSTER_ID).files()
+            files += Control(CONTROLLER, BROKER, "controller.properties", "192m", LOG, logging, CLUSTER_ID).files(
+                again=layout.supervised
+            )
             files += (HostFile(CONFIG, properties(controller_config(seat, seats, layout))),)
         if seat.broker is not None:
-            files += Control("kafka", BROKER, "server.properties", "320m", broker.LOG, logging, CLUSTER_ID).files()
+            files += Control("kafka", BROKER, "server.properties", "320m", broker.LOG, logging, CLUSTER_ID).files(
+                again=layout.supervised
+            )
             files += (HostFile(broker.CONFIG, properties(broker_config(seat, seats, layout))),)
         return files
 

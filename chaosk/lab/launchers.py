@@ -144,6 +144,55 @@ echo $! >/run/kafka/{name}.pid.new
 mv /run/kafka/{name}.pid.new /run/kafka/{name}.pid
 """
 
+_START_SUPERVISED = """#!/bin/sh
+# Starts {name} under a loop that starts it again when it crashes, unless that runs, and returns.
+set -eu
+[ "$(id -u)" = 0 ] || exec sudo -n "$0"
+exec 9>/run/kafka/{name}.lock
+flock 9
+loop=$(cat /run/kafka/{name}-loop.pid 2>/dev/null || true)
+if [ -n "$loop" ] && grep -qsF {name}-loop "/proc/$loop/cmdline"; then
+  exit 0
+fi
+cd /
+ulimit -n "$(ulimit -H -n)"
+{prepare}# A session and streams of its own: it outlives the SSH session that started it.
+setsid {bin}/{name}-loop </dev/null >>/var/log/{name}/{name}.out 2>&1 9>&- &
+echo $! >/run/kafka/{name}-loop.pid.new
+mv /run/kafka/{name}-loop.pid.new /run/kafka/{name}-loop.pid
+"""
+
+_LOOP = """#!/bin/sh
+# Runs {name}, and again five seconds after it has crashed, as a unit with Restart=on-failure and RestartSec=5 is run.
+export KAFKA_HEAP_OPTS=-Xmx{heap}
+export KAFKA_LOG4J_OPTS={log4j}
+while :; do
+  setpriv --reuid kafka --regid kafka --init-groups \\
+    {bin}/kafka-run-class.sh {main} /opt/kafka/config/{config} &
+  echo $! >/run/kafka/{name}.pid.new
+  mv /run/kafka/{name}.pid.new /run/kafka/{name}.pid
+  status=0
+  wait "$!" || status=$?
+  # What a JVM says that was asked to end by SIGTERM
+  case $status in 0 | 143) exit 0 ;; esac
+  sleep 5
+done
+"""
+
+_STOP_SUPERVISED = """#!/bin/sh
+# Asks {name} to end cleanly, which ends its loop, and returns at once; nothing to do if neither runs.
+set -eu
+[ "$(id -u)" = 0 ] || exec sudo -n "$0"
+pid=$(cat /run/kafka/{name}.pid 2>/dev/null || true)
+if [ -n "$pid" ] && grep -qsF {main} "/proc/$pid/cmdline"; then
+  exec kill -TERM "$pid"
+fi
+loop=$(cat /run/kafka/{name}-loop.pid 2>/dev/null || true)
+if [ -n "$loop" ] && grep -qsF {name}-loop "/proc/$loop/cmdline"; then
+  kill -TERM "$loop"
+fi
+"""
+
 _STOP = """#!/bin/sh
 # Asks {name} to end cleanly, and returns at once; nothing to do if it does not run.
 set -eu
@@ -206,14 +255,19 @@ class Control:
     cluster: str | None = None
     """In KRaft, the id of the cluster that its storage is formatted for."""
 
-    def files(self) -> tuple[HostFile, ...]:
-        """Both scripts, and how it logs."""
+    def files(self, *, again: bool = False) -> tuple[HostFile, ...]:
+        """Its scripts, and how it logs; ``again``: a loop starts it again after a crash, as systemd does elsewhere."""
         words = {"bin": BIN, "name": self.name, "main": self.main, "config": self.config, "heap": self.heap}
         words["log4j"] = self.logging.at(self.name)
         words["prepare"] = _FORMAT.format(**words, storage=STORAGE, cluster=self.cluster) if self.cluster else ""
+        scripts = {"start": _START, "stop": _STOP}
+        if again:
+            scripts = {"start": _START_SUPERVISED, "stop": _STOP_SUPERVISED, "loop": _LOOP}
         return (
-            HostFile(f"{BIN}/{self.name}-start", _START.format(**words), 0o755, only="hosts"),
-            HostFile(f"{BIN}/{self.name}-stop", _STOP.format(**words), 0o755, only="hosts"),
+            *(
+                HostFile(f"{BIN}/{self.name}-{what}", text.format(**words), 0o755, only="hosts")
+                for what, text in scripts.items()
+            ),
             *self._unit(words),
             self.logging.of_server(self.name, self.log),
         )

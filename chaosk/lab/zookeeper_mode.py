@@ -63,13 +63,17 @@ class ZooKeeperMode(Mode):
         """Kafka's tools on every host; configuration and control of what has a seat there."""
         files = launchers.tools(layout.kafka)
         if seat.zookeeper is not None:
-            files += Control("zookeeper", launchers.ZOOKEEPER, "zoo.cfg", "128m", ZOOKEEPER_LOG, LOG4J_1).files()
+            files += Control("zookeeper", launchers.ZOOKEEPER, "zoo.cfg", "128m", ZOOKEEPER_LOG, LOG4J_1).files(
+                again=layout.supervised
+            )
             files += (
                 HostFile(ZOOKEEPER_CONFIG, zoo_cfg(seats)),
                 HostFile("/var/lib/zookeeper/myid", f"{seat.zookeeper}\n"),
             )
         if seat.broker is not None:
-            files += Control("kafka", launchers.BROKER, "server.properties", "320m", broker.LOG, LOG4J_1).files()
+            files += Control("kafka", launchers.BROKER, "server.properties", "320m", broker.LOG, LOG4J_1).files(
+                again=layout.supervised
+            )
             files += (HostFile(broker.CONFIG, properties(broker_config(seat, seats, layout))),)
         return files
 

@@ -352,6 +352,13 @@ supervisor_checked() {
     run supervisor "$@"
 }
 
+parent_checked() {
+    count $# 5
+    names "$5"
+    on_the_list parent "$1" "$2" "$3" "$4" ID
+    run parent "$@"
+}
+
 # Only brokers, and only under a lease: the script proves that the kernel is the host's own.
 oom_checked() {
     count $# 6
@@ -457,6 +464,7 @@ inner() {
         shape) shape_checked "$@" ;;
         service) service_checked "$@" ;;
         supervisor) supervisor_checked "$@" ;;
+        parent) parent_checked "$@" ;;
         topic) topic_checked "$@" ;;
         identity | state | version)
             on_the_list "$name" "$@"

@@ -13,7 +13,7 @@
 #
 # To stop it from a FOLDER is to stop it unless it is seen to run from another installation of Kafka.
 #
-# process.sh and jar.sh come before this.
+# process.sh, around.sh and jar.sh come before this.
 #
 # shellcheck disable=SC2034 # which reads config
 
@@ -25,14 +25,6 @@ listens() {
     cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
         awk -v port="$(printf %04X "$1")" '$4 == "0A" { n = split($2, at, ":"); if (at[n] == port) found = 1 }
             END { exit !found }'
-}
-
-# Whether a process is one that others are started by, and no server itself.
-is_around() {
-    case $(runs_what "$1") in
-        sh | ash | dash | bash | ksh* | zsh | busybox | su | sudo | runuser | setpriv) true ;;
-        *) false ;;
-    esac
 }
 
 leaving() {
@@ -109,6 +101,23 @@ restarts() {
         }'
 }
 
+# Who was around this server when a kill held it down, and is there yet (parent.sh has written it); the stopped one first.
+starters() {
+    cat "${CHAOSK_KEPT:-/var/lib/chaosk}"/leases/*/around 2>/dev/null | while read -r it began its; do
+        [ "$its" != "$place" ] || [ "$(born "$it")" != "$began" ] || echo "$it"
+    done
+}
+
+# A start is the end of a kill: whoever was held goes on.
+let_go() {
+    for each in $(starters); do
+        [ "$(letter "$each")" != T ] || kill -s CONT "$each"
+    done
+}
+
+# A shell around a server, stopped while the server was killed, has not learned of its end.
+is_held() { is_around "$pid" && [ "$(letter "$pid")" = T ]; }
+
 start_once() {
     if [ "$kind" = systemd ]; then
         systemctl reset-failed -- "$place" 2>/dev/null # or too many kills count as a start limit
@@ -146,11 +155,16 @@ listens_on_all() {
 start_until_it_stays() {
     ports=$1 tries=0
     shift
-    end=$(($(up) + 90))
+    let_go
+    end=$(($(up) + 90)) theirs=$(($(up) + 30))
     while [ "$(up)" -lt $end ]; do
         find_process
         if [ -n "$pid" ] && leaving "$pid"; then
             sleep 0.5
+            continue
+        fi
+        if [ -z "$pid" ] && [ "$(up)" -lt $theirs ] && [ -n "$(starters)" ]; then
+            sleep 0.5 # they start it again by themselves, and ours would be a second one
             continue
         fi
         if [ -z "$pid" ]; then
@@ -181,7 +195,7 @@ case $action in
         echo "process $pid, state $(letter "$pid")"
         ;;
     gone)
-        [ -z "$pid" ] || fail "process $pid, state $(letter "$pid")$(origin "$pid")"
+        [ -z "$pid" ] || is_held || fail "process $pid, state $(letter "$pid")$(origin "$pid")"
         for port; do
             ! listens "$port" || fail "no process, but someone listens on port $port"
         done

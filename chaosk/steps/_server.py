@@ -25,8 +25,7 @@ STARTUP = 90.0
 
 
 _STARTED_AGAIN = (
-    "keep whoever starts it from doing so: where its unit has Restart=, stop it instead of killing "
-    "it, mask the unit, or have the fault end before RestartSec is over"
+    "keep whoever starts it from doing so, stop the server instead of killing it, or write restart: supervised"
 )
 _WOKEN = "find what sends it SIGCONT or starts it again: a watchdog, a supervisor or a person"
 
@@ -74,14 +73,19 @@ class Server:
             query = f"{role}_up({self.node.id})"
             yield Fact(says=f"{self.name} serves{as_what}", query=query, within=within, steady=False)
 
-    def away(self) -> Iterator[Fact]:
+    def away(self, within: float = 0.0) -> Iterator[Fact]:
         """The cluster has it no more, whatever runs where: nobody answers in its place and is part of the cluster.
 
         Not of controllers: their quorum goes on to name one that is gone until it has missed it.
         """
         if self.node.kind != "controller":
             query = f"not({self.node.kind}_up({self.node.id}))"
-            yield Fact(says=f"nobody serves as {self.node.kind} {self.node.id}", query=query, remedy=_STARTED_AGAIN)
+            yield Fact(
+                says=f"nobody serves as {self.node.kind} {self.node.id}",
+                query=query,
+                within=within,
+                remedy=_STARTED_AGAIN,
+            )
 
     @property
     def roles(self) -> tuple[str, ...]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar, Literal
 
 from chaosk.commands import service, supervisor
 from chaosk.harm import Harm
+from chaosk.inventory import ServerProcess
 from chaosk.lease import lease_id
 from chaosk.steps._contract import Deed, Fact, Pause, Run, Site, Step
 from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
 from chaosk.targets._contract import NodeKind
+from chaosk.transport.command import Command
 from chaosk.units import Duration
 
 
@@ -60,15 +62,11 @@ class TakeDown(ServiceStep, ABC):
         yield from self.suits(site)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It is gone, and no supervisor has started another."""
+        """It is gone from its host, no supervisor has started another, and nobody serves as it: seen from two sides."""
         for server in self.servers(site):
             yield server.gone(self.patience)
-
-    def watch(self, site: Site) -> Iterator[Fact]:
-        """It stays so, on its host and in the eyes of the cluster."""
-        yield from super().watch(site)
         for server in self.servers(site):
-            yield from server.away()
+            yield from server.away(SOON)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Start what does not run."""
@@ -96,20 +94,19 @@ class Kill(TakeDown, ABC):
     patience: ClassVar[float] = SOON
 
     restart: Literal["held", "supervised"] = "held"
-    """What its supervisor may do: ``held``: systemd is kept from starting it again until the fault is over;
-    ``supervised``: whoever starts it again does, and has to within ``for``."""
+    """What its supervisor may do: ``held``: it is kept from starting it again until the fault is over; ``supervised``:
+    it starts it again, and has to within ``for``."""
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """Systemd can be kept from starting it again, and nothing else changes by that."""
+        """Its supervisor can be kept from starting it again, and nothing else changes by that."""
         yield from super().suits(site)
-        for server in self._held(site):
-            query = supervisor.fits(server.process, self._lease(site))
-            yield Fact(says=f"systemd can be kept from starting {server.name} again", query=query)
+        for who, name, query in self._held(site, supervisor.fits):
+            yield Fact(says=f"{who} can be kept from starting {name} again", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Hold its supervisor, then SIGKILL to each."""
-        for server in self._held(site):
-            yield Run(command=supervisor.hold(server.process, self._lease(site)))
+        for _, _, command in self._held(site, supervisor.hold):
+            yield Run(command=command)
         yield from self.kill(site)
 
     def kill(self, site: Site) -> Iterator[Deed]:
@@ -120,9 +117,8 @@ class Kill(TakeDown, ABC):
         """It is gone and held down; or the process that was there is gone, and at the end another one runs."""
         if self.restart == "held":
             yield from super().verify(site)
-            for server in self._held(site):
-                query = supervisor.is_held(server.process, self._lease(site))
-                yield Fact(says=f"systemd does not start {server.name} again", query=query)
+            for who, name, query in self._held(site, supervisor.is_held):
+                yield Fact(says=f"{who} does not start {name} again", query=query, within=SOON)
             return
         for server in self.servers(site):
             query = service.is_ended(server.process, self._lease(site))
@@ -142,21 +138,20 @@ class Kill(TakeDown, ABC):
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Let its supervisor go on, and start what does not run."""
-        for server in self._held(site):
-            yield Run(command=supervisor.release(server.process, self._lease(site)))
+        for _, _, command in self._held(site, supervisor.release):
+            yield Run(command=command)
         yield from super().undo(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Its unit is as it was; it runs and serves."""
-        for server in self._held(site):
-            query = supervisor.is_released(server.process, self._lease(site))
-            yield Fact(says=f"systemd starts {server.name} again as it did before", query=query)
+        """Its supervisor is as it was; it runs and serves."""
+        for who, name, query in self._held(site, supervisor.is_released):
+            yield Fact(says=f"{who} starts {name} again as it did before", query=query, within=SOON)
         yield from super().healed(site)
 
-    def _held(self, site: Site) -> Iterator[Server]:
-        """Those of which systemd has to be kept from starting them again."""
-        if self.restart == "held":
-            yield from (server for server in self.servers(site) if supervisor.unit(server.process) is not None)
+    def _held(self, site: Site, ask: Callable[[ServerProcess, str], Command]) -> Iterator[tuple[str, str, Command]]:
+        """Who is kept from starting which server again, and the command for that; nobody where that is asked for."""
+        for server in self.servers(site) if self.restart == "held" else ():
+            yield supervisor.who(server.process), server.name, ask(server.process, self._lease(site))
 
     @staticmethod
     def _lease(site: Site) -> str:
@@ -253,6 +248,15 @@ class Freeze(ServiceStep, ABC):
         """Its state is T, stopped by a signal."""
         for server in self.servers(site):
             yield server.frozen(SOON)
+
+    def watch(self, site: Site) -> Iterator[Fact]:
+        """It stays so, and nobody serves as it.
+
+        That it does not answer takes as long to see as an answer may take: not asked before the undo, which would wait.
+        """
+        yield from super().watch(site)
+        for server in self.servers(site):
+            yield from server.away()
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """SIGCONT; what died meanwhile is started."""

@@ -17,8 +17,8 @@ from chaosk.transport.command import Command
 class KillBroker(Kill):
     """Kill a broker's process with SIGKILL: no goodbye, its connections are closed by the operating system.
 
-    It takes once the process is gone and nothing listens in its place. Systemd is kept from starting it again while the
-    fault lasts; another supervisor that does is noticed. The undo starts it and waits until it serves. With `restart:
+    It takes once the process is gone and nothing listens in its place. Its supervisor is kept from starting it again
+    while the fault lasts; another that does is noticed. The undo starts it and waits until it serves. With `restart:
     supervised` it is left to its supervisor, and has to run again when the fault is over. With `how: oom_killer` the
     host's kernel kills it, as if it were short of memory (sysrq f, the broker being its likeliest victim): it takes
     once the kernel's log says so as well. For hosts with kernels of their own only.

@@ -12,8 +12,8 @@ from chaosk.steps._service_steps import Kill
 class KillController(Kill):
     """Kill a KRaft controller's process with SIGKILL: no goodbye, its connections are closed by the operating system.
 
-    It takes once the process is gone and nothing listens in its place. Systemd is kept from starting it again while the
-    fault lasts; another supervisor that does is noticed. The undo starts it and waits until it serves. With `restart:
+    It takes once the process is gone and nothing listens in its place. Its supervisor is kept from starting it again
+    while the fault lasts; another that does is noticed. The undo starts it and waits until it serves. With `restart:
     supervised` it is left to its supervisor, and has to run again when the fault is over.
     Where it is a broker as well, that goes with it.
     """

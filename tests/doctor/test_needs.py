@@ -21,7 +21,8 @@ ABSENCE_IS_FINE = {
 NO_PROGRAM = {
     "boot": {"id"},
     "clock": {"id"}, "cut": {"id", "ip", "timeout"}, "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
-    "lock": {"cut", "id"}, "mapper": {"id"}, "oom": {"id"}, "service": {"bash", "setpriv"}, "shape": {"id"},
+    "lock": {"cut", "id"}, "mapper": {"id"}, "oom": {"id"},
+    "parent": {"bash", "sleep"}, "service": {"bash", "setpriv"}, "shape": {"id"},
     "state": {"cut", "ip"},
     "wipe": {"mount"},
 }  # fmt: skip

@@ -68,22 +68,23 @@ def test_a_kill_asks_whether_each_broker_is_the_one_that_is_meant() -> None:
     """An inventory with two brokers under each other's names is refused before any of them is killed."""
     why = "/opt/kafka/config/server.properties is of node 0, and the inventory calls this one 1"
     answers = found(Hosts(node1=None, node2=why, node3=None), 'kill_broker: {target: "leader(orders, 0)"}')
-    assert [(one.where, one.state) for one in answers] == [("node1", "ok"), ("node2", "bad"), ("node3", "ok")]
-    assert why in answers[1].seen
+    assert {one.where for one in answers if one.state == "ok"} == {"node1", "node3"}
+    assert all(why in one.seen for one in answers if one.state == "bad")
+    assert {one.where for one in answers} == {"node1", "node2", "node3"}
 
 
 @pytest.mark.parametrize(
-    ("step", "cluster", "hosts"),
+    ("step", "cluster"),
     [
-        ("kill_zookeeper: {target: zookeeper leader}", INVENTORY, 3),
-        ("kill_controller: {target: controller}", kraft_inventory(), 3),
+        ("stop_zookeeper: {target: zookeeper leader}", INVENTORY),
+        ("stop_controller: {target: controller}", kraft_inventory()),
     ],
 )
-def test_servers_of_its_own_kind_are_asked(step: str, cluster: Inventory, hosts: int) -> None:
+def test_servers_of_its_own_kind_are_asked(step: str, cluster: Inventory) -> None:
     """Brokers are none of those that a step on ZooKeeper nodes, or on controllers, may hit."""
     answers = suits(Hosts(node1=None, node2=None, node3=None), cluster, scenario(step))
-    assert [one.state for one in answers] == ["ok"] * hosts
-    assert len({one.where for one in answers}) == hosts
+    assert [one.state for one in answers] == ["ok"] * 3
+    assert len({one.where for one in answers}) == 3
 
 
 def test_a_directory_that_a_broker_has_not_is_told_before_the_run() -> None:

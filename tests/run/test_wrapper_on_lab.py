@@ -79,3 +79,22 @@ def test_the_broker_is_frozen_and_not_the_script(
     assert guards(verdict) == ""
     gaps = [m["value"] for m in verdict["measures"] if (m["metric"], m["window"]) == ("unavailability", "run")]
     assert max(gaps) > 1, "a broker that leads is frozen: who writes to it must feel it"
+
+
+KILL = """\
+timeline:
+  - {name: killed, at: 1s, kill_broker: {target: broker 1}, for: 12s}
+"""
+
+
+def test_the_broker_is_killed_and_the_script_learns_of_it_afterwards(
+    start: Callable[..., Any], wrapped: Path, on_host: Callable[..., str]
+) -> None:
+    """While it lasts the script is stopped and has no server; then it ends, and the broker is started anew."""
+    run = start(HEAD + KILL, "--inventory", str(wrapped))
+    run.wait_for("killed: verified")
+    script = on_host("node2", "cat", "/run/kafka/wrap.pid").strip()
+    assert on_host("node2", "cut", "-d ", "-f3", f"/proc/{script}/stat").strip() == "T"
+    assert run.finish() == 0, run.text
+    assert guards(run.read("verdict.json")) == ""
+    assert on_host("node2", "cat", "/run/kafka/wrap.pid").strip() != script

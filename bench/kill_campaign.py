@@ -1,6 +1,7 @@
 """Kills chaosk with SIGKILL at every point of every fault's life and watches the hosts heal themselves.
 
-``python bench kill_campaign [--n 84] [--seed 1] [--lease 5] [--lab NAME] [--output FILE]``. A lab is put up; each trial
+``python bench kill_campaign [--n 84] [--seed 1] [--lease 5] [--lab NAME] [--hosts vms] [--output FILE]``. A lab is put
+up whose servers have a supervisor each, a loop or on virtual machines systemd, that starts them again; each trial
 runs one fault by chaosk's own engine in a process that dies at a named point, or is killed at a random time, on one of
 three hosts; three trials run side by side. From then on only the host is asked: its firewall, with rules of a user's
 own, qdiscs and services have to be as they were before. Leases last --lease seconds, and those of faults that ask a
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -31,7 +32,7 @@ from typing import IO, Any, cast
 from chaosk import hoststate, lab
 from chaosk.document import load_inventory
 from chaosk.healing import find, heal
-from chaosk.inventory import Inventory
+from chaosk.inventory import Inventory, SystemdService
 from chaosk.lab.namespace import inside
 from chaosk.lablayout import LabLayout
 from chaosk.transport.command import Command
@@ -43,9 +44,11 @@ STEPS: dict[str, dict[str, Any]] = {
     "pause_broker": {"target": "broker {b}"},
     "reject_one_way": {"between": ["broker {b}", "everyone else"], "direction": "in", "action": "reject"},
     "kill_zookeeper": {"target": "zookeeper {z}"},
+    "kill_zookeeper_supervised": {"target": "zookeeper {z}", "restart": "supervised"},
     "stop_zookeeper": {"target": "zookeeper {z}"},
     "restart_zookeeper": {"target": "zookeeper {z}"},
     "kill_broker": {"target": "broker {b}"},
+    "kill_broker_supervised": {"target": "broker {b}", "restart": "supervised"},
     "restart_broker": {"target": "broker {b}"},
     "stop_broker": {"target": "broker {b}"},
     "fill_disk": {"target": "broker {b}", "size": "64MiB"},
@@ -59,16 +62,28 @@ STEPS: dict[str, dict[str, Any]] = {
     "change_address": {"target": "broker {b}", "address": "198.18.0.9{b}"},
 }
 """By name, the step's fields. A restart harms for a moment only, so its place has it killed there early on."""
-KINDS = {"reject_one_way": "cut_network", "cut_from_zookeeper": "cut_network"}
+KINDS = {
+    "reject_one_way": "cut_network", "cut_from_zookeeper": "cut_network",
+    "kill_zookeeper_supervised": "kill_zookeeper", "kill_broker_supervised": "kill_broker",
+}  # fmt: skip
 CLEAN_STOP = {"stop_broker": 15.0, "restart_broker": 15.0}
 """Seconds that a broker may need to hand its leaderships over while others of its cluster are harmed: it asks the
 controller three times, five seconds apart (Kafka's controlled.shutdown.max.retries and .retry.backoff.ms)."""
-SLACK = {"cut_network": 1.0, "reject_one_way": 1.0, "lose_packets": 1.0, "cut_from_zookeeper": 1.0}
-"""Seconds after the end of its lease by which a host must have undone a fault; 2 s where a process is started."""
+SLACK = {
+    "cut_network": 1.0, "reject_one_way": 1.0, "lose_packets": 1.0, "cut_from_zookeeper": 1.0,
+    "kill_zookeeper": 7.0, "kill_zookeeper_supervised": 7.0, "kill_broker": 7.0, "kill_broker_supervised": 7.0,
+}  # fmt: skip
+"""Seconds after the end of its lease by which a host must have undone a fault; 2 s where a process is started, and five
+more where its supervisor does that."""
+SLOWER = 15.0
+"""Seconds more on virtual machines: a reload of systemd and a start of Java take that long there, emulated."""
+ON_VMS = ("kill_", "pause_", "stop_", "restart_")
+"""What is tried on virtual machines begins so: the faults for which systemd is a supervisor."""
 USERS_RULES = (
     ("-A", "INPUT", "-s", "192.0.2.33/32", "-j", "DROP"),
     ("-A", "OUTPUT", "-d", "192.0.2.34/32", "-j", "DROP"),
 )
+UNITS = 'systemctl cat -- "$@" && systemctl show -p Restart,RestartUSec,DropInPaths,NeedDaemonReload -- "$@"'
 PATIENCE = 120.0
 AT_ONCE = 1.0
 """Seconds after the kill in which a host is looked at without a pause: a restart harms it for no longer."""
@@ -120,7 +135,7 @@ class Outcome:
     """What the host told of its leases at the end."""
 
 
-def trials(count: int, seed: int) -> Iterator[Trial]:
+def trials(count: int, seed: int, steps: Sequence[str] = tuple(STEPS)) -> Iterator[Trial]:
     """Every step at every point on every host, over and over: their number and the points' have no common divisor.
 
     The hosts are two points apart, so that two rounds already have one of every step that surely harms its host.
@@ -128,7 +143,7 @@ def trials(count: int, seed: int) -> Iterator[Trial]:
     draw = random.Random(seed)  # noqa: S311 - repeatable, not secret
     for number in range(count):
         turn, where = divmod(number, 3)
-        step, point = list(STEPS)[turn % len(STEPS)], POINTS[(turn + 2 * where) % len(POINTS)]
+        step, point = steps[turn % len(steps)], POINTS[(turn + 2 * where) % len(POINTS)]
         yield Trial(number, step, point, f"node{where + 1}", where, where + 1, round(draw.uniform(0.3, 4.5), 2))
 
 
@@ -153,8 +168,19 @@ class Field:
         return self.path.with_name(f"campaign-{length:g}.yaml")
 
     def state(self, host: str) -> str:
-        """What the host is like."""
-        return self.ssh.run(hoststate.ask(self.inventory, host)).stdout
+        """What the host is like, the units of its servers and how systemd has them included."""
+        found = self.ssh.run(hoststate.ask(self.inventory, host)).stdout
+        every = self.inventory.every_process()
+        units = [one.service.systemd for one in every if one.host == host and isinstance(one.service, SystemdService)]
+        if not units:
+            return found
+        asked = Command(host=host, argv=("sh", "-c", UNITS, "sh", *units), sudo=True, timeout=60.0)
+        return found + self.ssh.run(asked).stdout
+
+    @property
+    def machines(self) -> bool:
+        """Whether its hosts are virtual machines, where all takes longer."""
+        return any(isinstance(one.service, SystemdService) for one in self.inventory.every_process())
 
     def root(self, host: str, *argv: str) -> None:
         """Run a command that must succeed."""
@@ -204,7 +230,7 @@ class Field:
         at = looks[undone].ended if undone is not None else PATIENCE if harmed else 0.0
         last = looks[undone - 1 if undone is not None else -1].began if harmed else 0.0
         since = looks[harmed[0]].ended if harmed else 0.0
-        late = last > self.length(trial) + SLACK.get(trial.step, 2.0)
+        late = last > self.length(trial) + SLACK.get(trial.step, 2.0) + (SLOWER if self.machines else 0.0)
         return Outcome(trial, bool(harmed), round(since, 2), round(at, 2), round(whole, 2), left, late, leases)
 
     def kill(self, trial: Trial, folder: Path, mother: subprocess.Popen[str]) -> float:
@@ -250,7 +276,8 @@ def recorded(output: Path) -> dict[int, dict[str, Any]]:
 def campaign(field: Field, count: int, seed: int, output: Path) -> dict[int, dict[str, Any]]:
     """Run what is not recorded yet, the hosts side by side."""
     rows, lock = recorded(output), threading.Lock()
-    todo = [trial for trial in trials(count, seed) if trial.number not in rows]
+    steps = [step for step in STEPS if not field.machines or step.startswith(ON_VMS)]
+    todo = [trial for trial in trials(count, seed, steps) if trial.number not in rows]
     field.prepare()
 
     def work(host: str) -> None:
@@ -274,15 +301,16 @@ def report(rows: list[dict[str, Any]], lease: float) -> int:
     """Print a table by step; the exit code."""
     unhealed = [row for row in rows if row["differences"]]
     late = [row for row in rows if row["late"]]
-    print(f"{'step':18} {'kills':>5} {'harmed':>6} {'undone after, median/max':>25} {'unhealed':>8} {'late':>4}")
-    for step in STEPS:
+    print(f"{'step':25} {'kills':>5} {'harmed':>6} {'undone after, median/max':>25} {'unhealed':>8} {'late':>4}")
+    steps = [step for step in STEPS if any(row["trial"]["step"] == step for row in rows)]
+    for step in steps:
         mine = [row for row in rows if row["trial"]["step"] == step]
         times = [row["undone"] for row in mine if row["harmed"]] or [0.0]
         print(
-            f"{step:18} {len(mine):5} {sum(row['harmed'] for row in mine):6} {median(times):17.2f} / {max(times):5.2f}"
+            f"{step:25} {len(mine):5} {sum(row['harmed'] for row in mine):6} {median(times):17.2f} / {max(times):5.2f}"
             f" {sum(bool(row['differences']) for row in mine):8} {sum(row['late'] for row in mine):4}"
         )
-    harmless = [step for step in STEPS if not any(row["harmed"] for row in rows if row["trial"]["step"] == step)]
+    harmless = [step for step in steps if not any(row["harmed"] for row in rows if row["trial"]["step"] == step)]
     print(f"{len(rows)} kills, leases of {lease:g} s and of clean stops: {len(unhealed)} not healed, {len(late)} late")
     for row in unhealed + late:
         print(json.dumps(row))
@@ -302,9 +330,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lease", type=float, default=5.0)
     parser.add_argument("--lab", default="campaign")
+    parser.add_argument("--hosts", choices=["hosts", "vms"], default="hosts")
     parser.add_argument("--output", type=Path, default=Path("kill_campaign.jsonl"))
     options = parser.parse_args()
-    inventory = lab.up(LabLayout(name=options.lab, names=True), _say)
+    layout = LabLayout(name=options.lab, names=True, hosts=options.hosts, supervised=options.hosts == "hosts")
+    inventory = lab.up(layout, _say)
     try:
         name = f"chaosk-{options.lab}"
         rows = inside(name, lambda: campaign(Field(inventory, options.lease), options.n, options.seed, options.output))

@@ -174,6 +174,8 @@ def _on_supervisor(process: ServerProcess) -> Iterator[str]:
     name = "parent" if isinstance(process.service, ScriptService) else "supervisor"
     for ask in (supervisor.fits, supervisor.hold, supervisor.is_held, supervisor.release, supervisor.is_released):
         yield _line(name, ask(process, "ID"))
+    if (noted := supervisor.note(process, "ID")) is not None:
+        yield _line(name, noted)
 
 
 def _on_identity(inventory: Inventory, process: ServerProcess) -> Iterator[str]:

@@ -30,6 +30,11 @@ def hold(process: ServerProcess, lease: str) -> Command:
     return _command(process, "hold", lease)
 
 
+def note(process: ServerProcess, lease: str) -> Command | None:
+    """Write down who is around it, so that a start waits for what they start; None for systemd, which starts one."""
+    return None if isinstance(process.service, SystemdService) else _command(process, "note", lease)
+
+
 def is_held(process: ServerProcess, lease: str) -> Command:
     """Whether nobody would start it again."""
     return _command(process, "held", lease)

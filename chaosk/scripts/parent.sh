@@ -3,6 +3,7 @@
 #
 #   fits      who that is, and whether it can be kept from that without any change to others
 #   hold      keep it from that, until it is released
+#   note      leave it to that, and write down who it is
 #   held      whether it is
 #   release   let it go on
 #   released  whether it goes on
@@ -12,15 +13,15 @@
 # A loop, runsv, s6-supervise or a shell learns of the end of its child by waiting for it. While it is stopped (SIGSTOP) it
 # does not, and neither does whoever waits for it in turn. One that has other children as well would leave those alone.
 #
-# Under a lease (lease.sh names its folder in CHAOSK_LEASE) a hold leaves there who was around the server, ID BORN PLACE
-# each, the one that is stopped first. service.sh reads that: a start lets it go on, and waits for what they start again.
+# Under a lease (lease.sh names its folder in CHAOSK_LEASE) hold and note leave there who was around the server, ID BORN
+# PLACE each, its parent first. service.sh reads that: a start lets it go on, and waits for what they start again.
 #
 # owned.sh, process.sh and around.sh come before this.
 #
 # shellcheck disable=SC2034,SC2154 # they read kind, place and config, and set pid
 
 action=$1 kind=$2 place=$3 config=$4 lease=$5
-case $action in fits | hold | held | release | released) ;; *) fail "no such action: $action" ;; esac
+case $action in fits | hold | note | held | release | released) ;; *) fail "no such action: $action" ;; esac
 case $lease in '' | *[!A-Za-z0-9._-]*) fail "the lease $lease" ;; esac
 around=${CHAOSK_LEASE:-${CHAOSK_KEPT:-/var/lib/chaosk}/leases/$lease}/around
 
@@ -67,13 +68,17 @@ fits() {
     fail "$who started it, may start it again, and cannot be kept from it alone: it has also started $others; write restart: supervised, or stop it"
 }
 
-# Sets it and began to the process that a hold has stopped, as it was written down; fails if there is none.
+# Sets it and began to the parent that was written down; fails if there is none.
 stopped() { [ -e "$around" ] && read -r it began _ <"$around"; }
 
 # Whether it is there yet.
 is_it() { [ "$(born "$it")" = "$began" ]; }
 
-write_down() { for each in $(chain); do echo "$each $(born "$each") $place"; done; }
+write_down() {
+    for each in $(chain); do echo "$each $(born "$each") $place"; done >"$around.new" && mv -- "$around.new" "$around"
+}
+
+note() { write_down || fail "cannot write $around"; }
 
 hold() {
     said=$(fits) || exit
@@ -83,12 +88,12 @@ hold() {
         return
     }
     [ "$(letter "$nearest")" != T ] || fail "$said is stopped already, and not by this run"
-    if ! write_down >"$around.new" || ! mv -- "$around.new" "$around"; then fail "cannot write $around"; fi
+    note
     kill -s STOP "$nearest" && echo "$said is stopped"
 }
 
 case $action in
-    fits | hold)
+    fits | hold | note)
         find_process
         [ -n "$pid" ] || fail "no process"
         nearest=$(chain | head -n 1)

@@ -12,7 +12,14 @@ service() {
     case $(sed 's/.*) \(.\) .*/\1/' "/proc/${pid:-0}/stat" 2>/dev/null) in
         '' | Z | X) echo "absent" ;;
         T) echo "frozen" ;;
-        *) echo "running" ;;
+        *) echo "running$(around "$pid")" ;;
+    esac
+}
+
+# That whoever is around a process is stopped (parent.sh).
+around() {
+    case $(sed 's/.*) \(.\) .*/\1/' "/proc/$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$1/stat" 2>/dev/null)/stat" 2>/dev/null) in
+        T) echo ", and the process around it is frozen" ;;
     esac
 }
 

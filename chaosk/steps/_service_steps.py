@@ -104,9 +104,12 @@ class Kill(TakeDown, ABC):
             yield Fact(says=f"{who} can be kept from starting {name} again", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Hold its supervisor, then SIGKILL to each."""
+        """Hold its supervisor, or write down who that is; then SIGKILL to each."""
         for _, _, command in self._held(site, supervisor.hold):
             yield Run(command=command)
+        for server in self.servers(site) if self.restart == "supervised" else ():
+            if (noted := supervisor.note(server.process, self._lease(site))) is not None:
+                yield Run(command=noted)
         yield from self.kill(site)
 
     def kill(self, site: Site) -> Iterator[Deed]:

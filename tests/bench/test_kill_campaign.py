@@ -10,15 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_inventory import INVENTORY
 
 CAMPAIGN = Path(__file__).parents[2] / "bench" / "kill_campaign.py"
-KILLS = 90
+KILLS = 120
 
 
 @pytest.fixture(scope="module")
 def campaign() -> dict[str, Any]:
     """What the campaign's file defines."""
     return runpy.run_path(str(CAMPAIGN))
+
+
+def a_field(campaign: dict[str, Any], lease: float) -> Any:
+    """Hosts of namespaces that nobody asks."""
+    field = campaign["Field"].__new__(campaign["Field"])
+    field.lease, field.inventory = lease, INVENTORY
+    return field
 
 
 def row(step: str, **values: Any) -> dict[str, Any]:
@@ -30,7 +38,7 @@ def row(step: str, **values: Any) -> dict[str, Any]:
 @pytest.mark.lab
 @pytest.mark.timeout(900)
 def test_no_host_is_left_harmed(tmp_path: Path) -> None:
-    """Ninety times SIGKILL, at every point of every kind of fault: every host heals itself in time."""
+    """A hundred and twenty times SIGKILL, at every point of every kind of fault: every host heals itself in time."""
     output = tmp_path / "campaign.jsonl"
     words = ["--n", str(KILLS), "--lab", "killed", "--output", str(output)]
     done = subprocess.run(
@@ -51,6 +59,8 @@ def test_every_step_is_tried_where_it_harms(campaign: dict[str, Any]) -> None:
 
 def harmful(step: str) -> set[str]:
     """The points at which a step has surely harmed: what was restarted is back before it is verified."""
+    if step.endswith("supervised"):
+        return {"verified"}  # the first deed writes down who starts it again
     return {"injected"} if step.startswith("restart") else {"injected", "verified"}
 
 
@@ -101,8 +111,7 @@ def test_times_are_read_off_what_was_seen(
 
     A busy machine looks seldom: late is only what a look that began after that second still found harmed.
     """
-    field = campaign["Field"].__new__(campaign["Field"])
-    field.lease = 3.0
+    field = a_field(campaign, 3.0)
     (trial,) = campaign["trials"](1, 1)
     outcome = field.judged(trial, [campaign["Look"](*look) for look in looks], (), ())
     assert (outcome.undone, outcome.whole, outcome.late) == (undone, whole, late)
@@ -110,8 +119,7 @@ def test_times_are_read_off_what_was_seen(
 
 def test_only_a_broker_that_is_asked_to_stop_has_a_longer_lease(campaign: dict[str, Any]) -> None:
     """Fifteen seconds more for the controller to be asked; from the end of that lease on nothing is excused."""
-    field = campaign["Field"].__new__(campaign["Field"])
-    field.lease = 5.0
+    field = a_field(campaign, 5.0)
     found = {trial.step: field.length(trial) for trial in campaign["trials"](KILLS, 1)}
     asked = {"stop_broker", "restart_broker"}
     assert found == {step: 20.0 if step in asked else 5.0 for step in campaign["STEPS"]}

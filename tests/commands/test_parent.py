@@ -16,6 +16,7 @@ import pytest
 
 from chaosk.commands import service, supervisor
 from chaosk.inventory import ScriptService, ServerProcess
+from chaosk.scripts import script
 from chaosk.transport.command import Command
 
 LEASE = "run-1.kill"
@@ -144,6 +145,18 @@ def test_a_start_lets_a_loop_go_on(host: Host) -> None:
     assert host.starts == ["again"]
 
 
+def test_a_start_waits_for_a_loop_that_was_left_to_itself(host: Host) -> None:
+    """A supervised kill stops nobody; its undo, while the loop still waits, does not start a second server."""
+    loop = host.loop()
+    noted = supervisor.note(host.server, LEASE)
+    assert noted is not None
+    host.done(noted)
+    assert state(loop) != "T"
+    host.done(service.kill(host.server))
+    host.done(service.start(host.server))
+    assert host.starts == ["again"]
+
+
 def test_a_loop_that_was_let_go_by_others_is_told(host: Host) -> None:
     """Somebody sends it SIGCONT while the fault lasts: it is not held, and the server is not gone."""
     loop = host.loop()
@@ -157,12 +170,15 @@ def test_a_loop_that_was_let_go_by_others_is_told(host: Host) -> None:
 
 
 def test_a_hold_is_done_twice(host: Host) -> None:
-    """A connection that broke has it sent again; and of one that somebody else has stopped nothing is taken over."""
+    """A connection that broke has it sent again; the comparison after a run would see it; somebody else's stays so."""
     loop = host.loop()
     host.done(supervisor.hold(host.server, LEASE))
     host.done(supervisor.hold(host.server, LEASE))
+    compared = Command(host="node1", argv=("sh", "-c", script("state"), "chaosk", "script", host.words["pid"]))
+    assert "running, and the process around it is frozen" in host.done(compared)
     host.done(supervisor.release(host.server, LEASE))
     assert state(loop) != "T"
+    assert host.done(compared).endswith(" running")
     (host.root / "kept" / "leases" / LEASE / "around").unlink()
     os.kill(loop, signal.SIGSTOP)
     answer = host.ask(supervisor.hold(host.server, LEASE))

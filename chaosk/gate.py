@@ -215,7 +215,7 @@ def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
         yield _line("owner", command)
     for ask in (readonly.fits, readonly.put, readonly.stands, readonly.lift, readonly.is_gone):
         yield _line("readonly", ask(broker, folder, "ID"))
-    for ask in (wiping.fits, wiping.wipe, wiping.stands, wiping.settle, wiping.is_settled, wiping.discard):
+    for ask in (wiping.fits, wiping.wipe, wiping.stands, wiping.settle, wiping.is_settled, wiping.discard, wiping.keep):
         yield _line("wipe", ask(broker, folder, "ID"))
     log = corruption.Log(broker, folder, "LOG", "ID")
     for of_log in (corruption.fits, corruption.corrupt, corruption.is_recovered, corruption.mend, corruption.is_mended):

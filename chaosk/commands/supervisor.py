@@ -30,6 +30,11 @@ def hold(process: ServerProcess, lease: str) -> Command:
     return _command(process, "hold", lease)
 
 
+def hold_around(process: ServerProcess, lease: str) -> Command | None:
+    """Hold the process around a server, until that is started; None of systemd, which a stop tells to start nothing."""
+    return None if isinstance(process.service, SystemdService) else hold(process, lease)
+
+
 def note(process: ServerProcess, lease: str) -> Command | None:
     """Write down who is around it, so that a start waits for what they start; None for systemd, which starts one."""
     return None if isinstance(process.service, SystemdService) else _command(process, "note", lease)

@@ -48,6 +48,11 @@ def discard(process: ServerProcess, folder: str, which: str) -> Command:
     return _command(process, "discard", folder, which)
 
 
+def keep(process: ServerProcess, folder: str, which: str) -> Command:
+    """Leave it beside the directory, as ``FOLDER.kept-ID``, and say so; fails where it is still needed."""
+    return _command(process, "keep", folder, which)
+
+
 def _command(process: ServerProcess, action: str, folder: str, which: str) -> Command:
     argv = ("sh", "-c", script("wipe"), "chaosk", action, which, folder, *service.place(process))
     return Command(host=process.host, argv=argv, sudo=True, timeout=TIMEOUT, repeatable=True)

@@ -268,14 +268,16 @@ class Faults:
             answer = self._hands.confirm(fact, _NEVER)
             if not answer.holds:
                 return f"not seen: {fact.says} ({answer.seen})"
-        return self._carry_out(fault, fault.tidy)
+        return self._carry_out(fault, fault.tidy, tell=True)
 
-    def _carry_out(self, fault: Fault, deeds: tuple[Deed, ...]) -> str | None:
-        """Every deed of the undo, even if one fails; the first problem, or None."""
+    def _carry_out(self, fault: Fault, deeds: tuple[Deed, ...], *, tell: bool = False) -> str | None:
+        """Every deed of the undo, even if one fails; the first problem, or None. ``tell``: say what each has said."""
         problems: list[str] = []
         for deed in deeds:
             try:
-                self._hands.do(self._leases.exclusive(fault, deed), _NEVER)
+                said = self._hands.do(self._leases.exclusive(fault, deed), _NEVER)
+                if tell and said:
+                    self._say(f"{fault.name}: {said}")
             except ChaoskError as error:
                 problems.append(str(error))
         return problems[0] if problems else None

@@ -68,11 +68,14 @@ class Hands:
     look: Callable[[Look], None] = _no_look
     """Writes down how the cluster is."""
 
-    def do(self, deed: Deed, stop: threading.Event) -> None:
-        """Carry out one deed; raises StepError with what went wrong, and Interrupted when ``stop`` is set."""
+    def do(self, deed: Deed, stop: threading.Event) -> str:
+        """Carry out one deed; what its command said, if it is one.
+
+        Raises StepError with what went wrong, and Interrupted when ``stop`` is set.
+        """
         match deed:
             case Run():
-                self._run(deed.command)
+                return self._run(deed.command)
             case Elect() | Reassign() | Configure() | AddPartitions() | DeleteTopic() | MakeTopic():
                 self.operate(deed)
             case Signal():
@@ -85,6 +88,7 @@ class Hands:
                 self.look(deed)
             case Fact():
                 self._await(deed, stop)
+        return ""
 
     def ask(self, fact: Fact) -> Answer:
         """Ask a fact once. Who cannot answer does not confirm: an unreachable host is a no, with the reason."""
@@ -124,7 +128,7 @@ class Hands:
         log.info("fact", says=fact.says, holds=last.holds, seen=last.seen)
         return last
 
-    def _run(self, command: Command) -> None:
+    def _run(self, command: Command) -> str:
         result = self.transport.run(command)
         log.info(
             "command", host=command.host, command=command.brief, sudo=command.sudo, status=result.exit_status,
@@ -133,6 +137,7 @@ class Hands:
         )  # fmt: skip
         if not result.ok:
             raise StepError(f"{command.host}: `{command.brief}` ended with {result.exit_status}: {result.said}")
+        return printable(result.stdout.strip())
 
     def _await(self, fact: Fact, stop: threading.Event) -> None:
         answer = self.confirm(fact, stop)

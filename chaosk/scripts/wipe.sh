@@ -7,6 +7,7 @@
 #   settle    put the former one back, unless the server has been started without it: then what it has now counts
 #   settled   whether nothing has to be put back
 #   discard   delete what was set aside, once the server has been started without it
+#   keep      leave it beside FOLDER then, as FOLDER.kept-ID, and say so
 #
 #   ID        what it is called on this host, hexadecimal
 #   FOLDER    the data directory; KIND, PLACE and CONFIG say whose, as for service.sh
@@ -179,7 +180,21 @@ discard() {
     forget
 }
 
+# It is its owner's again from then on.
+keep() {
+    enter "$parent"
+    left=$name.kept-$id
+    recall || return 0
+    if (go_aside && there ./old); then
+        (go_aside && is_old ./old && begun "../$name") || fail "$parent/$stage is still needed"
+        ! there "./$left" || fail "$parent/$left is there already"
+        (go_aside && move ./old "../$left") || fail "cannot leave what was set aside as $parent/$left"
+    fi
+    forget
+    echo "what was set aside is $parent/$left; delete it when nobody needs it"
+}
+
 case $action in
-    fits | wipe | stands | settle | settled | discard) "$action" ;;
+    fits | wipe | stands | settle | settled | discard | keep) "$action" ;;
     *) fail "no such action: $action" ;;
 esac

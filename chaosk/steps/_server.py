@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosk.commands import identity, service
+from chaosk.commands import identity, service, supervisor
 from chaosk.errors import StepError
 from chaosk.inventory import Broker, ServerProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site
@@ -118,6 +118,15 @@ def beside(site: Site, every: tuple[Server, ...]) -> tuple[Server, ...]:
     taken = {server.node for server in every}
     hosts = tuple(dict.fromkeys(server.process.host for server in every))
     return tuple(server for server in on_hosts(site, hosts) if server.node not in taken)
+
+
+def crash(every: tuple[Server, ...], lease: str) -> Iterator[Deed]:
+    """Kill each, and have nobody start it again before a start: meanwhile something is done to its data."""
+    for server in every:
+        if (held := supervisor.hold_around(server.process, lease)) is not None:
+            yield Run(command=held)
+    yield from each(every, service.kill)
+    yield from each(every, service.stop)
 
 
 def each(every: tuple[Server, ...], command: Callable[[ServerProcess], Command]) -> Iterator[Deed]:

@@ -9,10 +9,11 @@ from pydantic import Field
 
 from chaosk.commands import corruption, service
 from chaosk.commands.corruption import Log
+from chaosk.lease import lease_id
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._partitions import owned
-from chaosk.steps._server import SHUTDOWN, STARTUP, Server, each
+from chaosk.steps._server import SHUTDOWN, STARTUP, Server, crash, each
 
 
 class CorruptLog(DataStep):
@@ -46,8 +47,7 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
     def inject(self, site: Site) -> Iterator[Deed]:
         """End it for sure, overwrite, start, see the bytes gone, and forget them."""
         every, logs = self.servers(site), tuple(self.logs(site))
-        yield from each(every, service.kill)
-        yield from each(every, service.stop)
+        yield from crash(every, lease_id(site.run_id, site.entry))
         for server in every:
             yield server.gone(SHUTDOWN)
         for _, log in logs:

@@ -10,21 +10,23 @@ from pydantic import Field
 from chaosk.commands import service, wiping
 from chaosk.errors import StepError
 from chaosk.harm import Harm
+from chaosk.lease import lease_id
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
-from chaosk.steps._server import SHUTDOWN, SOON, Server, each
+from chaosk.steps._server import SHUTDOWN, SOON, Server, crash, each
 from chaosk.units import Duration
 
 
 class WipeDisk(DataStep):
     """End a broker and start it with an empty data directory, as after a disk was replaced.
 
-    What was there is set aside by renaming it, and the broker is started at once; only its `meta.properties` stays, as
-    operators do it. It takes once the broker serves without its former records. The undo does not put them back, for
-    they are out of date from then on: it starts what does not run, waits until the broker is in sync wherever it has a
-    replica, and then deletes what was set aside. Where the broker was never started without them it puts them back.
-    Refused for a mount point, where there is no room for a second copy, for a KRaft controller, whose vote would be
-    forgotten, and where records of somebody else's topics would be gone for good.
+    What was there is set aside by renaming it, and the broker is started at once; only its `meta.properties` stays,
+    as operators do it. It takes once the broker serves without its former records. The undo does not put them back,
+    for they are out of date from then on: it starts what does not run, waits until the broker is in sync wherever it
+    has a replica, and then deletes what was set aside, or with `keep` leaves it as `DIRECTORY.kept-ID`. Where the
+    broker was never started without them it puts them back. Refused for a mount point, where there is no room for a
+    second copy, for a KRaft controller, whose vote would be forgotten, and where records of somebody else's topics
+    would be gone for good.
     """
 
     example: ClassVar[str] = """\
@@ -37,6 +39,8 @@ for: 10s
     """Whether the broker is killed, or stopped the clean way."""
     within: Annotated[Duration, Field(ge=1.0, le=86_400.0)] = 300.0
     """How long it may take, once it is undone, until the broker has everything again."""
+    keep: bool = False
+    """Whether what was set aside stays on the host at the end: the console says where. Somebody has to delete it."""
 
     def places(self, site: Site) -> Iterator[tuple[Server, str]]:
         """Each broker with its directory, which is nobody else's; raises StepError for a controller's."""
@@ -67,11 +71,9 @@ for: 10s
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """End it, also where systemd would start it again; set its directory aside; start it."""
+        """End it, also where a supervisor would start it again; set its directory aside; start it."""
         every = self.servers(site)
-        if self.how == "kill":
-            yield from each(every, service.kill)
-        yield from each(every, service.stop)
+        yield from crash(every, lease_id(site.run_id, site.entry)) if self.how == "kill" else each(every, service.stop)
         for server in every:
             yield server.gone(SHUTDOWN)
         for server, folder in self.places(site):
@@ -102,9 +104,10 @@ for: 10s
             yield Fact(says=says, query=f"replicas_in_sync({server.node.id})", within=self.within)
 
     def tidy(self, site: Site) -> Iterator[Deed]:
-        """Delete what was set aside."""
+        """Delete what was set aside, or leave it and say where."""
+        end = wiping.keep if self.keep else wiping.discard
         for server, folder in self.places(site):
-            yield Run(command=wiping.discard(server.process, folder, _id(site, folder)))
+            yield Run(command=end(server.process, folder, _id(site, folder)))
 
 
 def _id(site: Site, folder: str) -> str:

@@ -126,6 +126,19 @@ def test_a_server_that_was_started_never_gets_them_back(folder: Path, ask: Ask) 
     assert (folder / ".lock").exists()
 
 
+def test_what_is_kept_stays_whole_and_is_named(folder: Path, ask: Ask) -> None:
+    """Beside the directory, once the server has been started without it and not before; nothing else is left."""
+    before = tree(folder)
+    assert ask("wipe").returncode == 0
+    assert "is still needed" in ask("keep").stderr
+    start(folder)
+    kept = folder.with_name(f"{folder.name}.kept-0a")
+    assert f"what was set aside is {kept};" in ask("keep").stdout
+    assert tree(kept) == before
+    assert sorted(path.name for path in folder.parent.iterdir()) == sorted([folder.name, kept.name])
+    assert ask("keep").returncode == ask("settled").returncode == 0
+
+
 def test_what_may_still_be_needed_is_not_discarded(folder: Path, ask: Ask) -> None:
     """Without a server that was started on the empty directory the former one is all there is."""
     assert ask("wipe").returncode == 0

@@ -14,8 +14,8 @@ def test_its_life(inventory: Inventory) -> None:
     corrupt, here = step("corrupt_log: {target: it, topic: orders}"), site(inventory, it=BROKERS[1:2])
     assert told(corrupt.before(here)) == ["own_topic(orders)", "node2: awake", "node2: is", "node2: fits"]
     assert told(corrupt.inject(here)) == [
-        "node2: kill", "node2: stop", "node2: gone", "node2: corrupt", "node2: start", "node2: recovered",
-        "node2: mend",
+        "node2: hold", "node2: kill", "node2: stop", "node2: gone", "node2: corrupt", "node2: start",
+        "node2: recovered", "node2: mend",
     ]  # fmt: skip
     assert told(corrupt.verify(here)) == ["node2: mended", "node2: awake", "broker_up(1)"]
     assert told(corrupt.undo(here)) == ["node2: stop", "node2: gone", "node2: mend", "node2: start"]

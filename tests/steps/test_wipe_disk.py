@@ -17,11 +17,14 @@ def test_its_life(inventory: Inventory) -> None:
     """Ended for sure, set aside, started; the undo puts nothing back by itself; in sync again, the copy goes."""
     wipe, here = step("wipe_disk: {target: it}"), site(inventory, it=BROKERS[1:2])
     assert told(wipe.before(here)) == ["node2: awake", "node2: is", "node2: fits"]
-    assert told(wipe.inject(here)) == ["node2: kill", "node2: stop", "node2: gone", "node2: wipe", "node2: start"]
+    assert told(wipe.inject(here)) == [
+        "node2: hold", "node2: kill", "node2: stop", "node2: gone", "node2: wipe", "node2: start",
+    ]  # fmt: skip
     assert told(wipe.verify(here)) == ["node2: stands", "node2: awake", "broker_up(1)"]
     assert told(wipe.undo(here)) == ["node2: settle", "node2: start"]
     assert told(wipe.healed(here)) == ["node2: settled", "node2: awake", "broker_up(1)", "replicas_in_sync(1)"]
     assert told(wipe.tidy(here)) == ["node2: discard"]
+    assert told(step("wipe_disk: {target: it, keep: true}").tidy(here)) == ["node2: keep"]
 
 
 def test_stopped_the_clean_way(inventory: Inventory) -> None:

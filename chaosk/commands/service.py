@@ -7,6 +7,7 @@ line names the configuration file (without one in the inventory: if it is as old
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Literal
 
 from chaosk.inventory import Broker, Controller, ScriptService, ServerProcess, ZooKeeper
@@ -14,6 +15,8 @@ from chaosk.scripts import script
 from chaosk.transport.command import Command
 
 Signal = Literal["STOP", "CONT", "TERM"]
+
+_INTERPRETERS = frozenset({"sh", "ash", "bash", "dash", "env", "ksh", "perl", "python", "python3", "zsh"})
 
 QUICK = 15.0
 """Seconds for a command that only looks or sends a signal; sudo and JVMs can keep a host busy."""
@@ -87,22 +90,40 @@ def resume(process: ServerProcess) -> Command:
 
 
 def start(process: ServerProcess) -> Command:
-    """Start it, unless it runs already, and again if it ends at once; ends itself when it listens on its ports."""
-    argv = process.service.start if isinstance(process.service, ScriptService) else ()
+    """Start it, unless it runs already, and again if it ends at once; ends itself when it listens on its ports.
+
+    A program of the inventory's is run as root if nobody else can replace its file, else as the account whose that is.
+    """
+    argv = _program(process.service.start) if isinstance(process.service, ScriptService) else ()
     listening = ",".join(map(str, ports(process)))
     return _foreign(process, "start", listening, *argv)
 
 
 def stop(process: ServerProcess) -> Command:
     """Stop it cleanly, if it runs; it may not be gone yet when the command ends."""
-    argv = process.service.stop if isinstance(process.service, ScriptService) else ()
+    argv = _program(process.service.stop) if isinstance(process.service, ScriptService) else ()
     return _foreign(process, "stop", *argv)
 
 
 def stop_from(process: ServerProcess, folder: str) -> Command:
     """Stop it cleanly, unless it is seen to run from another installation of Kafka than the one in a folder."""
-    argv = process.service.stop if isinstance(process.service, ScriptService) else ()
+    argv = _program(process.service.stop) if isinstance(process.service, ScriptService) else ()
     return _foreign(process, "stop-from", folder, *argv)
+
+
+def program_of(argv: tuple[str, ...]) -> str:
+    """The file whose owner decides as whom an operator's program is run: what an interpreter reads, else the program.
+
+    >>> program_of(("/bin/bash", "/opt/kafka/start.sh"))
+    '/opt/kafka/start.sh'
+    """
+    first, second = PurePosixPath(argv[0]).name, argv[1] if len(argv) > 1 else ""
+    return second if first in _INTERPRETERS and second.startswith("/") else argv[0]
+
+
+def _program(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """As the script wants it: the file that decides, and all words."""
+    return (program_of(argv), *argv)
 
 
 def _foreign(process: ServerProcess, *words: str) -> Command:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from chaosk.commands.service import program_of
 from chaosk.doctor.needs import OPTIONAL, Needs
 from chaosk.errors import StepError
 from chaosk.inventory import Inventory, ScriptService, SystemdService
@@ -49,6 +50,9 @@ class HostFacts:
     release: str = ""
     """Of the kernel."""
     tools: dict[str, bool] = field(default_factory=dict)
+    programs: dict[str, str] = field(default_factory=dict)
+    """By file of the operator's that starts or stops a server, as whom it is run: ``root`` or another account, ``no``
+    if it is not there, ``shared`` if it is root's and another account can replace it."""
     units: dict[str, str] = field(default_factory=dict)
     restarts: dict[str, str] = field(default_factory=dict)
     """By unit when systemd starts it again, and how long after: like ``on-failure 5s``."""
@@ -62,10 +66,11 @@ def ask(inventory: Inventory, host: str, needs: Needs, *, thorough: bool) -> Com
     services = [process.service for process in inventory.processes(host)]
     scripted = [one for one in services if isinstance(one, ScriptService)]
     units = [one.systemd for one in services if isinstance(one, SystemdService)]
-    programs = [argv[0] for one in scripted for argv in (one.start, one.stop)]
+    programs = [program_of(argv) for one in scripted for argv in (one.start, one.stop)]
     timed = ("systemctl", "systemd-run")
     words = [
-        *_each("tool", (*needs.tools, *timed, *programs, *(OPTIONAL if thorough else ()))),
+        *_each("tool", (*needs.tools, *timed, *(OPTIONAL if thorough else ()))),
+        *_each("program", programs),
         *_each("unit", units),
         *_each("space", (LEASES, *(folder for process in inventory.processes(host) for folder in process.data))),
         *_each("filter", ("iptables", "ip6tables", "nft") if needs.cuts else ()),
@@ -98,8 +103,10 @@ def _with(facts: HostFacts, line: str) -> HostFacts:
         case "timer" | "release":
             changes = {kind: rest}
         case "tool":
-            name, _, said = rest.rpartition(" ")  # the path of a program may have blanks
             changes = {"tools": {**facts.tools, name: said == "yes"}}
+        case "program":
+            name, _, said = rest.rpartition(" ")  # its path may have blanks
+            changes = {"programs": {**facts.programs, name: said}}
         case "unit":
             changes = {"units": {**facts.units, name: said}}
         case "restart":

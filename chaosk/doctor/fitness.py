@@ -83,11 +83,17 @@ def _services(host: str, facts: HostFacts) -> Iterator[Finding]:
             yield bad(
                 host, "service", f"systemd has not loaded {unit} ({state})", "correct its service in the inventory"
             )
-    programs = {name: there for name, there in facts.tools.items() if "/" in name}
-    for missing in (name for name, there in programs.items() if not there):
-        yield bad(host, "service", f"there is no program {missing}", "correct the service in the inventory")
-    if programs and all(programs.values()):
-        yield ok(host, "service", f"{', '.join(programs)} are there")
+    for name, whose in facts.programs.items():
+        match whose:
+            case "no":
+                yield bad(host, "service", f"there is no program {name}", "correct the service in the inventory")
+            case "shared":
+                yield bad(
+                    host, "service", f"{name} is root's, and another account can replace it: root does not run it",
+                    "make its folders root's alone, or give the file to the account that the server runs as",
+                )  # fmt: skip
+            case _:
+                yield ok(host, "service", f"{name} is there, and run as {whose}")
 
 
 def _again(said: str) -> str:

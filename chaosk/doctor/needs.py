@@ -53,7 +53,7 @@ SCRIPTS = {
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk dd df head readlink rm stat",
     "dump": "awk find head id namei sed setpriv sort stat",
-    "examine": "awk df id tail uname",
+    "examine": "awk df id namei setpriv stat tail uname",
     "identity": "awk cat cut date find grep head id ls namei readlink sed setpriv sort stat timeout tr",
     "lease": "awk cat chmod flock grep mkdir mv rm setsid sleep sync tail tr",
     "load": "awk cat grep head nproc sed setsid sleep tail",

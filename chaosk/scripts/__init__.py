@@ -14,7 +14,7 @@ PARTS = {
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "disk": ("enter", "disk"),
     "dump": ("owned", "program", "dump"),
-    "examine": ("examine",),
+    "examine": ("owned", "examine"),
     "identity": ("owned", "process", "identity"),
     "lease": ("kept", "lease"),
     "load": ("marked", "load"),

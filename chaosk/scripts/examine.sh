@@ -1,6 +1,9 @@
 # What this host is fit for, as root: sh -c SCRIPT chaosk [KIND WHAT]...
 #
 #   tool NAME      whether a program is there        -> tool NAME yes|no
+#   program FILE   whether a program of the operator's is there, and as whom it is run: as root where nobody else can
+#                  replace its file, else as the account whose that is; `shared` is root's, and others can replace it
+#                                                    -> program FILE no|root|shared|ACCOUNT
 #   unit NAME      how systemd has it                -> unit NAME loaded|not-found|...
 #                  and when it starts it again       -> restart NAME HOW AFTER
 #   space PATH     of PATH, or the nearest folder above that exists: KiB free, KiB in all, whether it can be written
@@ -11,6 +14,8 @@
 #                  timeouts (nft sets whose elements run out), numgen (nft drops packets by chance) or statistic (iptables
 #                  does), tried in a network namespace of its own, which is gone afterwards
 #                                                    -> kernel WHAT yes|no|unknown WHY
+#
+# owned.sh comes before this.
 #
 # First it says `uid NUMBER`, `timer systemd|setsid` (how leases are timed here) and `release KERNEL`. It only looks.
 
@@ -38,6 +43,16 @@ filter() {
     # shellcheck disable=SC2086 # words
     if reason=$(why "$1" $words); then works=yes; else works=no; fi
     echo "filter $1 $flavour $works $reason"
+}
+
+program() {
+    file=$(command -v -- "$1") || { echo "program $1 no" && return; }
+    whose=root
+    roots_alone "$file" || {
+        whose=$(stat -L -c %U -- "$file")
+        [ "$whose" != root ] || whose=shared
+    }
+    echo "program $1 $whose"
 }
 
 unit() {
@@ -94,6 +109,7 @@ echo "release $(uname -r)"
 while [ $# -ge 2 ]; do
     case $1 in
         tool) echo "tool $2 $(yes_no command -v "$2")" ;;
+        program) program "$2" ;;
         unit) unit "$2" ;;
         space) space "$2" ;;
         filter) case $2 in iptables | ip6tables | nft) filter "$2" ;; esac ;;

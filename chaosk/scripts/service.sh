@@ -1,7 +1,8 @@
 # One server process on this host, as root: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG [ARGUMENT...]
 #
 #   ACTION  runs | gone PORT... | frozen | awake | signal NAME | signal-if-running NAME | kill | ended LEASE |
-#           returned LEASE | start PORTS [ARGV...] | stop [ARGV...] | stop-from FOLDER [ARGV...]; PORTS are comma-separated, or nothing
+#           returned LEASE | start PORTS [FILE ARGV...] | stop [FILE ARGV...] | stop-from FOLDER [FILE ARGV...]; PORTS are
+#           comma-separated, or nothing; FILE is what of ARGV is run
 #   KIND    systemd (PLACE is a unit, and there is no ARGV) | script (PLACE is a pid file)
 #   CONFIG  the process's configuration file, or nothing if it is not known
 #
@@ -118,12 +119,31 @@ let_go() {
 # A shell around a server, stopped while the server was killed, has not learned of its end.
 is_held() { is_around "$pid" && [ "$(letter "$pid")" = T ]; }
 
+# Runs the operator's own program: as root where nobody else can replace its file, else as the account whose that is.
+theirs() {
+    file=$(command -v -- "$1") || file=$1
+    shift
+    if roots_alone "$file"; then
+        "$@"
+        return
+    fi
+    owner=$(stat -L -c %u -- "$file") || return
+    [ "$owner" != 0 ] || fail "$file is root's, and another account can replace it: root does not run it"
+    if [ "$(id -u)" != 0 ]; then
+        "$@"
+    elif group=$(id -g -- "$owner" 2>/dev/null); then
+        setpriv --reuid "$owner" --regid "$group" --init-groups -- "$@"
+    else
+        as_account "$@"
+    fi
+}
+
 start_once() {
     if [ "$kind" = systemd ]; then
         systemctl reset-failed -- "$place" 2>/dev/null # or too many kills count as a start limit
         systemctl start -- "$place"
     else
-        "$@"
+        theirs "$@"
     fi
 }
 
@@ -185,7 +205,7 @@ stop() {
     [ -n "$pid" ] || [ "$kind" = systemd ] || { echo "does not run" && exit 0; }
     mark_leaving asked
     [ "$kind" = script ] || exec systemctl stop -- "$place" # also where systemd is about to start it again
-    exec "$@"
+    theirs "$@"
 }
 
 find_process

@@ -32,7 +32,7 @@ def test_all_that_is_asked_is_answered() -> None:
     found = answer(ask(INVENTORY, "node1", NEEDS, thorough=True))
     assert found.tools["awk"]
     assert not found.tools["no-such-tool"]
-    assert not found.tools["/opt/kafka-start"]
+    assert found.programs["/opt/kafka-start"] == "no"
     assert found.space.keys() == {LEASES, "/var/lib/kafka", "/mnt/more"}
     assert found.space[LEASES].size >= found.space[LEASES].free >= 0
     assert found.filters.keys() == {"iptables", "ip6tables", "nft"}
@@ -81,7 +81,7 @@ def test_answers_are_read() -> None:
     """Every kind of line; paths with blanks, reasons with anything in them."""
     found = read(
         "a",
-        "uid 0\ntimer setsid\nrelease 6.1.0\ntool awk yes\ntool /opt/a b/start no\nunit kafka.service not-found\n"
+        "uid 0\ntimer setsid\nrelease 6.1.0\ntool awk yes\nprogram /opt/a b/start kafka\nunit kafka.service not-found\n"
         "restart zookeeper.service on-failure 1min 30s\n"
         "space /data/a b 10 20 no\nfilter nft none no nft: not found\nfilter iptables legacy yes \n"
         "kernel netem unknown no network namespace\nkernel timeouts yes\n",
@@ -90,7 +90,8 @@ def test_answers_are_read() -> None:
         uid=0,
         timer="setsid",
         release="6.1.0",
-        tools={"awk": True, "/opt/a b/start": False},
+        tools={"awk": True},
+        programs={"/opt/a b/start": "kafka"},
         units={"kafka.service": "not-found"},
         restarts={"zookeeper.service": "on-failure 1min 30s"},
         space={"/data/a b": Space(10, 20, writable=False)},

@@ -18,7 +18,8 @@ WELL = HostFacts(
     uid=0,
     timer="systemd",
     release="6.1",
-    tools={"awk": True, "flock": True, "systemctl": True, "systemd-run": True, "/opt/start": True},
+    tools={"awk": True, "flock": True, "systemctl": True, "systemd-run": True},
+    programs={"/opt/start": "root"},
     units={"kafka.service": "loaded"},
     space={LEASES: Space(10 * LEASE_ROOM, 20 * LEASE_ROOM, writable=True)},
     filters={"nft": WORKS, "iptables": WORKS, "ip6tables": WORKS},
@@ -97,8 +98,11 @@ def test_services_that_cannot_be_started_again() -> None:
     """Found before the broker is stopped: the unit and the program by name."""
     units = wrong(units={"kafka.service": "not-found"})
     assert [one.seen for one in units] == ["systemd has not loaded kafka.service (not-found)"]
-    programs = wrong(tools={**WELL.tools, "/opt/start": False})
+    programs = wrong(programs={"/opt/start": "no"})
     assert [one.seen for one in programs] == ["there is no program /opt/start"]
+    (shared,) = wrong(programs={"/opt/start": "shared"})
+    assert "another account can replace it" in shared.seen
+    assert wrong(programs={"/opt/start": "kafka"}) == []
     assert all("in the inventory" in one.todo for one in (*units, *programs))
 
 

@@ -132,6 +132,30 @@ def test_root_runs_no_tool_that_another_account_can_change(ask: Ask, tmp_path: P
         assert "is not root's alone" in ask("settings", action, *words).stderr
 
 
+@pytest.mark.parametrize("words", [("{file}",), ("sh", "{file}")])
+def test_root_runs_no_start_script_that_the_account_can_change(
+    ask: Ask, yard: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """Its own is run as the account; root's, where the account can put another in its place, by nobody."""
+    file, ran = yard / "kafka-start.sh", yard / "ran"
+    file.write_text(f"#!/bin/sh\nid -u >>{ran}\n")
+    file.chmod(0o755)
+    stop = ("stop", "script", str(tmp_path / "pid"), "", file, *(word.format(file=file) for word in words))
+    with subprocess.Popen(["sleep", "60"]) as process:
+        (tmp_path / "pid").write_text(str(process.pid))
+        try:
+            os.chown(file, KAFKA, GROUP)
+            done = ask("service", *stop)
+            assert done.returncode == 0, done.stderr
+            assert ran.read_text() == f"{KAFKA}\n"
+            os.chown(file, 0, 0)
+            assert "another account can replace it: root does not run it" in ask("service", *stop).stderr
+            assert ran.read_text() == f"{KAFKA}\n"
+        finally:
+            process.kill()
+    assert f"program {file} shared" in ask("examine", "program", file).stdout
+
+
 def test_a_folder_of_roots_among_partitions_gives_no_tool_to_root(ask: Ask, yard: Path, tmp_path: Path) -> None:
     """`lost+found` renamed to a partition is root's: the account's own tool is not run as root for it."""
     tool = yard / "bin" / "kafka-dump-log.sh"

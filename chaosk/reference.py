@@ -13,6 +13,7 @@ from chaosk.metrics import METRICS
 from chaosk.model import Model
 from chaosk.nearest import instead
 from chaosk.stop_conditions._rules import stop_conditions
+from chaosk.units import spelled_like
 
 KINDS = ("steps", "probes", "targets", "conditions", "stop_conditions", "checks", "metrics")
 
@@ -166,6 +167,16 @@ def _fields(kind: type[Model]) -> Iterable[Field]:
     for name, described in schema.get("properties", {}).items():
         default = "" if name in required else _written(defaults.get(name))
         yield Field(name, in_words(described, schema), default, described.get("description", ""))
+        yield from _keys(name, described, schema)
+
+
+def _keys(name: str, described: dict[str, Any], root: dict[str, Any]) -> Iterable[Field]:
+    """The keys of a field that is a mapping, each as ``field.key``."""
+    for each in (described, *described.get("anyOf", ())):
+        inner = root["$defs"][each["$ref"].rpartition("/")[2]] if "$ref" in each else each
+        for key, of_key in inner.get("properties", {}).items():
+            default = spelled_like(next(iter(of_key.get("examples", ())), None), of_key.get("default"))
+            yield Field(f"{name}.{key}", in_words(of_key, root), _written(default), of_key.get("description", ""))
 
 
 def _written(value: object) -> str:

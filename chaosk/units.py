@@ -7,6 +7,7 @@ seconds (float), a rate a number per second, a size a number of bytes; only the 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -104,6 +105,27 @@ def parse_bandwidth(text: object) -> int:
         raise ValueError(msg)
     return int(float(found[1]) * _BITS[found[2]])
 
+
+def spelled_like(value: object, bound: object) -> object:
+    """A bound as a user would write it where ``value`` was written: 0.1 as ``100ms`` beside ``10ms``.
+
+    A bound that is no number, or beside a value without a unit, is left as it is.
+    """
+    if not isinstance(bound, int | float) or not isinstance(value, str):
+        return bound
+    for pattern, spell in _SPELLED:
+        if re.fullmatch(pattern, value):
+            return spell(bound)
+    return bound
+
+
+_SPELLED: tuple[tuple[str, Callable[[float], str]], ...] = (
+    (_DURATION, spell_duration),
+    (_RATE, spell_rate),
+    (_SHARE, spell_share),
+    (_SIZE, lambda size: f"{size:.0f}B"),
+    (_BANDWIDTH, lambda bits: f"{bits:.0f}bit/s"),
+)
 
 Duration = Annotated[
     float,

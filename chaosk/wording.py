@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chaosk.nearest import instead
+from chaosk.units import spelled_like
 
 TEXT, NUMBER, WHOLE, BOOLEAN, MAPPING, LIST = (
     "text",
@@ -79,7 +80,8 @@ def words(kind: str, context: Mapping[str, Any], value: object) -> str:
     if kind in ("value_error", "assertion_error"):
         return str(context["error"])
     if kind in _RANGES:
-        return f"{show(value)} {_RANGES[kind].format(**context)}"
+        bounds = {name: spelled_like(value, bound) for name, bound in context.items()}
+        return f"{show(value)} {_RANGES[kind].format(**bounds)}"
     if kind == "string_pattern_mismatch":
         pattern = str(context["pattern"])
         return f"{show(value)} does not fit; write {_KNOWN_PATTERNS.get(pattern, f'what matches {pattern}')}"

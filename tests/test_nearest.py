@@ -53,3 +53,10 @@ def test_suggestion_is_always_a_known_name(word: str, known: list[str]) -> None:
 def test_order_of_the_names_does_not_matter(known: list[str]) -> None:
     """The same names in another order give the same advice: messages are stable."""
     assert instead("kill", known) == instead("kill", sorted(known, reverse=True))
+
+
+def test_a_name_with_all_its_words_goes_before_one_of_like_letters() -> None:
+    """``latency_max`` has more letters of ``lag_max``, and is another thing."""
+    known = ["latency_max", "realtime_lag_max", "realtime_lag_p99"]
+    assert nearest("lag_max", known) == "realtime_lag_max"
+    assert nearest("latensy_max", known) == "latency_max"

@@ -16,6 +16,7 @@ from chaosk.units import (
     spell_duration,
     spell_rate,
     spell_share,
+    spelled_like,
 )
 
 
@@ -143,3 +144,18 @@ def test_what_is_no_bandwidth(text: object) -> None:
     """A bare number, bytes, or another unit is refused."""
     with pytest.raises(ValueError, match="write bits per second"):
         parse_bandwidth(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "spelled"),
+    [("10ms", 0.1, "100ms"), ("1/m", 1.0, "1/s"), ("1 %", 0.5, "50 %"), ("1B", 1024, "1024B"), ("1bit/s", 8, "8bit/s")],
+)
+def test_a_bound_is_spelled_as_the_value_beside_it(value: str, bound: float, spelled: str) -> None:
+    """Who follows "write at least" writes what is read."""
+    assert spelled_like(value, bound) == spelled
+
+
+def test_a_bound_without_a_unit_stays_as_it_is() -> None:
+    """Of a number, and of a text that has no unit."""
+    assert spelled_like(0, 1) == 1
+    assert spelled_like("abc", 3) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path as FilePath
@@ -24,6 +25,7 @@ from chaosk.document.references import references
 from chaosk.document.rounds import unrolled
 from chaosk.document.secrets import plain_secrets
 from chaosk.document.shape import Variants, inventory_shape, lab_shape, scenario_shape
+from chaosk.document.strangers import stranger
 from chaosk.document.variables import BLOCK as VARIABLES
 from chaosk.document.variables import defaults, substitute, uses
 from chaosk.document.variants import Variant, clashes, listed, once, variants, varying
@@ -67,6 +69,8 @@ def load_variants(path: FilePath, sets: Mapping[str, str] = _NOTHING) -> dict[st
 def variants_in(path: FilePath, data: bytes, sets: Mapping[str, str] = _NOTHING) -> dict[str, Scenario]:
     """The scenarios in the bytes of a file, as :func:`load_variants`; ``path`` is what messages call it."""
     root, found = parse(data)
+    if (other := stranger(data, root)) is not None:
+        raise wrong(path, [other])
     if root is None:
         raise wrong(path, found)
     if isinstance(root, nodes.Mapping) and EXPLORE in root.keys:
@@ -117,7 +121,10 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
 
     Relative file names in it become absolute, from the folder of the file.
     """
-    root, found = parse(read(path))
+    data = read(path)
+    root, found = parse(data)
+    if (other := stranger(data, root)) is not None:
+        raise wrong(path, [other])
     lab = isinstance(root, nodes.Mapping) and "lab" in root.values
     if root is not None:
         found = together(found, empty(root))
@@ -126,10 +133,10 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
         found = together(found, inventory_references(root), client_settings(root))
     if found or root is None:
         raise wrong(path, found)
-    data: Any = plain(root)
+    written: Any = plain(root)
     if lab:
-        return from_plain(LabLayout, data["lab"])
-    return located(from_plain(Inventory, data), path.parent)
+        return from_plain(LabLayout, written["lab"])
+    return located(from_plain(Inventory, written), path.parent)
 
 
 def read(path: FilePath) -> bytes:
@@ -142,10 +149,19 @@ def read(path: FilePath) -> bytes:
 
 
 def empty(root: Node) -> Iterator[Found]:
-    """Keys and list items without a value."""
+    """Keys and list items without a value, and calls that a comma in braces or brackets has cut in two."""
+    halves = [(path, node) for path, node in scalars(root) if _opens(node.value)]
+    for path, node in halves:
+        what = f'{node.text!r} ends at the comma; quote all of it, like "{node.text}, ...)"'
+        yield node.place, path[:-1], what
     for path, node in scalars(root):
-        if node.value is None:
+        if node.value is None and not (halves and str(path[-1]).endswith(")")):
             yield node.place, path, "has no value; write one, or remove the key"
+
+
+def _opens(value: object) -> bool:
+    """Whether a value is the beginning of a call, up to where a comma would be."""
+    return isinstance(value, str) and re.fullmatch(r"[a-z_]+\([^(),]*", value) is not None
 
 
 def misshapen(root: Node, shape: type[Model]) -> list[Found]:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import shorten
 
 from chaosk.errors import LabError
 from chaosk.lab import build, kinds, privilege
@@ -34,12 +35,16 @@ def down(name: str, say: Callable[[str], object], *, force: bool = False) -> Non
         say(f"lab {name}: down")
 
 
+_SHOWN = 100
+"""Characters of a command line that tell which process it is: a JVM's has thousands."""
+
+
 def _refuse_guests(state: places.LabState) -> None:
     leave_by = time.monotonic() + LEAVING
     while (guests := list(_guests(state))) and time.monotonic() < leave_by:
         time.sleep(0.1)
     if guests:
-        listed = "; ".join(f"{pid} {what}" for pid, what in guests[:5])
+        listed = "; ".join(f"{pid} {shorten(what, _SHOWN, placeholder=' ...')}" for pid, what in guests[:5])
         raise LabError(f"lab {state.name} is in use by {listed}; end that first, or add --force")
 
 

@@ -67,6 +67,15 @@ def test_a_success_of_who_must_fail_is_found(judge: Judge) -> None:
     assert (verdict.verdict, finding(verdict, "must_fail").rule) == (Outcome.VIOLATION, "C6")
 
 
+@pytest.mark.spark
+def test_a_client_that_was_fenced_as_it_ended_its_last_transaction_has_shown_it(asked: Asked) -> None:
+    """It is over by that, and tries nothing more: what it was told so by is the attempt that came to nothing."""
+    history = meant("fenced")
+    history.rows["sends"] = [row for row in history.rows["sends"] if row["invoked"] < ns(5)]
+    history.add("errors", probe="writer", incarnation=0, at=6.0, error="_FENCED", message="fenced", fatal=True)
+    assert asked(history) == []
+
+
 @pytest.mark.proves("must_fail", "no evidence")
 @pytest.mark.spark
 def test_a_client_that_tried_nothing_shows_nothing(asked: Asked) -> None:

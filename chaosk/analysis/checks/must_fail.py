@@ -27,7 +27,8 @@ class MustFail(Check):
     """A client that is to fail succeeded: a send, a poll that brought records, a commit, a call or a health check.
 
     C6. Where a probe says ``must_fail``, each attempt that it began in that time has to come to nothing; that attempts
-    fail is then what is expected of it, and no other rule asks for its progress. One that tried nothing shows nothing.
+    fail is then what is expected of it, and no other rule asks for its progress. One that tried nothing shows nothing;
+    one that was told that it is fenced has tried what told it so.
 
     Columns: probe, incarnation, what (the table of the attempts), attempts, successes, first, last (of the successes).
     """
@@ -49,7 +50,8 @@ class MustFail(Check):
             return None
         tried = [_tried(events, table, list(spans.values())) for table in _TRIED if events.case.rows[table] and spans]
         rows = [row.asDict() for frame in tried for row in frame.collect()]
-        shown = {row["probe"] for row in rows}
+        fenced = {probe for probe in spans if planned[probe].fenced}  # what told it of that was an attempt, and failed
+        shown = fenced | {row["probe"] for row in rows}
         silent = [
             {"probe": probe, "reason": _NEVER if probe in spans else _NOT_YET}
             for probe in planned

@@ -72,6 +72,7 @@ def test_a_client_that_was_fenced_as_it_ended_its_last_transaction_has_shown_it(
     """It is over by that, and tries nothing more: what it was told so by is the attempt that came to nothing."""
     history = meant("fenced")
     history.rows["sends"] = [row for row in history.rows["sends"] if row["invoked"] < ns(5)]
+    history.add("transactions", txn="t-1", initialized=-5.9, begun=4.9, ending=5.5, ended=6.0, outcome="aborted")
     history.add("errors", probe="writer", incarnation=0, at=6.0, error="_FENCED", message="fenced", fatal=True)
     assert asked(history) == []
 

@@ -22,11 +22,19 @@ def game_day_options(command: F) -> F:
     """Give a command the parameters that :func:`options_of` reads."""
     for option in (
         click.option(
-            "--watch-group", "watch_groups", multiple=True, metavar="GROUP", help="A consumer group to look at."
+            "--watch-group",
+            "watch_groups",
+            multiple=True,
+            metavar="GROUP",
+            help="Consumer group to show on the console.",
         ),
-        click.option("--answer-within", metavar="TIME", help="Heal and stop where nobody answers; 5m unless given."),
-        click.option("--operator", metavar="NAME", help="Who decides, for the report; the login name unless given."),
-        click.option("--game-day", is_flag=True, help="Show a console, and ask before each step."),
+        click.option(
+            "--answer-within", metavar="TIME", help="Heal and stop if a question is not answered in time. Default: 5m."
+        ),
+        click.option(
+            "--operator", metavar="NAME", help="Name of the operator, for the report. Default: the login name."
+        ),
+        click.option("--game-day", is_flag=True, help="Show a console and ask before each step."),
     ):
         command = option(command)
     return command

@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def variant_option(command: F) -> F:
     """Give a command the parameter ``variant``: the one of a file's experiments that is meant."""
-    return click.option("--variant", metavar="NAME", help="Which variant of the scenario, if it has any.")(command)
+    return click.option("--variant", metavar="NAME", help="Name of a variant of the scenario.")(command)
 
 
 def chosen(path: Path, sets: Mapping[str, str], variant: str | None) -> tuple[Scenario, ...]:

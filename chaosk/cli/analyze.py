@@ -17,7 +17,7 @@ from chaosk.private import keep_private
 )
 @click.pass_context
 def command(context: click.Context, run_dir: Path, master: str | None) -> None:
-    """Judge RUN_DIR: its events become verdict.json and evidence/; the same events give the same bytes.
+    """Judge the events of RUN_DIR and write verdict.json and evidence/. The same events give the same bytes.
 
     The exit code is the verdict's.
     """

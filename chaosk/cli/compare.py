@@ -22,9 +22,11 @@ _WIDE = 200
 
 @click.command("compare")
 @click.argument("folders", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), help="Write a page too: FILE.html, FILE.md or FILE.json.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write a page as well: FILE.html, FILE.md or FILE.json."
+)
 def command(folders: tuple[Path, ...], output: Path | None) -> None:
-    """Put RUNs side by side: run directories, or folders of them like a gate's, which stand for all their runs.
+    """Compare RUNs: run directories, or folders of them, like a gate's.
 
     Verdicts, what differs between the plans, and every figure; the HTML page and the JSON have throughput and latency
     over time as well.

@@ -21,13 +21,13 @@ _WIDE = 240
 
 @click.command("coverage")
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|FOLDER]...", type=click.Path(path_type=Path))
-@click.option("--runs", type=click.Path(path_type=Path), help="Count the runs below this folder as well.")
+@click.option("--runs", type=click.Path(path_type=Path), help="Folder of run directories to count.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(paths: tuple[Path, ...], *, runs: Path | None, as_markdown: bool, as_json: bool) -> None:
-    """Print which faults the scenarios in PATHs (scenarios) aim at which roles, and which clients live through them.
+    """Print which faults the scenarios in PATHs (scenarios) inject into which roles, under which clients.
 
-    With --runs also how many runs have tried it, and with which verdicts. Ends with what was never tried.
+    With --runs, counts the runs of each combination by verdict. Lists untested combinations last.
     """
     if as_markdown and as_json:
         raise UsageError("--markdown and --json: one of them; leave the other out")

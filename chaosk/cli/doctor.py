@@ -18,11 +18,11 @@ from chaosk.errors import ExitCode
 @click.option("--inventory", type=click.Path(path_type=Path), required=True, help="The cluster.")
 @set_option
 @variant_option
-@click.option("--json", "as_text", is_flag=True, help="For other programs.")
+@click.option("--json", "as_text", is_flag=True, help="Print JSON.")
 def command(
     scenario: Path | None, inventory: Path, assignments: tuple[str, ...], variant: str | None, *, as_text: bool
 ) -> int:
-    """Examine the cluster of --inventory: whether SCENARIO, or any other, can run there, and what to do where not.
+    """Check the cluster of --inventory: can SCENARIO, or any other, run there, and if not, what to change.
 
     Hosts (login, host key, root, programs, packet filter, room, clock, shell), what former runs have left, and the
     cluster (listeners, health). Nothing is changed. Ends with 0 if a run may start, else with 69.

@@ -47,9 +47,13 @@ class _Seconds(click.ParamType[float]):
 @click.command()
 @click.argument("run_dir", type=click.Path(path_type=Path))
 @click.argument("table", required=False)
-@click.option("--where", multiple=True, metavar="COL=VALUE", help="Only such rows; also COL!=VALUE, COL= (empty).")
-@click.option("--from", "begin", type=_Seconds(), help="From this time after the timeline's start, like 10s or -5s.")
-@click.option("--to", "end", type=_Seconds(), help="Before this time after the timeline's start.")
+@click.option(
+    "--where", multiple=True, metavar="COL=VALUE", help="Select rows by value; also COL!=VALUE, and COL= for empty."
+)
+@click.option(
+    "--from", "begin", type=_Seconds(), help="Earliest time after the start of the timeline, like 10s or -5s."
+)
+@click.option("--to", "end", type=_Seconds(), help="Latest time after the start of the timeline.")
 @click.option("--limit", type=click.IntRange(min=1), help=f"At most so many rows; a table shows {_SHOWN} without it.")
 @click.option("--format", "form", type=click.Choice(_FORMS), default="table", show_default=True)
 def command(  # noqa: PLR0913, PLR0917 - click hands over one argument an option

@@ -31,20 +31,25 @@ def _time(context: click.Context, param: click.Parameter, value: str) -> float: 
 
 @click.command("explore")
 @click.argument("space", required=False, type=click.Path(path_type=Path))
-@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster; without it a lab on this machine.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="The same seed draws the same sequences.")
-@click.option("--for", "time", callback=_time, default="15m", help="How long rounds are begun (15m).")
-@click.option("--rounds", type=click.IntRange(1, 100_000), help="How many rounds at most.")
-@click.option("--first", type=click.IntRange(1, 2**31), default=1, help="The first round (1).")
-@click.option("--no-shrink", is_flag=True, help="Leave what is found as it was drawn.")
-@click.option("--shrink-for", callback=_time, default="15m", help="How long smaller sequences are begun (15m).")
 @click.option(
-    "--tries", type=click.IntRange(1, 100), default=2, help="How often a smaller sequence is run until it fails (2)."
+    "--inventory", type=click.Path(path_type=Path), help="Inventory of the cluster. Default: a lab on this machine."
 )
-@click.option("--draw", is_flag=True, help="Run nothing; print what --rounds rounds (1) would run.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the sequences.")
+@click.option("--for", "time", callback=_time, default="15m", help="Start no round after this time (15m).")
+@click.option("--rounds", type=click.IntRange(1, 100_000), help="Maximum number of rounds.")
+@click.option("--first", type=click.IntRange(1, 2**31), default=1, help="Number of the first round (1).")
+@click.option("--no-shrink", is_flag=True, help="Do not minimize a failing sequence.")
+@click.option("--shrink-for", callback=_time, default="15m", help="Start no minimization run after this time (15m).")
+@click.option(
+    "--tries",
+    type=click.IntRange(1, 100),
+    default=2,
+    help="Attempts to reproduce the failure with a smaller sequence (2).",
+)
+@click.option("--draw", is_flag=True, help="Print the sequences of --rounds rounds (1), and run none.")
 @set_option
-@click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where its folder goes.")
-@click.option("--continue", "former", type=click.Path(path_type=Path), help="Go on with what this folder has not run.")
+@click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Folder for the results.")
+@click.option("--continue", "former", type=click.Path(path_type=Path), help="Resume the exploration in this folder.")
 def command(
     former: Path | None,
     output: Path,
@@ -54,7 +59,7 @@ def command(
     draw: bool,
     **options: Any,  # noqa: ANN401 - those of `_new`
 ) -> int:
-    """Draw sequences of faults from SPACE and run them one after the other, until one fails.
+    """Draw random sequences of faults from SPACE and run them until one fails.
 
     What fails is made smaller as long as it fails alike, and left as a scenario that `chaosk run` shows again. Ends
     with 1 if something was found, 0 if not, 2 if no round's evidence carried, 3 if a fault could not be healed.

@@ -43,36 +43,41 @@ def _shard(context: click.Context, param: click.Parameter, value: str) -> tuple[
     "inventories",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="The cluster, several times for several side by side; without it labs on this machine.",
+    help="Inventory of a cluster; repeat it to use several. Default: labs on this machine.",
 )
 @click.option(
-    "--side-by-side", type=click.IntRange(min=1), metavar="N", help="Runs at a time, each on a cluster of its own (1)."
+    "--side-by-side",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of runs in parallel, each on its own cluster (1).",
 )
-@click.option("--repeat", type=click.IntRange(1, 1000), default=1, help="How often each scenario is run (1).")
+@click.option("--repeat", type=click.IntRange(1, 1000), default=1, help="Runs of each scenario (1).")
+@click.option("--baseline", type=click.Path(path_type=Path), help="Folder or gate.json of the gate to compare with.")
 @click.option(
-    "--baseline", type=click.Path(path_type=Path), help="A former gate's folder or gate.json to compare with."
+    "--figure", "metrics", multiple=True, metavar="METRIC", help="Metric to compare (unavailability, recovery)."
 )
 @click.option(
-    "--figure", "metrics", multiple=True, metavar="METRIC", help="What to compare (unavailability, recovery)."
+    "--worse-by", "tolerance", callback=_share, default="20 %", help="Ignore regressions up to this size (20 %)."
 )
-@click.option("--worse-by", "tolerance", callback=_share, default="20 %", help="Up to here nothing is worse (20 %).")
 @click.option(
-    "--error-rate", callback=_share, default="5 %", help="How likely any figure may be accused wrongly (5 %)."
+    "--error-rate", callback=_share, default="5 %", help="Family-wise false-alarm rate of the comparison (5 %)."
 )
-@click.option("--keep-going", is_flag=True, help="Run the rest although one did not pass.")
+@click.option("--keep-going", is_flag=True, help="Go on after a run that did not pass.")
 @click.option(
     "--again",
     type=click.IntRange(0, 10),
     default=1,
-    help="How often one is run again in which this machine stood still (1).",
+    help="Retries of a run that was inconclusive because this machine stalled (1).",
 )
-@click.option("--only", multiple=True, metavar="WORD", help="Of this tag, id, variant or file name (leader-*).")
-@click.option("--shard", callback=_shard, default="1/1", metavar="I/N", help="Of N parts the I-th, for N machines.")
+@click.option(
+    "--only", multiple=True, metavar="WORD", help="Select by tag, experiment id, variant or file name (leader-*)."
+)
+@click.option("--shard", callback=_shard, default="1/1", metavar="I/N", help="Run part I of N, for N machines.")
 @set_option
 @click.option(
-    "--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where the gate's folder goes."
+    "--output", type=click.Path(path_type=Path), default=Path("reports"), help="Folder for the gate's results."
 )
-@click.option("--continue", "former", type=click.Path(path_type=Path), help="Run what this gate's folder has not run.")
+@click.option("--continue", "former", type=click.Path(path_type=Path), help="Resume the gate in this folder.")
 def command(former: Path | None, output: Path, paths: tuple[Path, ...], **options: Any) -> int:  # noqa: ANN401
     """Run every scenario in PATHS, files or folders, in all its variants, and judge them together.
 

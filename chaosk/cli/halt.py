@@ -12,9 +12,9 @@ from chaosk.printable import printable
 
 @click.command("halt")
 @click.argument("run_dir", type=click.Path(path_type=Path), required=False)
-@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster, in place of a run directory.")
+@click.option("--inventory", type=click.Path(path_type=Path), help="Inventory of the cluster, in place of RUN_DIR.")
 def command(run_dir: Path | None, inventory: Path | None) -> int:
-    """Halt the run of RUN_DIR, or every run on the cluster of --inventory, and heal its hosts at once.
+    """Stop the run of RUN_DIR, or every run on the cluster of --inventory, and heal its hosts at once.
 
     The hosts refuse what the run would still inject and undo what it has injected; the run itself hears of it within
     seconds, wherever it runs, and ends. Prints for each host what became of it. Ends with 0 if every host is healed or

@@ -12,9 +12,9 @@ from chaosk.printable import printable
 
 @click.command("heal")
 @click.argument("run_dir", type=click.Path(path_type=Path), required=False)
-@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster, in place of a run directory.")
+@click.option("--inventory", type=click.Path(path_type=Path), help="Inventory of the cluster, in place of RUN_DIR.")
 def command(run_dir: Path | None, inventory: Path | None) -> int:
-    """Undo every fault that chaosk has left on the hosts of RUN_DIR's cluster, or of --inventory.
+    """Undo every fault that chaosk left on the hosts of RUN_DIR's cluster, or of --inventory.
 
     With RUN_DIR only that run's. What there is to undo is asked of the hosts themselves. Prints for each host whether
     it is healed, was whole, is unknown (it does not answer) or failed. Ends with 0 if every host is healed or was

@@ -33,9 +33,9 @@ class _Moment(click.ParamType[datetime]):
 
 @click.command("history")
 @click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
-@click.option("--scenario", "word", metavar="WORD", help="Only scenarios whose name has this in it.")
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="What to tell (unavailability, recovery).")
-@click.option("--since", type=_Moment(), help="Only runs that began on that day or later, UTC, like 2026-11-24.")
+@click.option("--scenario", "word", metavar="WORD", help="Select scenarios whose name contains this word.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Metric to print (unavailability, recovery).")
+@click.option("--since", type=_Moment(), help="Select runs since this day (UTC), like 2026-11-24.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 def command(
@@ -47,7 +47,7 @@ def command(
     as_json: bool,
     as_csv: bool,
 ) -> None:
-    """Print every run below FOLDERs (reports), oldest first, by scenario and cluster version.
+    """Print all runs below FOLDERs (reports), oldest first, by scenario and cluster version.
 
     Reads run directories alone, those of gates too; what is no judged run is named and passed over.
     """

@@ -18,30 +18,34 @@ from chaosk.lab.purge import places
 from chaosk.lab.status import as_json
 from chaosk.lablayout import LabLayout
 
-_name = click.option("--name", default="lab", show_default=True, help="Which lab.")
+_name = click.option("--name", default="lab", show_default=True, help="Name of the lab.")
 
 
 @click.group()
 def command() -> None:
-    """A real Kafka cluster on SSH hosts of its own, on this machine, with no way out of its network."""
+    """Run a Kafka cluster of test hosts on this machine, in an isolated network."""
 
 
 @command.command("up")
-@click.option("--brokers", type=int, help="How many brokers (default 3).")
-@click.option("--zookeepers", type=int, help="How many ZooKeeper nodes (default 3).")
-@click.option("--controllers", type=int, help="KRaft: controllers with a process of their own (default none).")
-@click.option("--kafka", help="The Kafka version (default 3.9.2).")
-@click.option("--also", multiple=True, metavar="VERSION", help="Another version, installed beside it; repeatable.")
-@click.option("--mode", type=click.Choice(["zookeeper", "kraft"]), help="By default zookeeper for 3.x, kraft for 4.x.")
-@click.option("--names/--addresses", default=None, help="How clients are told of brokers; default: addresses.")
-@click.option("--secure/--plain", default=None, help="Clients by TLS and with a password, or (default) in the clear.")
-@click.option("--supervised/--alone", default=None, help="Servers that crash are started again, or (default) not.")
-@click.option("--name", help="What the lab is called (default lab).")
-@click.option("--file", "-f", "file", type=click.Path(path_type=Path), help="An inventory with a `lab:` block.")
+@click.option("--brokers", type=int, help="Number of brokers (default 3).")
+@click.option("--zookeepers", type=int, help="Number of ZooKeeper nodes (default 3).")
+@click.option("--controllers", type=int, help="KRaft: number of dedicated controllers (default 0).")
+@click.option("--kafka", help="Kafka version (default 3.9.2).")
+@click.option("--also", multiple=True, metavar="VERSION", help="Another installed version; may be repeated.")
+@click.option(
+    "--mode",
+    type=click.Choice(["zookeeper", "kraft"]),
+    help="Metadata mode. Default: zookeeper for 3.x, kraft for 4.x.",
+)
+@click.option("--names/--addresses", default=None, help="Advertise brokers by name or by address (default).")
+@click.option("--secure/--plain", default=None, help="Clients use TLS and passwords, or plain text (default).")
+@click.option("--supervised/--alone", default=None, help="Restart servers that crash, or leave them down (default).")
+@click.option("--name", help="Name of the lab (default lab).")
+@click.option("--file", "-f", "file", type=click.Path(path_type=Path), help="Inventory with a `lab:` block.")
 @click.option(
     "--hosts",
     type=click.Choice(["hosts", "vms"]),
-    help="What hosts are made of: namespaces (hosts, the default) or virtual machines.",
+    help="Kind of hosts: namespaces (hosts, the default) or virtual machines (vms).",
 )
 @click.option("--layout", "layout_json", type=click.File("r"), hidden=True, help="A layout as JSON.")
 def up_command(file: Path | None, layout_json: Any, **options: str | int | bool | tuple[str, ...] | None) -> None:  # noqa: ANN401
@@ -74,8 +78,8 @@ def _layout(values: dict[str, object]) -> LabLayout:
 
 @command.command("down")
 @_name
-@click.option("--all", "everything", is_flag=True, help="All labs there are.")
-@click.option("--force", is_flag=True, help="Also while something still runs in its network.")
+@click.option("--all", "everything", is_flag=True, help="All labs.")
+@click.option("--force", is_flag=True, help="Even if a process still uses its network.")
 def down_command(name: str, *, everything: bool, force: bool) -> None:
     """Take a lab down; nothing of it is left."""
     for one in state.names() if everything else [name]:
@@ -83,8 +87,8 @@ def down_command(name: str, *, everything: bool, force: bool) -> None:
 
 
 @command.command("purge")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--force", is_flag=True, help="Also while something still runs in a lab's network.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--force", is_flag=True, help="Even if a process still uses a lab's network.")
 def purge_command(*, yes: bool, force: bool) -> None:
     """Remove all that chaosk keeps on this machine: labs, Kafka's archives, images, and this account's caches.
 
@@ -100,7 +104,7 @@ def purge_command(*, yes: bool, force: bool) -> None:
 
 @command.command("status")
 @_name
-@click.option("--json", "json_", is_flag=True, help="One line of JSON instead of a table.")
+@click.option("--json", "json_", is_flag=True, help="Print one line of JSON.")
 @click.pass_context
 def status_command(context: click.Context, name: str, *, json_: bool) -> None:
     """Ask every host and service how it does; ends with 0 when all are well, else with 1."""
@@ -154,7 +158,7 @@ def exec_command(name: str, argv: tuple[str, ...]) -> None:
 @command.command("logs")
 @click.argument("host")
 @click.argument("service", type=click.Choice(["broker", "controller", "zookeeper"]))
-@click.option("-n", "lines", type=click.IntRange(1), default=50, show_default=True, help="How many lines.")
+@click.option("-n", "lines", type=click.IntRange(1), default=50, show_default=True, help="Number of lines.")
 @_name
 def logs_command(host: str, service: str, lines: int, name: str) -> None:
     """The end of a service's log, also when its host is down."""

@@ -16,7 +16,7 @@ from chaosk.cli._pages import print_page
 @click.argument("name", required=False)
 @click.option("--markdown", is_flag=True, help="Print the whole reference of that kind as Markdown.")
 def command(kind: str, name: str | None, *, markdown: bool) -> None:
-    """List what scenarios can name; with a NAME, all about it.
+    """List what a scenario can use, by KIND; with NAME, print its page.
 
     The texts are the docstrings and fields of the files that do the work.
     """

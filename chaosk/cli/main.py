@@ -40,7 +40,7 @@ class Subcommands(click.Group):
 @click.command(cls=Subcommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="chaosk")
 def cli() -> None:
-    """Break a Kafka cluster on purpose and prove what its users would have felt."""
+    """Inject faults into a Kafka cluster, and judge from recorded events what its clients lost."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

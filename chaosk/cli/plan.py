@@ -33,7 +33,7 @@ from chaosk.units import spell_duration
 @click.argument("scenario", type=click.Path(path_type=Path))
 @click.option("--inventory", type=click.Path(path_type=Path), help="Show the commands for this cluster.")
 @click.option("--live", is_flag=True, help="Ask the cluster, without changing it: targets as they stand now.")
-@click.option("--runbook", type=click.Path(path_type=Path), help="Write it as a page to print, FILE.md or FILE.html.")
+@click.option("--runbook", type=click.Path(path_type=Path), help="Write the plan as a runbook: FILE.md or FILE.html.")
 @set_option
 @variant_option
 def command(
@@ -45,9 +45,9 @@ def command(
     variant: str | None,
     live: bool,
 ) -> None:
-    """Show what SCENARIO would do, entry by entry; nothing is contacted, except with --live.
+    """Show what SCENARIO would do, entry by entry. Contacts nothing without --live.
 
-    Targets that only the running cluster can tell stay as they are written. What is not safe on that cluster is
+    Targets that depend on the running cluster are shown as written. What is not safe on that cluster is
     refused, as it would be by a run. Of a file with variants all are shown, unless one is named.
     """
     if runbook is not None:

@@ -8,9 +8,9 @@ from chaosk.private import keep_private
 
 
 @click.command()
-@click.option("--anew", is_flag=True, help="Make it although there is one: should that be damaged.")
+@click.option("--anew", is_flag=True, help="Replace an existing archive.")
 def command(*, anew: bool) -> None:
-    """Make, once for this Java and this Spark, the archive of classes that Spark starts from: it takes half as long.
+    """Create the class archive for this Java and this Spark. It halves the start of Spark.
 
     Making it takes less than a minute, and 180 MB of the user's cache ($XDG_CACHE_HOME, or ~/.cache). One that is there
     stays. When Java or Spark is another version, call this again; until then Spark starts without it.

@@ -14,9 +14,15 @@ FORMATS = ("html", "markdown", "junit")
 
 @click.command("report")
 @click.argument("run_dir", type=click.Path(path_type=Path))
-@click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True, help="Only this one; may be repeated.")
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(FORMATS),
+    multiple=True,
+    help="Write this format; may be repeated. Default: all.",
+)
 def command(run_dir: Path, formats: tuple[str, ...]) -> None:
-    """Write the reports of RUN_DIR anew, from its verdict.json and its events.
+    """Rewrite the reports of RUN_DIR from its verdict.json and events.
 
     Prints the summary, which ends with the path of report.html. Judges nothing: that is `chaosk analyze`.
     """

@@ -45,11 +45,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("scenario", type=click.Path(path_type=Path))
-@click.option("--inventory", type=click.Path(path_type=Path), help="The cluster; without it a lab on this machine.")
+@click.option(
+    "--inventory", type=click.Path(path_type=Path), help="Inventory of the cluster. Default: a lab on this machine."
+)
 @set_option
 @variant_option
-@click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Where run directories go.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeats the random choices of a run.")
+@click.option("--output", type=click.Path(path_type=Path), default=Path("reports"), help="Folder for run directories.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of all random choices.")
 @game_day_options
 @click.option("--lab", hidden=True, help="What the lab is called that is put up, if not by its shape.")
 @click.option("--lifeline", is_flag=True, hidden=True, help="Ends and heals once its input, a pipe, is closed.")
@@ -65,9 +67,9 @@ def command(  # noqa: PLR0913 - one for each option
     lifeline: bool,
     **game_day: Any,  # noqa: ANN401 - an option of each kind
 ) -> int:
-    """Run SCENARIO: inject its faults while probes work, heal, and judge what they saw.
+    """Run SCENARIO: inject its faults while probes work, heal the cluster, and judge the recorded events.
 
-    Of a file with variants all are run, one after the other, with one report over all, unless one is named.
+    A file with variants runs all of them in turn, with one report over all; --variant selects one.
     Ends with 0 pass, 1 fail, 2 inconclusive, 3 a fault could not be healed.
     """
     options = options_of(game_day)

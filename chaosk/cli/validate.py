@@ -18,7 +18,7 @@ from chaosk.transactiontimeout import short
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @set_option
 def command(files: tuple[Path, ...], assignments: tuple[str, ...]) -> None:
-    """Check scenario and inventory FILES and name every mistake in them, in every variant; nothing is contacted.
+    """Check scenario and inventory FILES, in all variants, and report every mistake. Contacts nothing.
 
     A file with `hosts:` or `lab:` is an inventory, one with `explore:` a space of sequences, any other a scenario.
     """

@@ -10,7 +10,7 @@ PARTS = {
     "boot": ("own", "boot"),
     "certificate": ("owned", "program", "tool", "configs", "certificate"),
     "clock": ("kept", "marked", "clock"),
-    "corrupt": ("owned", "process", "corrupt"),
+    "corrupt": ("owned", "process", "enter", "corrupt"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "disk": ("enter", "disk"),
     "dump": ("owned", "program", "dump"),
@@ -32,7 +32,7 @@ PARTS = {
     "state": ("state",),
     "supervisor": ("supervisor",),
     "topic": ("owned", "program", "tool", "topic"),
-    "version": ("owned", "process", "jar", "version"),
+    "version": ("owned", "process", "enter", "jar", "version"),
     "wipe": ("owned", "process", "enter", "wipe"),
 }
 """By script that commands run, the files it is made of, in order."""

@@ -10,7 +10,7 @@
 # certificate it does not trust meanwhile: lift has it trust exactly that one, and whom it trusts by CONFIG if that is
 # not what it shows. tool.sh and configs.sh come before this.
 #
-# shellcheck disable=SC2034 # it reads broker, user and client
+# shellcheck disable=SC2034,SC2154 # it reads broker, user and client; find_owner sets owner
 
 action=$1 tool=$2/bin/kafka-configs.sh config=$3
 folder=/var/lib/chaosk-certificates
@@ -26,7 +26,8 @@ put() {
 trusting() {
     (
         umask 077
-        owner=$(stat -c %u:%g -- "$tool")
+        find_owner "$tool"
+        case $owner in 0:*) root_may_run "${tool%/bin/*}" ;; esac
         as_account grep -v '^ssl\.truststore\.' "$config" >"$file.properties" &&
             printf '\nssl.truststore.type=PEM\nssl.truststore.location=%s\n' "$file" >>"$file.properties" &&
             chown "$owner" "$file.properties"

@@ -15,7 +15,10 @@
 # batch is not what its checksum says; what comes after it fetches anew. So what was overwritten is saved, and written
 # down before it is overwritten, but is put back only where the same file has our bytes at the same place.
 #
-# process.sh and owned.sh come before this.
+# The account may put a link in place of any file there, or of the directory: so this goes into that, and what it does in
+# it, it does as the account.
+#
+# owned.sh, process.sh and enter.sh come before this.
 #
 # shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
 
@@ -27,42 +30,51 @@ length=512
 least=8192
 
 identity() { stat -c '%d %i %w' -- "$1" 2>/dev/null; }
-newest() { find "$folder/$log" -maxdepth 1 -type f -name '*.log' 2>/dev/null | sort | tail -n 1; }
+newest() { as_account find "./$log" -maxdepth 1 -type f -name '*.log' 2>/dev/null | sort | tail -n 1; }
 junk() { printf "%${length}s" '' | tr ' ' '#'; }
 
-# As the account whose log it is: it may put a link in place of any file there, which root would follow.
-as_theirs() { as_owner_of "$folder" "$@"; }
+go_in() {
+    enter "$folder"
+    owner=$(stat -c %u:%g .)
+    case $owner in 0:*) roots_alone "$folder" || fail "$folder is root's, and where it lies is not root's alone" ;; esac
+}
 
 # The bytes at the place, as a file; of a segment that has become shorter there are fewer.
-cut_out() { as_theirs dd if="$segment" bs=1 skip="$start" count="$length" 2>/dev/null >"$1"; }
-put_in() { as_theirs dd of="$segment" bs=1 seek="$start" conv=notrunc,fsync 2>/dev/null <"$1"; }
+cut_out() { as_account dd if="$it" bs=1 skip="$start" count="$length" 2>/dev/null >"$1"; }
+put_in() { as_account dd of="$it" bs=1 seek="$start" conv=notrunc,fsync 2>/dev/null <"$1"; }
 
 # Sets what corrupt has written down; fails if there is nothing.
 recall() {
     [ -e "$note" ] || return 1
     { IFS= read -r segment && read -r start && IFS= read -r known; } <"$note" || fail "cannot read $note"
+    it=./${segment#"$folder"/}
+    [ ! -d "$folder" ] || go_in
 }
 
 ours() {
-    [ "$(identity "$segment")" = "$known" ] && cut_out "$note.now" && [ "$(cat "$note.now")" = "$(junk)" ]
+    [ "$(identity "$it")" = "$known" ] && cut_out "$note.now" && [ "$(cat "$note.now")" = "$(junk)" ]
+}
+
+# Sets segment, and it, which is the same from here, and size.
+choose() {
+    it=$(newest)
+    [ -n "$it" ] || fail "there is no segment in $folder/$log"
+    segment=$folder/${it#./}
+    size=$(stat -c %s -- "$it")
+    [ "$size" -ge $least ] || fail "$segment has $size bytes, fewer than $least: write more before"
 }
 
 fits() {
     [ ! -e "$note" ] || fail "$folder/$log is corrupted already"
-    segment=$(newest)
-    [ -n "$segment" ] || fail "there is no segment in $folder/$log"
-    size=$(stat -c %s -- "$segment")
-    [ "$size" -ge $least ] || fail "$segment has $size bytes, fewer than $least: write more before"
+    go_in
+    choose
     echo "$segment has $size bytes"
 }
 
 # What was there is brought to the disk first, and the note last: without a note nothing was overwritten.
 remember() {
-    segment=$(newest)
-    [ -n "$segment" ] || fail "there is no segment in $folder/$log"
-    size=$(stat -c %s -- "$segment")
-    [ "$size" -ge $least ] || fail "$segment has $size bytes, fewer than $least"
-    start=$((size / 2)) known=$(identity "$segment")
+    choose
+    start=$((size / 2)) known=$(identity "$it")
     umask 077
     mkdir -p "$kept" && cut_out "$note.was" && junk >"$note.junk" &&
         printf '%s\n' "$segment" "$start" "$known" >"$note.new" && sync -- "$note.was" "$note.junk" "$note.new" &&
@@ -72,6 +84,7 @@ remember() {
 corrupt() {
     find_process
     [ -z "$pid" ] || fail "process $pid of $folder still runs"
+    go_in
     recall || remember || fail "cannot write $note"
     put_in "$note.junk" || fail "cannot write to $segment"
     echo "$length bytes from $start on of $segment"

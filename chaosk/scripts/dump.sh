@@ -152,8 +152,7 @@ case $1 in
                 echo "absent $name"
                 continue
             fi
-            owner=$(stat -c %u:%g -- "$folder")
-            case $owner in 0:*) roots_alone "$folder" || fail "$folder is root's, in a folder that is not" ;; esac
+            find_owner "$folder"
             span=0:9223372036854775807
             [ "$action" = markers ] || span=${word#*:}
             more=$(segments_with "$folder" "${span%:*}" "${span#*:}")

@@ -5,7 +5,7 @@
 #
 # A process id is believed only if the process is the one it was written down for: process ids are used again.
 #
-# shellcheck disable=SC2034,SC2154 # see above; as_account reads owner
+# shellcheck disable=SC2034,SC2154 # see above
 
 fail() {
     echo "$*" >&2
@@ -22,18 +22,8 @@ unasked() {
 named() {
     case $kind in
         systemd) systemctl show --property MainPID --value -- "$place" || unasked "systemd does not answer" ;;
-        script) [ ! -f "$place" ] || written | tr -cd 0-9 ;;
+        script) [ ! -f "$place" ] || head_of 20 "$place" | tr -cd 0-9 ;;
     esac
-}
-
-# What is in the pid file. In a folder that is not root's its account may put anything there at any moment, so that account
-# opens it.
-written() {
-    if roots_alone "$place"; then
-        head -c 20 -- "$place"
-    else
-        owner=$(stat -c %u -- "${place%/*}") && as_account timeout 5 head -c 20 -- "$place" 2>/dev/null
-    fi
 }
 
 # The letter of a process's state in proc(5); its name, in parentheses before it, may hold anything.

@@ -12,13 +12,13 @@ fail() {
 
 fits() {
     [ -x "$tool" ] || fail "there is no $tool"
-    owner=$(stat -c %u:%g -- "$tool")
+    find_owner "$tool"
     [ -z "$config" ] || as_account test -r "$config" || fail "$config cannot be read by the account that $tool belongs to"
     case $owner in 0:*) root_may_run "${tool%/bin/*}" ;; esac
     echo "$tool is there"
 }
 
 as_owner() {
-    owner=$(stat -c %u:%g -- "$tool") || fail "there is no $tool"
+    find_owner "$tool"
     run_tool "$@"
 }

@@ -17,13 +17,18 @@
 # A JVM opens a jar when it first needs it, by its path: a process that runs while its link is changed may find classes
 # of the other version, or none. So nothing is changed before the process is gone.
 #
-# process.sh and jar.sh come before this.
+# What is in a folder of another account's is looked through and replaced as that account, which could lead root anywhere.
+#
+# owned.sh, process.sh, enter.sh and jar.sh come before this.
 #
 # shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
 
 action=$1 link=$2 kind=$3 place=$4 config=$5 version=$6 folder=$7 span=$8
 kept=/var/lib/chaosk/versions
 note=$kept/$(printf %s "$link" | sha256sum | cut -c 1-16)
+parent=${link%/*}
+parent=${parent:-/}
+name=${link##*/}
 
 # Whether two paths lead to the same place.
 same() { [ "$(readlink -f -- "$1")" = "$(readlink -f -- "$2")" ]; }
@@ -40,12 +45,26 @@ find_jar() {
     [ -n "$jar" ] || fail "process $pid has no jar of Kafka's clients open, so nobody can tell what it runs"
 }
 
+# Goes into the folder that the link is in, and sets owner to the account that can replace it there.
+go_in() {
+    enter "$parent"
+    owner=$(stat -c %u:%g .)
+    case $owner in 0:*) roots_alone "$parent" || fail "$parent is root's, and is not root's alone" ;; esac
+}
+
+# Whether Kafka's jar of a version is below a folder.
+has_jar() {
+    find_owner "$1"
+    [ -n "$(as_account find -L "$1" -maxdepth 5 -name "kafka-clients-$2.jar" 2>/dev/null | head -n 1)" ]
+}
+
 fits() {
+    (go_in) || exit
     [ -L "$link" ] || fail "$link is no symbolic link: start the server through one that names its installation"
     case $(readlink -- "$link") in *[![:print:]]*) fail "what $link names cannot be printed" ;; esac
     [ ! -e "$note" ] || fail "$link is switched already"
     [ -d "$folder" ] || fail "there is no directory $folder"
-    [ -n "$(find -L "$folder" -maxdepth 5 -name "kafka-clients-$version.jar" | head -n 1)" ] ||
+    has_jar "$folder" "$version" ||
         fail "Kafka $version is not installed there: no kafka-clients-$version.jar is in $folder"
     ! same "$link" "$folder" || fail "$link names $folder already: $version is the version in use"
     find_jar
@@ -57,12 +76,14 @@ fits() {
     echo "process $pid runs $used from $jar"
 }
 
-# A new link beside the old one takes its place.
+# A new link beside the old one takes its place, and belongs to whom that did, if nobody else can put another one there.
 name() {
-    {
-        owner=$(stat -c %u:%g -- "$link") && ln -sfn -- "$1" "$link.chaosk" &&
-            chown -h -- "$owner" "$link.chaosk" && mv -T -- "$link.chaosk" "$link"
-    } || fail "cannot change $link"
+    (
+        go_in
+        whose=$(stat -c %u:%g -- "./$name") && as_account ln -sfnT -- "$1" "./$name.chaosk" || exit
+        case $owner in 0:*) chown -h -- "$whose" "./$name.chaosk" || exit ;; esac
+        as_account mv -T -- "./$name.chaosk" "./$name"
+    ) || fail "cannot change $link"
 }
 
 point() {
@@ -104,7 +125,7 @@ back() {
         "$folder") name "$former" ;;
         *) fail "somebody has pointed $link elsewhere; point it to $former, then do: chaosk heal" ;;
     esac
-    rm -f -- "$link.chaosk" "$note" || fail "cannot remove $note"
+    (go_in && as_account rm -f -- "./$name.chaosk" && rm -f -- "$note") || fail "cannot remove $note"
 }
 
 returned() {

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.lab
 
 Ask = Callable[..., subprocess.CompletedProcess[str]]
 WORDS = "nobody but root reads this\n"
+OTHER = 54322
+"""A third account."""
 
 
 @pytest.fixture
@@ -166,7 +168,7 @@ def test_a_folder_of_roots_among_partitions_gives_no_tool_to_root(ask: Ask, yard
     (data / "lost+found").mkdir(mode=0o700)
     (data / "lost+found" / f"{0:020}.log").touch()
     assert as_account('mv "$1" "$2"', str(data / "lost+found"), str(data / "pay-0")).wait() == 0
-    assert "is root's, in a folder that is not" in ask("dump", "markers", yard, data, "pay-0").stderr
+    assert "where it lies is not root's alone" in ask("dump", "markers", yard, data, "pay-0").stderr
     assert not (tmp_path / "ran").exists()
 
 
@@ -235,6 +237,122 @@ def test_a_folder_that_the_account_cannot_read_is_not_listed_for_it(ask: Ask, ya
     assert as_account('ln -s "$1" "$2"', str(hidden), str(yard / "disks" / "data" / "pay-0")).wait() == 0
     ask("dump", "markers", yard, yard / "disks" / "data", "pay-0")
     assert not got.exists() or "secret" not in got.read_text()
+
+
+@pytest.fixture
+def others(yard: Path) -> Iterator[Path]:
+    """A folder of another account's, that looks like the one the data directory is in."""
+    with reached_by_all() as made:
+        shutil.copytree(yard / "disks", made / "disks")
+        for path in (made, *made.rglob("*")):
+            os.chown(path, OTHER, OTHER)
+        yield made / "disks"
+
+
+def led_to(path: Path, there: Path) -> None:
+    """The account puts a link in place of its own folder."""
+    assert as_account('mv "$1" "$1.mine" && ln -s "$2" "$1"', str(path), str(there)).wait() == 0
+
+
+def test_no_log_of_another_account_is_overwritten(ask: Ask, yard: Path, others: Path, tmp_path: Path) -> None:
+    """`corrupt` acts as who owns the data directory itself: by a link it would be a hand in others' files."""
+    words = ("0a", yard / "disks" / "data", *server(tmp_path), "orders-0")
+    led_to(yard / "disks", others)
+    for action in ("fits", "corrupt"):
+        assert "a link leads to" in ask("corrupt", action, *words).stderr
+    assert b"#" not in (others / "data" / "orders-0" / f"{0:020}.log").read_bytes()
+
+
+def test_the_accounts_tool_runs_as_no_other_account(ask: Ask, yard: Path, others: Path) -> None:
+    """`dump` runs it as who owns the partition: a link to one of another account gives it none of that one's rights."""
+    tool, got = yard / "bin" / "kafka-dump-log.sh", yard / "got"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\nid -u >>{got}\n")
+    tool.chmod(0o755)
+    got.touch()
+    got.chmod(0o666)
+    led_to(yard / "disks", others)
+    ask("dump", "markers", yard, yard / "disks" / "data", "orders-0")
+    assert str(OTHER) not in got.read_text().split()
+
+
+def test_another_accounts_tool_is_no_way_to_its_rights(ask: Ask, yard: Path, others: Path) -> None:
+    """The tool's folder leads to another account's: between the look and the run the account can lead it elsewhere."""
+    got = yard / "got"
+    got.touch()
+    got.chmod(0o666)
+    for bin_folder, owner in ((yard / "bin", KAFKA), (others / "bin", OTHER)):
+        bin_folder.mkdir()
+        (bin_folder / "kafka-configs.sh").write_text(f"#!/bin/sh\nid -u >>{got}\n")
+        (bin_folder / "kafka-configs.sh").chmod(0o755)
+        for path in (bin_folder, bin_folder / "kafka-configs.sh"):
+            os.chown(path, owner, GROUP)
+    led_to(yard / "bin", others / "bin")
+    assert ask("settings", "change", yard, "", "b:9092", "1", "", "", "a=b").returncode == 0
+    assert got.read_text().split() == [str(KAFKA)]
+
+
+def test_links_of_roots_own_change_nobody(ask: Ask, yard: Path) -> None:
+    """`/opt/kafka` that names an installation, and a disk that is mounted elsewhere: the owner is who it was."""
+    with reached_by_all() as roots:
+        (yard / "bin").mkdir()
+        got = yard / "got"
+        for name in ("kafka-configs.sh", "kafka-dump-log.sh"):
+            (yard / "bin" / name).write_text(f"#!/bin/sh\nid -u >>{got}\n")
+            (yard / "bin" / name).chmod(0o755)
+            os.chown(yard / "bin" / name, KAFKA, GROUP)
+        (roots / "kafka").symlink_to(yard)
+        (roots / "disk").symlink_to(yard / "disks" / "data")
+        assert ask("settings", "change", roots / "kafka", "", "b:9092", "1", "", "", "a=b").returncode == 0
+        assert "status 0" in ask("dump", "markers", roots / "kafka", roots / "disk", "orders-0").stdout
+        assert got.read_text().split() == [str(KAFKA)] * 2
+
+
+def test_no_link_of_an_installation_is_made_in_a_folder_of_roots(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """`point` replaces the link as the account whose folder it is in: else a file of root's might give way to it."""
+    app, elsewhere = yard / "app", tmp_path / "elsewhere"
+    app.mkdir()
+    elsewhere.mkdir(mode=0o755)
+    for folder in (app, elsewhere):
+        (folder / "current").symlink_to("kafka-3.9.2")
+    os.chown(app, KAFKA, GROUP)
+    words = (app / "current", *server(tmp_path), "3.9.1", yard)
+    assert ask("version", "point", *words).returncode == 0
+    assert (str((app / "current").readlink()), (app / "current").lstat().st_uid) == (str(yard), KAFKA)
+    assert ask("version", "back", *words[:4]).returncode == 0
+    led_to(app, elsewhere)
+    assert "a link leads to" in ask("version", "point", *words).stderr
+    assert [path.name for path in elsewhere.iterdir()] == ["current"]
+    assert str((elsewhere / "current").readlink()) == "kafka-3.9.2"
+
+
+def test_an_installation_is_looked_through_as_its_account(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """`find` follows links there, as Java does: what root alone may see is no jar of Kafka's."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir(mode=0o700)
+    (hidden / "kafka-clients-3.9.1.jar").touch()
+    (yard / "current").symlink_to("kafka-3.9.2")
+    for version in ("3.9.1", "3.9.2"):
+        (yard / f"kafka-{version}").mkdir()
+        os.chown(yard / f"kafka-{version}", KAFKA, GROUP)
+    assert as_account('ln -s "$1" "$2"', str(hidden), str(yard / "kafka-3.9.1" / "libs")).wait() == 0
+    words = (yard / "current", *server(tmp_path), "3.9.1", yard / "kafka-3.9.1", "any")
+    assert "is not installed there" in ask("version", "fits", *words).stderr
+
+
+def test_a_tool_of_roots_is_given_no_file_that_others_can_lead_elsewhere(ask: Ask, yard: Path, secret: Path) -> None:
+    """Client properties of a certificate that is lifted are read as root only where they are root's alone."""
+    with reached_by_all() as home:
+        got, tool = yard / "got", home / "bin" / "kafka-configs.sh"
+        tool.parent.mkdir()
+        tool.write_text(f'#!/bin/sh\nwhile [ "$1" != --command-config ]; do shift; done; cat "$2" >>{got}; exit 1\n')
+        tool.chmod(0o755)
+        got.touch()
+        assert as_account('ln -s "$1" "$2"', str(secret), str(yard / "client.properties")).wait() == 0
+        words = (home, yard / "client.properties", "b:9093", "1", "0a")
+        assert ask("certificate", "put", *words, "ssl.keystore", stdin="key").returncode == 1
+        assert ask("certificate", "lift", *words, "ssl.keystore.location").returncode == 1
+        assert WORDS not in got.read_text("utf-8")
 
 
 def test_a_pid_file_that_is_a_pipe_keeps_nobody_waiting(ask: Ask, yard: Path) -> None:

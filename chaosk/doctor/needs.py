@@ -53,7 +53,7 @@ SCRIPTS = {
     "cut": "awk cat cut getent grep sed sort tr",
     "disk": "awk dd df head readlink rm stat",
     "dump": "awk find head id namei readlink sed setpriv sort stat timeout",
-    "examine": "awk df head id namei readlink setpriv stat tail timeout uname",
+    "examine": "awk head id namei readlink setpriv stat tail timeout uname",
     "identity": "awk cat cut date find grep head id ls namei readlink sed setpriv sort stat timeout tr",
     "lease": "awk cat chmod flock grep mkdir mv rm setsid sleep sync tail tr",
     "load": "awk cat grep head nproc sed setsid sleep tail",
@@ -71,10 +71,10 @@ SCRIPTS = {
     "shape": "awk cat cut getent grep head ip mkdir mv rm sed sort sync tc tr unshare",
     "supervisor": "awk grep head mkdir mv rm rmdir tr",
     "topic": "awk find grep head id namei readlink sed setpriv stat timeout",
-    "state": "cat grep head readlink sed sort stat tr",
+    "state": "awk cat grep head id namei readlink sed setpriv sort stat timeout tr",
     "version": "awk basename cat chown cut date find head id ln mkdir mv namei readlink rm sed setpriv "
     "sha256sum sleep stat sync timeout tr",
-    "wipe": "awk cat chmod chown cut date df du find head id ls mkdir mv namei readlink rm rmdir sed "
+    "wipe": "awk cat chmod chown cut date du find head id ls mkdir mv namei readlink rm rmdir sed "
     "setpriv stat sync timeout tr",
 }
 """By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,

@@ -29,7 +29,7 @@ PARTS = {
     "service": ("owned", "process", "around", "jar", "service"),
     "settings": ("owned", "program", "tool", "configs", "settings"),
     "shape": ("rules", "kept", "shape"),
-    "state": ("state",),
+    "state": ("owned", "state"),
     "supervisor": ("supervisor",),
     "topic": ("owned", "program", "tool", "topic"),
     "version": ("owned", "process", "enter", "jar", "version"),

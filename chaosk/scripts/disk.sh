@@ -12,7 +12,7 @@
 
 # enter.sh comes before this.
 
-action=$1 file=$2 how=$3 bytes=$4 folder=${2%/*}
+action=$1 file=$2 how=$3 bytes=$4 folder=${2%/*} name=${2##*/}
 leases=/var/lib/chaosk
 reserve=16384 # KiB
 slack=1024    # KiB by which a file system may count otherwise than its files do
@@ -22,23 +22,22 @@ fail() {
     exit 1
 }
 
-# KiB that those who are not root can still have, and what the file system is called.
-room() { df -Pk -- "$1" | awk 'NR == 2 { print $4 }'; }
+# KiB that those who are not root can still have where this is, and what a file system is called.
+room() { stat -f -c '%a %S' . | awk '{ printf "%.0f", $1 * $2 / 1024 }'; }
 source_of() { df -Pk -- "$1" | awk 'NR == 2 { print $1 }'; }
 
 # Subvolumes have numbers of their own, and share one device.
 holds_leases() {
     place=$leases
     while [ ! -d "$place" ]; do place=${place%/*} && place=${place:-/}; done
-    [ "$(stat -c %d -- "$place")" != "$(stat -c %d -- "$folder")" ] || return 0
-    case $(source_of "$place") in /*) [ "$(source_of "$place")" = "$(source_of "$folder")" ] ;; *) false ;; esac
+    [ "$(stat -c %d -- "$place")" != "$(stat -c %d .)" ] || return 0
+    case $(source_of "$place") in /*) [ "$(source_of "$place")" = "$(source_of .)" ] ;; *) false ;; esac
 }
 
 # Sets free and wanted, in KiB.
 measure() {
-    [ -d "$folder" ] || fail "there is no directory $folder"
-    free=$(room "$folder")
-    [ -n "$free" ] || fail "df does not say how much is free in $folder"
+    free=$(room)
+    [ -n "$free" ] || fail "the kernel does not say how much is free in $folder"
     case $how in
         size) wanted=$(((bytes + 1023) / 1024)) ;;
         free) wanted=$((free - bytes / 1024)) ;;
@@ -46,10 +45,12 @@ measure() {
     esac
 }
 
+there() { [ -e "./$name" ] || [ -L "./$name" ]; }
+
 fits() {
     enter "$folder"
     measure
-    [ ! -e "$file" ] || fail "$file is there already"
+    there && fail "$file is there already"
     [ "$wanted" -gt 0 ] || fail "only $free KiB are free in $folder: there is nothing to fill"
     [ "$wanted" -le "$free" ] || fail "only $free KiB are free in $folder: $wanted KiB do not fit"
     ! holds_leases || [ $((free - wanted)) -ge $reserve ] ||
@@ -61,11 +62,11 @@ fits() {
 # device in its place, but nothing is written before it is seen that the descriptor is of an empty file of root's.
 fill() {
     enter "$folder"
-    rm -f -- "./${file##*/}" || fail "cannot remove $file"
+    rm -f -- "./$name" || fail "cannot remove $file"
     measure
     umask 077
-    dd if=/dev/null of="./${file##*/}" conv=excl 2>/dev/null || fail "cannot make $file"
-    exec 8<>"./${file##*/}" || fail "cannot open $file"
+    dd if=/dev/null of="./$name" conv=excl 2>/dev/null || fail "cannot make $file"
+    exec 8<>"./$name" || fail "cannot open $file"
     [ "$(stat -L -c '%u %h %s %F' /proc/self/fd/8)" = '0 1 0 regular empty file' ] || fail "somebody has replaced $file"
     [ "$wanted" -gt 0 ] || return 0
     fallocate -l "${wanted}KiB" /proc/self/fd/8 2>/dev/null && return
@@ -73,9 +74,10 @@ fill() {
 }
 
 filled() {
+    enter "$folder"
     measure
-    [ -f "$file" ] || fail "there is no $file"
-    taken=$(stat -c '%b %B' -- "$file" | awk '{ printf "%d\n", $1 * $2 / 1024 }')
+    [ -f "./$name" ] || fail "there is no $file"
+    taken=$(stat -c '%b %B' -- "./$name" | awk '{ printf "%d\n", $1 * $2 / 1024 }')
     case $how in
         size) [ "$taken" -ge "$wanted" ] || fail "$file takes $taken KiB, not $wanted" ;;
         free) [ "$wanted" -le $slack ] || fail "$free KiB are free in $folder" ;;
@@ -89,11 +91,13 @@ case $action in
     filled) filled ;;
     empty)
         enter "$folder"
-        rm -f -- "./${file##*/}" || fail "cannot remove $file"
+        rm -f -- "./$name" || fail "cannot remove $file"
         ;;
     gone)
-        [ ! -e "$file" ] && [ ! -L "$file" ] || fail "$file is there"
-        [ ! -d "$folder" ] || echo "$(room "$folder") KiB are free in $folder"
+        [ -d "$folder" ] || exit 0
+        enter "$folder"
+        there && fail "$file is there"
+        echo "$(room) KiB are free in $folder"
         ;;
     *) fail "no such action: $action" ;;
 esac

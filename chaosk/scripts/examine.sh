@@ -65,7 +65,8 @@ space() {
     place=$1
     while [ -n "$place" ] && [ ! -e "$place" ]; do place=${place%/*}; done
     place=${place:-/}
-    free=$(df -Pk -- "$place" 2>/dev/null | awk 'NR == 2 { print $4, $2 }')
+    # not df, which opens it: a device that somebody has put there may take that for an order
+    free=$(stat -f -c '%a %b %S' -- "$place" 2>/dev/null | awk '{ printf "%.0f %.0f", $1 * $3 / 1024, $2 * $3 / 1024 }')
     echo "space $1 ${free:-0 0} $(yes_no test -w "$place")"
 }
 

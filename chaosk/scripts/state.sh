@@ -3,11 +3,18 @@
 # KIND is systemd (PLACE is a unit), script (PLACE is a pid file), data (PLACE is a data directory) or link (PLACE is the
 # symbolic link that names an installation). One fact a line,
 # `SUBJECT WHAT`, without counters, process ids and times, so that two answers can be compared line by line.
+#
+# owned.sh comes before this.
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
 
 service() {
     case $1 in
         systemd) pid=$(systemctl show --property MainPID --value -- "$2") ;;
-        script) pid=$(head -c 20 "$2" 2>/dev/null | tr -cd 0-9) ;;
+        script) pid=$([ ! -f "$2" ] || head_of 20 "$2" | tr -cd 0-9) ;;
     esac
     case $(sed 's/.*) \(.\) .*/\1/' "/proc/${pid:-0}/stat" 2>/dev/null) in
         '' | Z | X) echo "absent" ;;
@@ -27,9 +34,10 @@ around() {
 data() {
     echo "data $1 $(stat -c 'owner %u:%g mode %a' -- "$1" 2>/dev/null || echo absent)"
     [ ! -d "$1" ] || [ -w "$1" ] || echo "data $1 is read-only"
-    for file in "$1"/chaosk-* "$1".chaosk-*; do
-        [ ! -e "$file" ] || echo "data $file"
-    done
+    # shellcheck disable=SC2016 # the inner shell expands
+    (find_owner "$1" && as_account sh -c 'for file in "$0"/chaosk-* "$0".chaosk-*; do
+        [ ! -e "$file" ] || printf "data %s\n" "$file"
+    done' "$1") 2>/dev/null
 }
 
 # By which one can tell that it was booted meanwhile.

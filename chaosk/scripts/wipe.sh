@@ -97,7 +97,7 @@ fits() {
             fail "$parent/${left#./} was set aside by an earlier run; delete it once the broker is in sync without it"
     done
     needed=$(du -sk -- "./$name" | cut -f 1)
-    free=$(df -Pk -- "./$name" | awk 'NR == 2 { print $4 }')
+    free=$(stat -f -c '%a %S' -- "./$name" | awk '{ printf "%.0f", $1 * $2 / 1024 }')
     [ "$free" -gt $((needed + 16384)) ] || fail "$folder has $needed KiB, and there is no room for them twice"
     echo "$needed KiB can be set aside, $free KiB are free"
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -106,7 +107,13 @@ def test_no_file_is_made_or_removed_where_a_link_leads(ask: Ask, yard: Path, tmp
     kept = elsewhere / "data" / "chaosk-0a"
     kept.touch()
     assert as_account('mv "$1" "$1.mine" && ln -s "$2" "$1"', str(yard / "disks"), str(elsewhere)).wait() == 0
-    for action in (("fill", "size", "4096"), ("empty",)):
+    for action in (
+        ("fits", "size", "4096"),
+        ("fill", "size", "4096"),
+        ("filled", "size", "4096"),
+        ("empty",),
+        ("gone",),
+    ):
         done = ask("disk", action[0], yard / "disks" / "data" / "chaosk-0a", *action[1:])
         assert "a link leads to" in done.stderr
     assert kept.stat().st_size == 0
@@ -237,6 +244,46 @@ def test_a_folder_that_the_account_cannot_read_is_not_listed_for_it(ask: Ask, ya
     assert as_account('ln -s "$1" "$2"', str(hidden), str(yard / "disks" / "data" / "pay-0")).wait() == 0
     ask("dump", "markers", yard, yard / "disks" / "data", "pay-0")
     assert not got.exists() or "secret" not in got.read_text()
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[Path]:
+    """A pipe of root's, which stands for a device; during the test nobody opens it to read."""
+    path, opened = tmp_path / "device", threading.Event()
+    os.mkfifo(path, 0o600)
+
+    def wait() -> None:
+        os.close(os.open(path, os.O_WRONLY))
+        opened.set()
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    try:
+        yield path
+        assert not opened.wait(0.1), "root has opened it"
+    finally:
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+        waiting.join()
+
+
+def test_what_looks_at_a_host_opens_no_device(ask: Ask, yard: Path, pipe: Path) -> None:
+    """A watchdog that is opened resets its machine: neither a pid file nor a data directory leads root to one."""
+    for name in ("pid", "disks/more"):
+        assert as_account('ln -s "$1" "$2"', str(pipe), str(yard / name)).wait() == 0
+    assert "absent" in ask("state", "script", yard / "pid", "data", yard / "disks" / "more").stdout
+    assert f"space {yard}/disks/more " in ask("examine", "space", yard / "disks" / "more").stdout
+    assert ask("service", "gone", "script", yard / "pid", "").stdout == "no process\n"
+
+
+def test_names_are_listed_as_who_can_list_them(ask: Ask, yard: Path, tmp_path: Path) -> None:
+    """A data directory that becomes a link tells nobody what is in a folder of root's."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir(mode=0o700)
+    (hidden / "chaosk-secret").touch()
+    (yard / "disks" / "data" / "chaosk-fill-0a").touch()
+    assert f"data {yard}/disks/data/chaosk-fill-0a" in ask("state", "data", yard / "disks" / "data").stdout
+    assert as_account('mv "$1" "$1.mine" && ln -s "$2" "$1"', str(yard / "disks" / "data"), str(hidden)).wait() == 0
+    assert "secret" not in ask("state", "data", yard / "disks" / "data").stdout
 
 
 @pytest.fixture

@@ -18,9 +18,10 @@
 # swapped in by one call (dmsetup resume), so there is no moment in which the disk is suspended and nobody would resume it.
 #
 # Where writes have failed the page cache holds what the disk does not, and has forgotten that: the server is killed, so
-# that it does not call its files cleanly closed, and the file system is mounted anew after its journal was replayed.
+# that it does not call its files cleanly closed, and the file system is mounted anew after its journal was replayed. While
+# it is not mounted, whoever owns the folder of its mount point could put a link there: so that has to be root's alone.
 #
-# own.sh and process.sh come before this.
+# own.sh, owned.sh and process.sh come before this.
 #
 # shellcheck disable=SC2034,SC2154 # they read own, kind, place and config, and set pid
 
@@ -49,6 +50,9 @@ $found
 END
     where=$(printf '%s' "$where" | sed 's/\\040/ /g; s/\\134/\\/g')
     name=$(cat "/sys/dev/block/$device/dm/name" 2>/dev/null)
+    above=${where%/*} above=${above:-/}
+    [ "$how" = slow ] || roots_alone "$above" ||
+        fail "$where is to be mounted again afterwards, and $above is not root's alone: its owner could lead that elsewhere"
 }
 
 table() { dmsetup table -- "$name" | sed 's/ *$//'; }

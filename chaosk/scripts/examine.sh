@@ -19,6 +19,11 @@
 #
 # First it says `uid NUMBER`, `timer systemd|setsid` (how leases are timed here) and `release KERNEL`. It only looks.
 
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
 yes_no() { if "$@" >/dev/null 2>&1; then echo yes; else echo no; fi; }
 
 # The last line of what a command said, for a reason; its status is the command's.
@@ -48,10 +53,9 @@ filter() {
 program() {
     file=$(command -v -- "$1") || { echo "program $1 no" && return; }
     whose=root
-    roots_alone "$file" || {
-        whose=$(stat -L -c %U -- "$file")
-        [ "$whose" != root ] || whose=shared
-    }
+    # shellcheck disable=SC2154 # find_owner sets owner
+    roots_alone "$file" ||
+        whose=$( (find_owner "$file" && { id -n -u -- "${owner%:*}" || echo "${owner%:*}"; }) 2>/dev/null) || whose=shared
     echo "program $1 $whose"
 }
 

@@ -127,8 +127,9 @@ theirs() {
         "$@"
         return
     fi
-    owner=$(stat -L -c %u -- "$file") || return
-    [ "$owner" != 0 ] || fail "$file is root's, and another account can replace it: root does not run it"
+    [ -e "$file" ] || fail "there is no $file"
+    owner=$( (find_owner "$file" && echo "${owner%:*}") 2>/dev/null) ||
+        fail "$file is root's, and another account can replace it: root does not run it"
     if [ "$(id -u)" != 0 ]; then
         "$@"
     elif group=$(id -g -- "$owner" 2>/dev/null); then

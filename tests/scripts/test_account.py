@@ -165,6 +165,23 @@ def test_root_runs_no_start_script_that_the_account_can_change(
     assert f"program {file} shared" in ask("examine", "program", file).stdout
 
 
+def test_no_start_script_runs_as_a_third_account(ask: Ask, yard: Path, others: Path, tmp_path: Path) -> None:
+    """A link to another account's file: between the look and the run its account could have it lead to its own."""
+    file, ran = yard / "kafka-start.sh", yard / "ran"
+    ran.touch()
+    ran.chmod(0o666)
+    (others / "start.sh").write_text(f"#!/bin/sh\nid -u >>{ran}\n")
+    (others / "start.sh").chmod(0o755)
+    os.chown(others / "start.sh", OTHER, OTHER)
+    assert as_account('ln -s "$1" "$2"', str(others / "start.sh"), str(file)).wait() == 0
+    with subprocess.Popen(["sleep", "60"]) as process:
+        (tmp_path / "pid").write_text(str(process.pid))
+        assert ask("service", "stop", "script", tmp_path / "pid", "", file, file).returncode == 0
+        process.kill()
+    assert ran.read_text() == f"{KAFKA}\n"
+    assert f"program {file} {KAFKA}\n" in ask("examine", "program", file).stdout
+
+
 def test_a_folder_of_roots_among_partitions_gives_no_tool_to_root(ask: Ask, yard: Path, tmp_path: Path) -> None:
     """`lost+found` renamed to a partition is root's: the account's own tool is not run as root for it."""
     tool = yard / "bin" / "kafka-dump-log.sh"

@@ -28,7 +28,7 @@ trusting() {
         umask 077
         find_owner "$tool"
         case $owner in 0:*) root_may_run "${tool%/bin/*}" ;; esac
-        as_account grep -v '^ssl\.truststore\.' "$config" >"$file.properties" &&
+        { as_account grep -v '^ssl\.truststore\.' "$config" || [ $? = 1 ]; } >"$file.properties" && # 1: nothing else in it
             printf '\nssl.truststore.type=PEM\nssl.truststore.location=%s\n' "$file" >>"$file.properties" &&
             chown "$owner" "$file.properties"
     ) || fail "cannot write $file.properties"

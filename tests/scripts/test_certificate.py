@@ -92,3 +92,13 @@ def test_what_is_not_lifted_stays_to_be_lifted(tmp_path: Path, shell: list[str])
     done = host.ask("lift", *WORDS[:3], f"{WORDS[3]}.type")
     assert (done.returncode, done.stderr) == (1, "no\n")
     assert (tmp_path / "kept/0f.pem").exists()
+
+
+def test_client_properties_that_only_say_whom_to_trust(tmp_path: Path, shell: list[str]) -> None:
+    """Of such a file nothing is left for the way back, and that is no failure."""
+    host = Host(tmp_path, shell)
+    (tmp_path / "client").write_text("ssl.truststore.location=/etc/ca.jks\n")
+    assert host.ask("put", *WORDS, stdin="PEM\n").returncode == 0
+    done = host.ask("lift", *WORDS[:3], f"{WORDS[3]}.type")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list((tmp_path / "kept").iterdir()) == []

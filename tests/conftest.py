@@ -86,7 +86,7 @@ _FOLDER = pytest.StashKey[ExitStack]()
 _STANDBY = pytest.StashKey[str]()
 TOOLS = {
     "spark": ("java",),
-    "lab": ("java", "mvn", "ip", "iptables", "unshare", "nsenter", "sshd", "sudo"),
+    "lab": ("java", "mvn", "ip", "iptables", "unshare", "nsenter", "sshd", "sudo", "strace"),
 }
 
 

@@ -55,7 +55,7 @@ def test_under_ci_a_test_that_skips_itself_fails(
     inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tier: str
 ) -> None:
     """A skip inside the test's body is no way around it."""
-    for tool in ("java", "mvn", "ip", "iptables", "unshare", "nsenter", "sshd", "sudo"):
+    for tool in ("java", "mvn", "ip", "iptables", "unshare", "nsenter", "sshd", "sudo", "strace"):
         (tmp_path / tool).touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CI", "true")

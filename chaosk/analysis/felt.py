@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosk import registry
-from chaosk.analysis.case import Case
+from chaosk.analysis.case import Case, Span
 from chaosk.metrics import METRICS
 from chaosk.steps._contract import Step
 from chaosk.verdict import Fault
@@ -28,6 +28,16 @@ def concerned(case: Case, fault: str) -> frozenset[str]:
                     named.update(_probes(case, METRICS[metric].subject, bound.of or (subject,)))
     known = named & case.plan.probes.keys()
     return frozenset(known or case.plan.probes)
+
+
+def closing(case: Case, window: Span) -> frozenset[str]:
+    """The probes that a step asked to end in a window: each flushes, commits and leaves its group then.
+
+    That is work of theirs, and may be all that can be seen of it: a call that never returns leaves no row.
+    """
+    steps = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "stop_probe"}
+    began = (entry.name for entry in case.acted if window.began <= entry.invoked < window.ended)
+    return frozenset(str(steps[name].get("probe")) for name in began if name in steps)
 
 
 def _probes(case: Case, kind: str, subjects: tuple[str, ...]) -> Iterator[str]:

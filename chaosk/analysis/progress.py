@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import LOOK, Case, Span
 from chaosk.analysis.failing import failing
-from chaosk.analysis.felt import concerned, to_be_felt
+from chaosk.analysis.felt import closing, concerned, to_be_felt
 from chaosk.analysis.histograms import Histograms, total
 from chaosk.verdict import Guard
 
@@ -70,12 +70,16 @@ def _is_to_fail(case: Case, probe: str, window: Span) -> bool:
 def fault_unfelt(case: Case, progress: Histograms) -> Iterator[Guard]:
     """While a fault lasted no probe that the objectives are about attempted anything: nobody can have felt it.
 
-    Attempts count, not successes, and whoever ended the probes before; see ``Case.looks`` for faults of a moment.
+    Attempts count, not successes, and whoever ended the probes before; so does a close that a step asked for. See
+    ``Case.looks`` for faults of a moment.
     """
     kinds = {worker.probe: worker.kind for worker in case.workers}
+    looks = {look.name: look for look in case.looks}
     for fault in to_be_felt(case):
         wanted = concerned(case, fault.name)
         window = LOOK + fault.name
+        if wanted & closing(case, looks[window]):
+            continue
         if not any(total(progress, _TELLING[kinds[name], True], name, window) for name in wanted & kinds.keys()):
             who = f"of {', '.join(sorted(wanted))} none" if wanted < case.plan.probes.keys() else "no probe"
             what = f"while {fault.name} was in place {who} attempted anything, so nobody can have felt it"

@@ -50,6 +50,8 @@ class History:
             "writer": {"produce": {"topic": "orders", "rate": "100/s"}},
             "reader": {"consume": {"topic": "orders", "group": "readers"}},
         }
+        self.beside: list[Row] = []
+        """Further entries of the timeline."""
         self.entry: Row | None = {
             "name": "kill",
             "at": "1s",
@@ -247,7 +249,8 @@ class History:
         scenario = {
             "name": "A made-up run", "hypothesis": "Nothing acknowledged is lost.", "covers": ["C2"],
             "topics": {"orders": self.topic, **self.others}, "probes": self.probes, "baseline": "5s",
-            "timeline": [] if self.entry is None else [self.entry], "settle": "10s", "expect": self.expect,
+            "timeline": [*([] if self.entry is None else [self.entry]), *self.beside],
+            "settle": "10s", "expect": self.expect,
         }  # fmt: skip
         inventory = {
             "name": "made-up", "hosts": {f"node{n + 1}": {"address": f"198.18.0.{11 + n}"} for n in range(3)},

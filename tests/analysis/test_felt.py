@@ -82,6 +82,16 @@ def test_those_that_the_objectives_are_about_count(met: Any, expect: Row, *, fel
     assert ("fault_unfelt" not in met(history)) is felt
 
 
+def test_a_close_that_was_asked_for_meanwhile_is_work(met: Any) -> None:
+    """A consumer hangs in a commit from before the fault on, which leaves no row, and is asked to end meanwhile."""
+    history = ended_by_a_step(idle(History(records=250), "sends", "polls", "reads"), "writer", "reader")
+    history.beside = [{"name": "close", "at": "2s", "stop_probe": {"probe": "reader"}}]
+    assert "fault_unfelt" in met(history)
+    history.add("faults", fault="close", step="stop_probe", targets="probe reader", invoked=2.0, applied=2.5,
+                heal_invoked=None, healed=None, took=True, undone=True, why=None)  # fmt: skip
+    assert "fault_unfelt" not in met(history)
+
+
 def momentary(history: History, step: str, *, at: float = 1) -> History:
     """The fault is over as soon as it was done, and leaves nothing to undo."""
     target = {"probe": "writer"} if step.endswith("_probe") else {"target": "broker 1"}

@@ -80,10 +80,11 @@ class MortalHands(Hands):
 
     doom: Doom = field(kw_only=True)
 
-    def do(self, deed: Deed, stop: threading.Event) -> None:
+    def do(self, deed: Deed, stop: threading.Event) -> str:
         """Carry it out, then perhaps die."""
-        Hands.do(self, deed, stop)
+        said = Hands.do(self, deed, stop)
         self.doom.at(self.doom.deed)
+        return said
 
 
 def main(spec: dict[str, Any]) -> None:

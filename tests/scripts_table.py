@@ -54,7 +54,7 @@ def purpose(name: str) -> str:
     """The first sentence of a script's file, without the words that it is called with."""
     comment = re.match(r"(?:#.*\n)+", text_of(name))
     line = " ".join(each.removeprefix("#").strip() for each in comment[0].splitlines()) if comment is not None else ""
-    return re.split(r",? as root(?=[:,]|$)|: sh -c|; for |\. |:$", line)[0].strip().rstrip(".:")
+    return re.split(r",? as root(?=[:,]|$)|: +sh -c|; for |\. |:$", line)[0].strip().rstrip(".:")
 
 
 def owners(name: str) -> str:

@@ -48,7 +48,7 @@ def test_several_go_one_after_the_other(inventory: Inventory) -> None:
 
 
 def test_the_words_are_those_of_the_inventory(inventory: Inventory) -> None:
-    """The link, the version and the folder; which server it is; how far the version may be."""
+    """The link, the version and the folder; which server it is, and the file of its stop; how far it may be."""
     here = site(inventory, it=BROKERS[:1])
     (point,) = (
         deed.command for deed in step(SWITCH).inject(here) if isinstance(deed, Run) and deed.command.argv[4] == "point"
@@ -57,7 +57,7 @@ def test_the_words_are_those_of_the_inventory(inventory: Inventory) -> None:
     assert point.argv[5:] == ("/opt/kafka", *server, "3.9.1", "/opt/kafka-3.9.1")
     (leave, *_) = step(SWITCH).undo(here)
     assert isinstance(leave, Run)
-    assert leave.command.argv[5:] == (*server, "/opt/kafka-3.9.1", "/opt/kafka-stop")
+    assert leave.command.argv[5:] == (*server, "/opt/kafka-3.9.1", "/opt/kafka-stop", "/opt/kafka-stop")
     assert _span(SWITCH, inventory) == "release"
     assert _span(SWITCH.replace("}", ", across_releases: true}"), inventory) == "any"
 

@@ -251,6 +251,7 @@ case $action in
         ;;
     returned)
         [ -n "$pid" ] || fail "$(why_down)"
+        killed_under "$1" >/dev/null # which ends this if the lease has killed none: then none has come back
         ! was_killed "$pid" "$1" || fail "process $pid, state $(letter "$pid")"
         ! is_around "$pid" || fail "process $pid is no server, but $(runs_what "$pid") around one, and there is none below it"
         case $(after_the_kill "$pid" "$1") in -*) fail "process $pid began before the kill" ;; esac

@@ -127,7 +127,8 @@ def test_who_was_killed_is_known_whoever_is_there_now(
     with subprocess.Popen(("sh", "-c", LOOP, "sh", *words), start_new_session=True) as supervisor:
         try:
             wait(service.is_running(process))
-            assert run(service.is_ended(process, "run-1.kill"), **lease).returncode == 2  # nobody was killed
+            for ask in (service.is_ended, service.is_returned):  # nobody was killed
+                assert run(ask(process, "run-1.kill"), **lease).returncode == 2
             assert run(service.kill(process), **lease).returncode == 0
             end = time.monotonic() + 20
             while (back := run(service.is_returned(process, "run-1.kill"), **lease)).returncode != 0:

@@ -71,8 +71,9 @@ def test_targets_that_the_inventory_tells_are_resolved(tmp_path: Path) -> None:
     assert row.targets == ("broker 1 = broker 1 on node2",)
     assert not row.example
     assert row.does[0].startswith("node2$ sudo ")
-    assert " kill script " in row.does[0]
-    assert "/start" in row.undoes[0]
+    assert " hold script " in row.does[0]
+    assert " kill script " in row.does[1]
+    assert "/start" in row.undoes[1]
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,14 @@ class Joins:
             self.end()
 
     def end(self) -> None:
-        """Write what is known of the join under way, if it came to partitions."""
+        """Write what is known of the join under way, if it came to partitions.
+
+        The coordinator gave them, so it was there by then: on a busy machine some milliseconds lie between the two
+        clocks that its moment is the difference of.
+        """
         if self._assigned is not None:
-            stages = (self._began, self._coordinator, self._assigned, self._fetched, self._first)
+            coordinator = None if self._coordinator is None else min(self._coordinator, self._assigned)
+            stages = (self._began, coordinator, self._assigned, self._fetched, self._first)
             self._log.write("joins", (*self._who, self._group, self._rebalance, self._partitions, *stages))
         self._began = self._coordinator = self._assigned = self._fetched = self._first = None
 

@@ -92,6 +92,20 @@ def filled(mock_cluster: str) -> Iterator[str]:
     del writer
 
 
+def test_a_coordinator_is_there_before_it_gives_partitions(tmp_path: Path) -> None:
+    """Told as some milliseconds later by a client that was interrupted between two of its clocks."""
+    with LiveLog(tmp_path) as log:
+        joins = Joins(log, ("reader", 0), "readers")
+        joins.begins()
+        joins.given(0, 3)
+        late = time.monotonic_ns() // 1000 + 5_000
+        joins.heard(statistics("up", ts=late, age=0))
+        joins.took(time.monotonic_ns())
+        joins.keep()
+    (row,) = rows(tmp_path)
+    assert row["began"] <= row["coordinator"] == row["assigned"]
+
+
 def test_a_member_tells_its_stages(work: Work, filled: str) -> None:
     """All five moments of the one join, in their order, on the clock of the deliveries."""
     probe = Consume.model_validate({"topic": filled, "group": f"{filled}-group", "commit": "sync"})
@@ -101,7 +115,7 @@ def test_a_member_tells_its_stages(work: Work, filled: str) -> None:
     (row,) = working.rows("joins")
     assert (row["probe"], row["incarnation"], row["rebalance"], row["partitions"]) == ("reader", 0, 0, 4)
     assert row["began"] <= row["assigned"] <= row["fetched"] <= row["first"]
-    assert row["began"] < row["coordinator"] < row["assigned"]
+    assert row["began"] < row["coordinator"] <= row["assigned"]
     assert row["first"] == min(each["at"] for each in working.rows("reads"))
     assert row["assigned"] >= max(each["at"] for each in working.rows("assignments") if each["kind"] == "assign")
 

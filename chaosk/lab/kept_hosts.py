@@ -17,7 +17,7 @@ from chaosk.errors import LabError
 from chaosk.lab import keeper_plan, namespace, runner
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.kind import HostKind
-from chaosk.lab.state import LabState, try_lock
+from chaosk.lab.state import LabState, is_held, try_lock
 
 
 class KeptHosts(HostKind):
@@ -60,14 +60,7 @@ class KeptHosts(HostKind):
     @override
     def alive(self) -> bool:
         """Whether the keeper lives: it holds a lock as long as it does."""
-        try:
-            mark = os.open(self._state.alive, os.O_RDWR)
-        except FileNotFoundError:
-            return False
-        try:
-            return not try_lock(mark)
-        finally:
-            os.close(mark)
+        return is_held(self._state.alive)
 
     @override
     def start(self, host: str) -> None:

@@ -129,8 +129,8 @@ set -eu
 [ "$(id -u)" = 0 ] || exec sudo -n "$0"
 exec 9>/run/kafka/{name}.lock
 flock 9
-pid=$(cat /run/kafka/{name}.pid 2>/dev/null || true)
-if [ -n "$pid" ] && grep -qsF {main} "/proc/$pid/cmdline"; then
+pid=$(cat /run/kafka/{begun}.pid 2>/dev/null || true)
+if [ -n "$pid" ] && grep -qsF {shown} "/proc/$pid/cmdline"; then
   exit 0
 fi
 cd /
@@ -138,37 +138,18 @@ ulimit -n "$(ulimit -H -n)"
 export KAFKA_HEAP_OPTS=-Xmx{heap}
 export KAFKA_LOG4J_OPTS={log4j}
 {prepare}# A session and streams of its own: it outlives the SSH session that started it.
-setsid setpriv --reuid kafka --regid kafka --init-groups \\
-  {bin}/kafka-run-class.sh {main} /opt/kafka/config/{config} </dev/null >>/var/log/{name}/{name}.out 2>&1 9>&- &
-echo $! >/run/kafka/{name}.pid.new
-mv /run/kafka/{name}.pid.new /run/kafka/{name}.pid
+setsid {runs} </dev/null >>/var/log/{name}/{name}.out 2>&1 9>&- &
+echo $! >/run/kafka/{begun}.pid.new
+mv /run/kafka/{begun}.pid.new /run/kafka/{begun}.pid
 """
 
-_START_SUPERVISED = """#!/bin/sh
-# Starts {name} under a loop that starts it again when it crashes, unless that runs, and returns.
-set -eu
-[ "$(id -u)" = 0 ] || exec sudo -n "$0"
-exec 9>/run/kafka/{name}.lock
-flock 9
-loop=$(cat /run/kafka/{name}-loop.pid 2>/dev/null || true)
-if [ -n "$loop" ] && grep -qsF {name}-loop "/proc/$loop/cmdline"; then
-  exit 0
-fi
-cd /
-ulimit -n "$(ulimit -H -n)"
-{prepare}# A session and streams of its own: it outlives the SSH session that started it.
-setsid {bin}/{name}-loop </dev/null >>/var/log/{name}/{name}.out 2>&1 9>&- &
-echo $! >/run/kafka/{name}-loop.pid.new
-mv /run/kafka/{name}-loop.pid.new /run/kafka/{name}-loop.pid
-"""
+_SERVER = """setpriv --reuid kafka --regid kafka --init-groups \\
+  {bin}/kafka-run-class.sh {main} /opt/kafka/config/{config}"""
 
 _LOOP = """#!/bin/sh
 # Runs {name}, and again five seconds after it has crashed, as a unit with Restart=on-failure and RestartSec=5 is run.
-export KAFKA_HEAP_OPTS=-Xmx{heap}
-export KAFKA_LOG4J_OPTS={log4j}
 while :; do
-  setpriv --reuid kafka --regid kafka --init-groups \\
-    {bin}/kafka-run-class.sh {main} /opt/kafka/config/{config} &
+  {server} &
   echo $! >/run/kafka/{name}.pid.new
   mv /run/kafka/{name}.pid.new /run/kafka/{name}.pid
   status=0
@@ -179,28 +160,15 @@ while :; do
 done
 """
 
-_STOP_SUPERVISED = """#!/bin/sh
-# Asks {name} to end cleanly, which ends its loop, and returns at once; nothing to do if neither runs.
-set -eu
-[ "$(id -u)" = 0 ] || exec sudo -n "$0"
-pid=$(cat /run/kafka/{name}.pid 2>/dev/null || true)
-if [ -n "$pid" ] && grep -qsF {main} "/proc/$pid/cmdline"; then
-  exec kill -TERM "$pid"
-fi
-loop=$(cat /run/kafka/{name}-loop.pid 2>/dev/null || true)
-if [ -n "$loop" ] && grep -qsF {name}-loop "/proc/$loop/cmdline"; then
-  kill -TERM "$loop"
-fi
-"""
-
 _STOP = """#!/bin/sh
-# Asks {name} to end cleanly, and returns at once; nothing to do if it does not run.
+# Asks {name} to end cleanly, or else a loop that waits to start it, and returns at once; nothing to do without either.
 set -eu
 [ "$(id -u)" = 0 ] || exec sudo -n "$0"
-pid=$(cat /run/kafka/{name}.pid 2>/dev/null || true)
-if [ -n "$pid" ] && grep -qsF {main} "/proc/$pid/cmdline"; then
-  kill -TERM "$pid"
-fi
+ask() {{
+  pid=$(cat "/run/kafka/$1.pid" 2>/dev/null || true)
+  [ -n "$pid" ] && grep -qsF "$2" "/proc/$pid/cmdline" && kill -TERM "$pid"
+}}
+ask {name} {main} || ask {name}-loop {name}-loop || true
 """
 
 _FORMAT = """# Only the first time: a log directory that is lost later stays so, as an operator would find it.
@@ -260,9 +228,12 @@ class Control:
         words = {"bin": BIN, "name": self.name, "main": self.main, "config": self.config, "heap": self.heap}
         words["log4j"] = self.logging.at(self.name)
         words["prepare"] = _FORMAT.format(**words, storage=STORAGE, cluster=self.cluster) if self.cluster else ""
-        scripts = {"start": _START, "stop": _STOP}
-        if again:
-            scripts = {"start": _START_SUPERVISED, "stop": _STOP_SUPERVISED, "loop": _LOOP}
+        words["server"] = _SERVER.format(**words)
+        loop = f"{self.name}-loop"
+        begun = {"begun": loop, "shown": loop, "runs": f"{BIN}/{loop}"}
+        alone = {"begun": self.name, "shown": self.main, "runs": words["server"]}
+        words |= begun if again else alone
+        scripts = {"start": _START, "stop": _STOP} | ({"loop": _LOOP} if again else {})
         return (
             *(
                 HostFile(f"{BIN}/{self.name}-{what}", text.format(**words), 0o755, only="hosts")

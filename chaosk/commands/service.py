@@ -16,7 +16,9 @@ from chaosk.transport.command import Command
 
 Signal = Literal["STOP", "CONT", "TERM"]
 
-_INTERPRETERS = frozenset({"sh", "ash", "bash", "dash", "env", "ksh", "perl", "python", "python3", "zsh"})
+_INTERPRETERS = frozenset({"sh", "ash", "bash", "dash", "ksh", "zsh", "perl", "python", "python3"})
+_RUNNERS = _INTERPRETERS | {"env", "nohup", "nice", "ionice", "setsid", "stdbuf", "taskset", "time", "timeout"}
+"""Programs that carry out a file which their words name, as the account that has started them."""
 
 QUICK = 15.0
 """Seconds for a command that only looks or sends a signal; sudo and JVMs can keep a host busy."""
@@ -114,11 +116,19 @@ def stop_from(process: ServerProcess, folder: str) -> Command:
 def program_of(argv: tuple[str, ...]) -> str:
     """The file whose owner decides as whom an operator's program is run: what an interpreter reads, else the program.
 
-    >>> program_of(("/bin/bash", "/opt/kafka/start.sh"))
+    >>> program_of(("/usr/bin/nice", "-n", "5", "/bin/bash", "-x", "/opt/kafka/start.sh"))
     '/opt/kafka/start.sh'
     """
-    first, second = PurePosixPath(argv[0]).name, argv[1] if len(argv) > 1 else ""
-    return second if first in _INTERPRETERS and second.startswith("/") else argv[0]
+    runner = ""
+    for word in argv:
+        name = PurePosixPath(word).name
+        if name in _RUNNERS:
+            runner = name
+        elif not runner or word.startswith("/"):
+            return word
+        elif runner in _INTERPRETERS and word == "-c":
+            break  # what it reads is in no file
+    return argv[0]
 
 
 def _program(argv: tuple[str, ...]) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ let_go() {
 is_held() { is_around "$pid" && [ "$(letter "$pid")" = T ]; }
 
 # Runs the operator's own program: as root where nobody else can replace its file, else as the account whose that is.
-theirs() {
+run_program() {
     file=$(command -v -- "$1") || file=$1
     shift
     if roots_alone "$file"; then
@@ -144,7 +144,7 @@ start_once() {
         systemctl reset-failed -- "$place" 2>/dev/null # or too many kills count as a start limit
         systemctl start -- "$place"
     else
-        theirs "$@"
+        run_program "$@"
     fi
 }
 
@@ -177,14 +177,14 @@ start_until_it_stays() {
     ports=$1 tries=0
     shift
     let_go
-    end=$(($(up) + 90)) theirs=$(($(up) + 30))
+    end=$(($(up) + 90)) await=$(($(up) + 30))
     while [ "$(up)" -lt $end ]; do
         find_process
         if [ -n "$pid" ] && leaving "$pid"; then
             sleep 0.5
             continue
         fi
-        if [ -z "$pid" ] && [ "$(up)" -lt $theirs ] && [ -n "$(starters)" ]; then
+        if [ -z "$pid" ] && [ "$(up)" -lt $await ] && [ -n "$(starters)" ]; then
             sleep 0.5 # they start it again by themselves, and ours would be a second one
             continue
         fi
@@ -206,7 +206,7 @@ stop() {
     [ -n "$pid" ] || [ "$kind" = systemd ] || { echo "does not run" && exit 0; }
     mark_leaving asked
     [ "$kind" = script ] || exec systemctl stop -- "$place" # also where systemd is about to start it again
-    theirs "$@"
+    run_program "$@"
 }
 
 find_process

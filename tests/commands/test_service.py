@@ -91,6 +91,24 @@ def test_only_a_signal_may_not_be_repeated(process: ServerProcess) -> None:
     assert service.is_gone(process).repeatable
 
 
+@pytest.mark.parametrize(
+    ("argv", "file"),
+    [
+        ("/opt/kafka/start.sh /etc/kafka.properties", "/opt/kafka/start.sh"),
+        ("sudo -u kafka /opt/kafka/start.sh", "sudo"),
+        ("bash /opt/kafka/start.sh", "/opt/kafka/start.sh"),
+        ("/bin/sh -eu /opt/kafka/start.sh", "/opt/kafka/start.sh"),
+        ("env HEAP=1g nohup /opt/kafka/start.sh", "/opt/kafka/start.sh"),
+        ("ionice -c 2 nice -n 5 /opt/kafka/start.sh", "/opt/kafka/start.sh"),
+        ("sh -c /opt/kafka/start.sh", "sh"),
+        ("nice systemctl start kafka", "nice"),
+    ],
+)
+def test_which_file_decides_as_whom_a_program_is_run(argv: str, file: str) -> None:
+    """The one that is carried out in the end, whatever is put before it; of a text for a shell nobody can tell."""
+    assert service.program_of(tuple(argv.split())) == file
+
+
 def test_start_and_stop(process: ServerProcess, pid: int) -> None:
     """Started it runs, stopped it is gone; both are safe to do twice."""
     assert f"process {pid}" in run(service.is_running(process)).stdout

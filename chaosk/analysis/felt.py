@@ -10,6 +10,9 @@ from chaosk.metrics import METRICS
 from chaosk.steps._contract import Step
 from chaosk.verdict import Fault
 
+_LASTED = 1_000_000_000
+"""Nanoseconds of a close that show that something kept it."""
+
 
 def to_be_felt(case: Case) -> Iterator[Fault]:
     """The faults that took and are not about the clients themselves: those that some probe has to have felt."""
@@ -31,13 +34,19 @@ def concerned(case: Case, fault: str) -> frozenset[str]:
 
 
 def closing(case: Case, window: Span) -> frozenset[str]:
-    """The probes that a step asked to end in a window: each flushes, commits and leaves its group then.
+    """The probes that a step asked to end in a window, and that took a second or more of it to do so.
 
-    That is work of theirs, and may be all that can be seen of it: a call that never returns leaves no row.
+    Each flushes, commits and leaves its group then. That may be all that can be seen of its work: a call that never
+    returns leaves no row. One that ends at once has not met the fault.
     """
-    steps = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "stop_probe"}
-    began = (entry.name for entry in case.acted if window.began <= entry.invoked < window.ended)
-    return frozenset(str(steps[name].get("probe")) for name in began if name in steps)
+    probes = {entry.name: str(entry.step.get("probe")) for entry in case.plan.timeline if entry.kind == "stop_probe"}
+    return frozenset(
+        probes[entry.name]
+        for entry in case.acted
+        if entry.name in probes
+        and window.began <= entry.invoked
+        and min(entry.applied or window.ended, window.ended) - entry.invoked >= _LASTED
+    )
 
 
 def _probes(case: Case, kind: str, subjects: tuple[str, ...]) -> Iterator[str]:

@@ -87,9 +87,11 @@ def test_a_close_that_was_asked_for_meanwhile_is_work(met: Any) -> None:
     history = ended_by_a_step(idle(History(records=250), "sends", "polls", "reads"), "writer", "reader")
     history.beside = [{"name": "close", "at": "2s", "stop_probe": {"probe": "reader"}}]
     assert "fault_unfelt" in met(history)
-    history.add("faults", fault="close", step="stop_probe", targets="probe reader", invoked=2.0, applied=2.5,
+    history.add("faults", fault="close", step="stop_probe", targets="probe reader", invoked=2.0, applied=4.5,
                 heal_invoked=None, healed=None, took=True, undone=True, why=None)  # fmt: skip
     assert "fault_unfelt" not in met(history)
+    history.change("faults", {"fault": "close"}, applied=2.1)  # at once: nothing of the fault was in its way
+    assert "fault_unfelt" in met(history)
 
 
 def momentary(history: History, step: str, *, at: float = 1) -> History:

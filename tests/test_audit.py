@@ -147,7 +147,7 @@ def test_of_what_runs_beside_the_tests_each_counts(tmp_path: Path, bad: list[int
     done = beside(tmp_path, lines, "touch tests", "end_checks", "touch after")
     assert done.returncode == (3 if bad else 0)
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2", "tests"} | (set() if bad else {"after"})
-    assert set(done.stderr.splitlines()) == {f"failed: {lines[one]}" for one in bad}
+    assert set(done.stderr.splitlines()) == {f"failed: {lines[one]} (status 3)" for one in bad}
 
 
 def test_what_runs_beside_the_tests_ends_with_them(tmp_path: Path) -> None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from chaosk.analysis.case import Case
+from chaosk.analysis.case import Case, Span
 from chaosk.mustfail import MustFail
+
+AGAIN = "again: "
+"""What the names of the spans of :func:`afterwards` begin with: no entry has such a name."""
+LEAST = 5_000_000_000
+"""Nanoseconds that a probe is to have left, after it was to fail, for its success to be missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,12 @@ def failing(case: Case) -> dict[str, Failing]:
     """By probe when it is to fail, as it came; without those for which that never began."""
     spans = ((probe, _span(case, probe, how)) for probe, how in meant(case).items())
     return {probe: span for probe, span in spans if span is not None}
+
+
+def afterwards(case: Case) -> tuple[Span, ...]:
+    """For each probe that was to fail for a time the rest of the run, by its name: there it is to succeed again."""
+    over, ended = {probe: span.ended for probe, span in failing(case).items()}, case.run.ended
+    return tuple(Span(AGAIN + probe, at, ended) for probe, at in sorted(over.items()) if ended - at >= LEAST)
 
 
 def _span(case: Case, probe: str, how: MustFail) -> Failing | None:

@@ -5,6 +5,7 @@ Each guard is a function of the case (and of the probes' progress) that yields w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import Case, Span
@@ -19,7 +20,7 @@ from chaosk.verdict import Guard
 _SHOWN = 3
 """Times at which somebody stood still that are told one by one."""
 _DRIFT = 0.5
-"""Seconds that the wall clock may move against the monotonic one between two samples."""
+"""Seconds that the wall clock may move against the monotonic one, at once or little by little."""
 _PHASES = ("baseline", "timeline", "settle", "drain", "audit")
 """Phases that every run has which went to its end."""
 
@@ -109,6 +110,15 @@ def probe_died(case: Case) -> Iterator[Guard]:
             )
 
 
+def started_twice(case: Case) -> Iterator[Guard]:
+    """Two processes of a probe have the same number, so that nobody can tell their records apart."""
+    started = Counter((worker.probe, worker.incarnation) for worker in case.workers)
+    for (probe, incarnation), count in sorted(started.items()):
+        if count > 1:
+            what = f"{count} processes were started as {probe}/{incarnation}: their records cannot be told apart"
+            yield Guard(guard="process_started_twice", what=what)
+
+
 def audit(case: Case) -> Iterator[Guard]:
     """A partition of the scenario's topics was not audited completely, at either isolation level."""
     rows = {(row["isolation"], row["topic"], row["partition"]): row for row in case.ranges}
@@ -145,13 +155,15 @@ def streams(case: Case) -> Iterator[Guard]:
 
 def clocks(case: Case) -> Iterator[Guard]:
     """The wall clock jumped, or the machine that runs chaosk stood still."""
-    for (before, wall_before), (after, wall_after) in zip(case.clocks, case.clocks[1:], strict=False):
-        elapsed, walled = (after - before) / 1e9, (wall_after - wall_before) / 1e9
-        if abs(walled - elapsed) > _DRIFT:
-            what = (
-                f"the wall clock jumped by {walled - elapsed:+.3f} s; what the clients time by it is not to be trusted"
-            )
+    apart: float | None = None
+    for monotonic, wall in case.clocks:
+        now = (wall - monotonic) / 1e9
+        if apart is not None and abs(now - apart) > _DRIFT:
+            what = f"the wall clock jumped by {now - apart:+.3f} s; what the clients time by it is not to be trusted"
             yield Guard(guard="clock_jump", what=what)
+        elif apart is not None:
+            continue
+        apart = now
 
 
 def silent(case: Case) -> Iterator[Guard]:
@@ -192,6 +204,6 @@ def unwatched(case: Case) -> Iterator[Guard]:
 
 
 _ABOUT_RUN: tuple[Callable[[Case], Iterator[Guard]], ...] = (
-    aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, audit, group_not_asked,
-    foreign_commit, torn, streams, clocks, silent, probe_stood_still, unwatched,
+    aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, started_twice, audit,
+    group_not_asked, foreign_commit, torn, streams, clocks, silent, probe_stood_still, unwatched,
 )  # fmt: skip

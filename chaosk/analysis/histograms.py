@@ -9,6 +9,7 @@ from math import ceil
 from typing import NamedTuple
 
 from chaosk.analysis.events import Events
+from chaosk.analysis.failing import afterwards
 from chaosk.analysis.frames.figures import figures
 from chaosk.analysis.windows import ALL, Segments
 
@@ -61,7 +62,7 @@ class Histograms:
 def histograms(events: Events) -> Histograms:
     """Collect them: some thousand rows per probe and window, as Arrow, because a row by itself costs Spark too much."""
     found = Histograms(Counter(), Counter(), {}, {})
-    segments = Segments((*events.case.windows, *events.case.looks))
+    segments = Segments((*events.case.windows, *events.case.looks, *afterwards(events.case)))
     for row in events.gathered(figures(events)).toArrow().to_pylist():
         count = row["count"]
         if row["incarnation"] is not None and row["what"] != "call":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import LOOK, Case, Span
-from chaosk.analysis.failing import failing
+from chaosk.analysis.failing import AGAIN, afterwards, failing
 from chaosk.analysis.felt import closing, concerned, to_be_felt
 from chaosk.analysis.histograms import Histograms, total
 from chaosk.verdict import Guard
@@ -59,6 +59,12 @@ def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
             missing = attempt if during else success
             if not total(progress, _TELLING[kind, during], probe, window.name):
                 yield Guard(guard="no_progress", what=f"{probe}: not one {missing} in the window {window.name}")
+    for rest in afterwards(case):
+        probe = rest.name.removeprefix(AGAIN)
+        missed = probe in kinds and _ran_through(case, probe, rest) and not _frozen(case, probe, rest)
+        if missed and not total(progress, _TELLING[kinds[probe], False], probe, rest.name):
+            what = f"{probe}: not one {_MISSING[kinds[probe]][0]} from when on it was to fail no more"
+            yield Guard(guard="no_progress", what=what)
 
 
 def _is_to_fail(case: Case, probe: str, window: Span) -> bool:
@@ -99,12 +105,19 @@ def _lasting(case: Case) -> Iterator[Span]:
 def _ran_through(case: Case, probe: str, window: Span) -> bool:
     """Whether a process of the probe was meant to run in the window.
 
-    One that an entry ended is not missed, nor one that was fenced: its successor does the work.
+    One that an entry ended is not missed, nor one that was fenced where its successor does the work.
     """
     ended = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
-    ended |= {process for process, at in case.fenced.items() if at < window.ended}
+    ended |= {process for process, at in case.fenced.items() if at < window.ended and _has_successor(case, process)}
     mine = [worker for worker in case.workers if worker.probe == probe]
     return any((w.probe, w.incarnation) not in ended and w.started < window.ended for w in mine)
+
+
+def _has_successor(case: Case, fenced: tuple[str, int]) -> bool:
+    """Whether anybody came after a process that was fenced who writes, and was not fenced as well."""
+    since = next((w.started for w in case.workers if (w.probe, w.incarnation) == fenced), 0)
+    others = (w for w in case.workers if w.kind in ("produce", "transform") and (w.probe, w.incarnation) != fenced)
+    return any(w.started >= since and (w.probe, w.incarnation) not in case.fenced for w in others)
 
 
 def _frozen(case: Case, probe: str, window: Span) -> bool:

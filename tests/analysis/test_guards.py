@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 from analysis.history import History, ns
+from analysis.test_smallest_runs import without_reader
+from analysis.transactional import transactional
 from analysis.ways import without_calls
 
 from chaosk.analysis.case import Case
+from chaosk.analysis.failing import afterwards
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import Histograms, Key
 from chaosk.analysis.reading import read_case
@@ -29,9 +32,8 @@ def progress_of(case: Case, history: History) -> Histograms:
     waited = [row for row in history.rows["commits"] if row["kind"] == "sync"]
     rows += [("call", row, row["invoked"], row["completed"] or case.record.ended) for row in waited]
     for what, row, began, ended in rows:
-        inside = [
-            window.name for window in (*case.windows, *case.looks) if window.began <= ended and began < window.ended
-        ]
+        spans = (*case.windows, *case.looks, *afterwards(case))
+        inside = [window.name for window in spans if window.began <= ended and began < window.ended]
         found.counts.update(Key(what, row["probe"], window) for window in (*inside, ALL))
         if what != "call":
             found.processes[row["probe"], row["incarnation"]] += 1
@@ -244,6 +246,60 @@ def test_a_clock_that_jumped(met: Any) -> None:
     found = met(history)
     assert set(found) == {"clock_jump"}
     assert "+2.000 s" in found["clock_jump"].what
+
+
+def test_a_clock_that_runs_away_little_by_little(met: Any) -> None:
+    """The wall clock gains 0.4 s each second: too little to be told at once, and 11 s in the end."""
+    history = History(records=50)
+    for number, row in enumerate(history.rows["clocks"]):
+        row["wall"] += number * 400_000_000
+    assert set(met(history)) == {"clock_jump"}
+
+
+def test_two_processes_of_one_number(met: Any) -> None:
+    """The writer was started again under the number that it had."""
+    history = History(records=50)
+    history.worker("writer", started=2.0, ends=False, kind="produce", acks=-1, idempotent=True, max_in_flight=5)
+    assert "process_started_twice" in met(history)
+
+
+def alone(history: History, began: float) -> History:
+    """The same without a reader, and in which nothing was acknowledged from a moment on."""
+    without_reader(history)
+    history.rows["reads"].clear()
+    history.each(
+        "sends", lambda row: row | ({"outcome": "fail", "offset": None} if row["invoked"] >= ns(began) else {})
+    )
+    return history
+
+
+@pytest.mark.parametrize("succeeded", [False, True])
+def test_a_fenced_producer_is_missed_where_it_has_no_successor(met: Any, succeeded: bool) -> None:  # noqa: FBT001
+    """It was fenced at 5 s, and from then on nothing was acknowledged to it: another one does the work, or nobody."""
+    history = alone(transactional(each=2), 5)
+    history.add("errors", probe="writer", incarnation=0, at=5.0, error="_FENCED", message="fenced", fatal=True)
+    if succeeded:
+        history.probes["new"] = {"produce": {"topic": "orders", "rate": "1/s"}}
+        history.worker("new", started=4.9, kind="produce", acks=-1, idempotent=True, max_in_flight=5)
+        for number in range(30):
+            history.send(number, 5 + number / 2, probe="new", offset=20 + number, txn="n-0", producer_epoch=0)
+    missed = met(history).get("no_progress")
+    assert (missed is None) is succeeded
+    assert succeeded or (missed is not None and missed.what.startswith("writer: "))
+
+
+@pytest.mark.parametrize(("until", "missed"), [("back", True), (None, False)])
+def test_a_client_that_was_to_fail_is_missed_afterwards(met: Any, until: str | None, missed: bool) -> None:  # noqa: FBT001
+    """It was to fail from 1.2 s until 7 s, and nothing was acknowledged to it until the end; or it was to fail so long.
+
+    The window after the last heal has begun before 7 s, so that it asks for nothing.
+    """
+    history = alone(History(records=50), 1.1)
+    history.probes["writer"]["produce"]["must_fail"] = {
+        "after": {"entry": "kill", "is": "applied", "delay": "0.1s"}, **({} if until is None else {"until": until}),
+    }  # fmt: skip
+    history.add("faults", fault="back", step="wait", targets="", invoked=7, applied=8, took=True, undone=True)
+    assert ("no_progress" in met(history)) is missed
 
 
 def test_a_machine_that_stood_still(met: Any) -> None:

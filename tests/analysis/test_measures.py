@@ -142,6 +142,18 @@ def test_a_producer_with_nothing_to_send_is_not_kept_from_sending(judge: Judge) 
     assert verdict.verdict is Outcome.PASS
 
 
+def test_a_window_in_which_nothing_was_to_be_sent_has_no_unavailability(judge: Judge) -> None:
+    """D1: the named wait from 7 s to 10 s passed without a send, so that nobody knows what would have become of one."""
+    history = History(records=50)
+    history.add("faults", fault="calm", step="wait", targets="", invoked=7, applied=10, took=True, undone=True)
+    for table in ("sends", "reads", "audit"):
+        history.rows[table] = [row for row in history.rows[table] if not 24 <= row["seq"] < 30]
+    history.expect = {"unavailability": {"writer": {"max": "1s", "during": "calm"}}}
+    verdict = judge(history, "produce_unavailability")
+    assert measure(verdict, "unavailability", "writer", "calm") is None
+    assert "objective_unmeasured" in guards(verdict)
+
+
 def test_a_producer_that_sends_seldom_is_kept_from_sending_as_any_other(judge: Judge) -> None:
     """D1: one record a second. That nothing is acknowledged between two of them is no reason to overlook 3.1 s."""
     history = History(records=25)

@@ -12,6 +12,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import produce_outages
+from chaosk.analysis.histograms import histograms, total
 from chaosk.analysis.outages import Outage, awake, unavailability
 from chaosk.verdict import Measure
 
@@ -48,7 +49,11 @@ class ProduceUnavailability(Check):
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``unavailability`` and ``unavailable_total`` of each producer and window."""
+        """``unavailability`` and ``unavailable_total`` of each producer and window; None without anything to send."""
         rows = found.rows("producer", "began", "ended", "censored")
         outages = [Outage(row["producer"], row["began"], row["ended"], row["censored"]) for row in rows]
-        return unavailability(awake(events.case, outages), events.case.probes("produce"), events.case.windows)
+        known = unavailability(awake(events.case, outages), events.case.probes("produce"), events.case.windows)
+        seen = events.once(histograms)
+        for measure in known:
+            tried = measure.value or total(seen, ("ok", "fail", "info"), measure.subject, measure.window)
+            yield measure if tried else measure.model_copy(update={"value": None})

@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events, planned_once
+from chaosk.analysis.failing import afterwards
 from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.deliveries import MEMBER, reads
 from chaosk.analysis.frames.polled import polled
@@ -41,7 +42,7 @@ def figures(events: Events) -> DataFrame:
     asked = [answered(events)] if events.case.rows["calls"] else []
     for more in (called, read, received, *checks, *asked):
         rows = rows.unionByName(more, allowMissingColumns=True)
-    windows = Segments((*events.case.windows, *events.case.looks))
+    windows = Segments((*events.case.windows, *events.case.looks, *afterwards(events.case)))
     acknowledged, _ = windows.of(F.when(F.col("what") == "ok", F.col("came")))
     return (
         events.gathered(rows)

@@ -42,8 +42,12 @@ class Debt:
     """How long that may last."""
     dismissed: str | None
     """Why it is owed nothing in the end."""
+    dismissed_at: int | None
+    """When the last of its processes was gone that way."""
     asked: bool
     """Whether a member was told what is committed, and went by it."""
+    answered: int | None
+    """When it was told."""
     assumed: int | None
     """Where it begins if nobody wrote anything down of that; None if that tells nothing."""
     found: int | None
@@ -58,7 +62,8 @@ class Debt:
 
 SCHEMA = (
     "reader string, topic string, partition int, latest boolean, since long, orphaned long, patience long, "
-    "dismissed string, asked boolean, assumed long, found long, sought_at long, sought long, later long"
+    "dismissed string, dismissed_at long, asked boolean, answered long, assumed long, found long, sought_at long, "
+    "sought long, later long"
 )
 """Columns of a frame of debts."""
 
@@ -100,7 +105,9 @@ def _debt(reader: Reader, partition: int, orphaned: int | None, rows: tuple[list
         orphaned=orphaned,
         patience=reader.patience,
         dismissed=reader.dismissed,
+        dismissed_at=reader.dismissed_at,
         asked=asked is not None and reader.start == "committed",
+        answered=None if asked is None else asked["completed"],
         assumed=0 if not reader.latest and (reader.alone or reader.start == "beginning") else None,
         found=None if asked is None else asked["offset"],
         sought_at=first[0]["at"] if first else None,

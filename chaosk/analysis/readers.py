@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.failing import failing
+from chaosk.analysis.completeness import gone
+from chaosk.analysis.failing import failing, meant
 
 _KINDS = ("consume", "transform")
 _LATEST = frozenset({"latest", "largest", "end"})
@@ -43,6 +44,8 @@ class Reader:
     """Nanoseconds for which no member may hold a partition: until a lost one is noticed, and all have joined again."""
     dismissed: str | None
     """Why it is owed nothing in the end: the scenario ended it, or its application stopped. None if neither."""
+    dismissed_at: int | None
+    """From when on it is owed nothing then: when the last of its processes was gone, or was to fail."""
 
 
 def readers(case: Case) -> tuple[Reader, ...]:
@@ -87,6 +90,7 @@ def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) ->
     config = [one.get("config") or {} for one in members]
     session = max(int(one.get("session.timeout.ms", _SESSION)) for one in config)
     polls = max(int(one.get("max.poll.interval.ms", _POLLS)) for one in config)
+    dismissed, dismissed_at = _dismissed(case, {str(one["probe"]) for one in members})
     start = next((str(one["start"]) for one in members if one.get("start")), "committed")
     return Reader(
         name=name,
@@ -96,7 +100,8 @@ def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) ->
         start=start,
         alone=all(one.get("group") is None for one in members),
         patience=(session + polls) * 1_000_000,
-        dismissed=_dismissed(case, {str(one["probe"]) for one in members}),
+        dismissed=dismissed,
+        dismissed_at=dismissed_at,
     )
 
 
@@ -104,18 +109,28 @@ def _listed(assign: object) -> bool:
     return isinstance(assign, list | tuple)
 
 
-def _dismissed(case: Case, probes: set[str]) -> str | None:
-    """Why none of these probes is at work in the end, if that was meant."""
-    mine = {(worker.probe, worker.incarnation) for worker in case.workers if worker.probe in probes}
+def _dismissed(case: Case, probes: set[str]) -> tuple[str | None, int | None]:
+    """Why none of these probes is at work in the end, if that was meant, and since when."""
+    workers = {(worker.probe, worker.incarnation): worker for worker in case.workers if worker.probe in probes}
+    mine = set(workers)
+    over = max((gone(case, worker) for worker in workers.values()), default=None)
     by_step = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
     if mine and mine <= by_step:
-        return "a step of the scenario had ended the reader"
+        return "a step of the scenario had ended the reader", over
     if mine and mine <= by_step | set(_stopped(case)):
-        return "the application had stopped at a record that it failed to process, as it is told to"
-    to_fail = {probe for probe, span in failing(case).items() if span.ended >= case.run.ended}
+        return "the application had stopped at a record that it failed to process, as it is told to", over
+    to_fail = {probe: span for probe, span in failing(case).items() if span.ended >= case.run.ended}
     if mine and {process for process in mine - by_step if process[0] not in to_fail} == set():
-        return "the scenario says that the reader must fail"
-    return None
+        since = [_to_fail_since(case, name, to_fail[name].began) for name, _ in mine - by_step]
+        ended = [gone(case, workers[process]) for process in mine & by_step]
+        return "the scenario says that the reader must fail", max([*since, *ended])
+    return None, None
+
+
+def _to_fail_since(case: Case, probe: str, began: int) -> int:
+    """From when on a probe that is to fail is owed nothing: one that always is never was owed anything."""
+    how = meant(case)[probe]
+    return 0 if how.after is None and not how.fenced else began
 
 
 def _stopped(case: Case) -> Iterator[tuple[str, int]]:

@@ -101,6 +101,19 @@ def test_an_input_that_was_done_twice(judge: Judge) -> None:
 
 @pytest.mark.proves("eos", "fires")
 @pytest.mark.spark
+def test_outputs_of_a_group_that_has_committed_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """C4: fifty outputs can be read, and the cluster says that the group has no committed offset at all."""
+    history = piped()
+    history.change("groups", {"group": "pipes"}, offset=None)
+    rows = asking(spark, tmp_path, "eos")(history)
+    assert {(row["kind"], row["severity"], row["committed"]) for row in rows} == {("uncommitted", "violation", None)}
+    assert len(rows) == 50
+    history.drop("groups", group="pipes")
+    assert asking(spark, tmp_path / "untold", "eos")(history) == [], "nobody told of the group"
+
+
+@pytest.mark.proves("eos", "fires")
+@pytest.mark.spark
 def test_inputs_that_were_committed_and_have_no_output(judge: Judge) -> None:
     """C4: the transaction was aborted, and yet the group's offset is past its inputs."""
     history = piped()

@@ -193,15 +193,18 @@ def test_a_debt_begins_where_the_group_began_not_at_what_it_was_given_first(ledg
 
 @pytest.mark.parametrize("how", ["committed", "reset", "seek"])
 def test_what_lies_before_its_first_position_is_not_owed(ledger: Ledger, how: str) -> None:
-    """It began at 10: committed before, the end as it was then, or sought. The row that says so excuses ten records."""
+    """It began at 10: committed before, the end as it was then, or sought. The row that says so excuses ten records.
+
+    They had been sent by then: at 10 the log ended.
+    """
     history = History(records=50)
     for offset in range(10):
         history.drop("reads", offset=offset)
-    if how == "committed":
-        history.change("fetched", {}, offset=10)
-    else:
+    history.change("assignments", {}, at=ns(-0.3))
+    history.change("fetched", {}, invoked=ns(-0.25), completed=ns(-0.2), offset=10 if how == "committed" else None)
+    if how != "committed":
         history.probes["reader"]["consume"]["config"] = {"auto.offset.reset": "latest"}
-        history.add("seeks", offset=10, at=-5.7, kind=how)
+        history.add("seeks", offset=10, at=-0.1, kind=how)
     account = ledger(history)["readers"]
     assert (account.violation, account.not_judged, sum(account.excused.values())) == (0, {}, 10)
 

@@ -135,3 +135,12 @@ def test_an_unanswered_question_is_no_answer(asked: Asked) -> None:
 def test_nothing_is_seen_at_a_glance_where_all_went_well(tmp_path: Path) -> None:
     """A partition that is passed on, taken up where it was committed."""
     assert not glances(tmp_path, "reset_jump", begun(22, 22, commit=22))
+
+
+@pytest.mark.proves("reset_jump", "fires")
+def test_a_start_that_moved_later_excuses_no_replay(asked: Asked) -> None:
+    """B7: it found 22 and was given 12, so that the log did not begin beyond 22; it does in the end."""
+    history = begun(22, 12)
+    history.rows["audit"] = [row for row in history.rows["audit"] if row["offset"] >= 25]
+    history.each("audit_ranges", lambda row: row | {"log_start": 25})
+    assert [(row["kind"], row["severity"]) for row in asked(history)] == [("earlier", "violation")]

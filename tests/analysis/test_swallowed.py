@@ -173,3 +173,27 @@ def test_what_a_killed_process_had_in_its_hands_is_counted_once(judge: Judge) ->
     found = finding(verdict, "commit_skip")
     assert (found.severity, found.faults) == (Severity.ALLOWED, ("kill",))
     assert measure(verdict, "skipped_records", "readers") == 3
+
+
+@pytest.mark.proves("swallowed", "no evidence")
+@pytest.mark.parametrize("moved_on", [False, True])
+def test_what_a_killed_process_was_given_last_it_may_not_have_processed(judge: Judge, moved_on: bool) -> None:  # noqa: FBT001
+    """Given to a process that was killed, and then to its successor, which failed at it and committed past it.
+
+    Where the first one had polled again before it was killed, it had processed the record.
+    """
+    history = History(records=50)
+    restarted(history, 5.3, killed=True, found=20)
+    late = [row for row in history.drop("reads", probe="reader") if row["offset"] > 20]
+    for offset in range(22 if moved_on else 21):
+        history.read(offset, -4.99 + offset / 2)
+    history.read(20, 5.6, incarnation=1)
+    for place, row in enumerate(sorted(late, key=lambda row: int(row["offset"]))):
+        history.rows["reads"].append(
+            row | {"incarnation": 1, "n": place + 1, "poll": place + 1, "at": row["at"] + 10**9}
+        )
+    fail(history, 20, 5.61, n=0, incarnation=1)
+    history.commit(50, 20.4, incarnation=1)
+    verdict = judge(history)
+    assert ("swallowed_unproven" in guards(verdict)) is not moved_on
+    assert told(verdict) == {}

@@ -63,6 +63,7 @@ def unknown_value(story: Story) -> Iterator[Row]:
     for value, row in attempts(story).items():
         if acknowledged(row) and process.get(value[:2], {}).get("acks") == -1:
             ours.add(spot_of(row))
+    yield from _not_sent_there(story)
     for (spot, value), count in sightings.items():
         kind = "unknown" if value else "corrupt" if spot in ours else "foreign"
         severity = {"unknown": "violation", "foreign": "information"}.get(kind)
@@ -72,6 +73,19 @@ def unknown_value(story: Story) -> Iterator[Row]:
                 "severity": severity or cut, "kind": kind, **_at(spot),
                 **(_named(value) if value else _NOBODY), "sightings": count,
             }  # fmt: skip
+
+
+def _not_sent_there(story: Story) -> Iterator[Row]:
+    """Whole records that a process which told all did not send, or that stand in another partition than they were."""
+    sends, told = attempts(story), set(settings(story)) - story.killed()
+    seen = Counter((spot_of(row), value) for table in ("reads", "audit") for row in story.rows[table]
+                   if (value := value_of(row)))  # fmt: skip
+    for (spot, value), count in seen.items():
+        row = sends.get(value)
+        elsewhere = row is not None and row["partition"] is not None and place_of(row) != spot[:2]
+        kind = "unsent" if row is None and value[:2] in told else "misplaced" if elsewhere else None
+        if kind:
+            yield {"severity": "violation", "kind": kind, **_at(spot), **_named(value), "sightings": count}
 
 
 _NOBODY: Row = {"producer": None, "producer_incarnation": None, "seq": None}

@@ -79,7 +79,8 @@ def lost(story: Story) -> Iterator[Row]:
             gone = _Gone(
                 place, offset, cover.get(place), sends.get(value), first, process.get(value[:2], {}).get("acks")
             )
-            if not deleted(story, gone):
+            cleaned = place[0] == "compacted" and value not in owed and _aborted(story, gone.send)
+            if not deleted(story, gone) and not (cleaned and gone.cover and gone.cover.complete):
                 yield {
                     "severity": _answer(story, gone, value in stored, value in visible),
                     "kind": _kind(gone, audited=audited), "acknowledged": value in owed, **_named(value),
@@ -122,6 +123,12 @@ def _answer(story: Story, gone: _Gone, stored: bool, visible: bool) -> str:  # n
         return "allowed"
     lone = gone.acks == 0 or (gone.acks not in {None, -1} and deposed(story, gone.place, gone.send))
     return "allowed" if lone and gone.read is None else "violation"
+
+
+def _aborted(story: Story, send: Row | None) -> bool:
+    """Whether a record was sent in a transaction that is known to be aborted: compaction removes it."""
+    names = {row["txn"] for row in story.all("transactions", outcome="aborted")}
+    return send is not None and send["txn"] in names
 
 
 def deleted(story: Story, gone: _Gone) -> bool:

@@ -25,6 +25,7 @@ def eos(story: Story) -> Iterator[Row]:
         if process.get(member_of(row), {}).get("kind") == "transform":
             inputs.setdefault((owned(row), row["offset"]), [])
     ends = {owned(row): row["offset"] for row in story.rows["groups"]}
+    nothing = {key for key, end in ends.items() if end is None}
     made = {value for values in inputs.values() for value in values}
     pipes = {who[0] for who, row in process.items() if row["kind"] == "transform"}
     strange = any(value not in made for value in careful if value and value[0] in pipes)
@@ -32,6 +33,8 @@ def eos(story: Story) -> Iterator[Row]:
         visible, committed = sum(value in careful for value in values), ends.get(key)
         if visible > 1:
             kind = "repeated"
+        elif visible and key in nothing:
+            kind = "uncommitted"
         elif committed is not None and (visible == 0) == (offset < committed):
             kind = "uncommitted" if visible else "missing"
         else:

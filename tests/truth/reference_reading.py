@@ -105,12 +105,15 @@ def sightings(story: Story, *, deleted: bool = False) -> dict[tuple[str, str, in
     for row in story.rows["audit"]:
         found[row["isolation"], *place_of(row)].add(_sighting(row, sends))
     for row in story.rows["reads"]:
+        if row["topic"] == "compacted":
+            continue  # it may have been removed before the next reader came
         level = process.get(member_of(row), {}).get("isolation") or "read_committed"
         found[level, *place_of(row)].add(_sighting(row, sends))
     for value in written(story):
         send = sends[value]
         audited = cover.get(place_of(send))
         firm = process.get(value[:2], {}).get("acks") == -1 and not (audited and audited.complete)
+        firm = firm and send["topic"] != "compacted"
         spots = known.get(value)
         if firm and spots and acknowledged(send) and min(spots) <= spot_of(send) <= max(spots):
             found["read_committed", *place_of(send)].add((send["offset"], None, send["invoked"]))
@@ -145,6 +148,8 @@ class Holding:
     orphaned: bool
     """Whether no member held it in the end."""
     start: int | None
+    known_at: int | None
+    """When it had the position that it began at."""
     lowest: int | None
     reached: int | None
     committed: int | None
@@ -191,6 +196,7 @@ def debts(story: Story) -> dict[Owned, Holding]:
         by_seek = _moved_at_once([row["at"] for row in seeks], first)
         asked = min((r for r in story.rows["fetched"] if owned(r) == key), key=lambda r: r["completed"], default=None)
         began = seeks[0]["offset"] if by_seek else (asked["offset"] or 0) if asked else 0 if key[0] in alone else None
+        known_at = seeks[0]["at"] if by_seek else asked["completed"] if asked else None
         later = [row["offset"] for row in (seeks[1:] if by_seek else seeks)]
         done = [row for row in story.rows["commits"] if owned(row) == key and row["outcome"] == "ok"]
         last = max(done, key=lambda row: (row["completed"], row["offset"]), default={"offset": None})
@@ -198,7 +204,7 @@ def debts(story: Story) -> dict[Owned, Holding]:
         found[key] = Holding(
             orphaned=not any(began <= RUN_ENDED <= ended for began, ended in _terms(story, moves)),
             start=None if began is None else min([began, *offsets]),
-            lowest=min(offsets, default=None), reached=max(offsets, default=None),
+            known_at=known_at, lowest=min(offsets, default=None), reached=max(offsets, default=None),
             committed=max(told) if told else last["offset"],
             beyond=max(later, default=None),
             automatic=any(member_of(row) in automatic for row in moves if row["kind"] == "assign")
@@ -268,6 +274,12 @@ def unseen(story: Story) -> Iterator[Row]:
             if spot[:2] != (topic, partition) or value in given[reader]:
                 continue
             if holding.start is not None and spot[2] < holding.start:
+                if holding.known_at is not None and sends[value]["invoked"] > holding.known_at:
+                    there = excused(story, (topic, partition), spot[2])
+                    yield {
+                        "severity": "allowed" if there else "unproven", "group": reader, **_value(value),
+                        "topic": topic, "partition": partition, "offset": spot[2], "reached": holding.reached,
+                    }  # fmt: skip
                 continue
             passed = holding.reached is not None and spot[2] <= holding.reached
             sought = holding.beyond is not None and spot[2] < holding.beyond

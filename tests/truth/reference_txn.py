@@ -61,7 +61,10 @@ def torn_transaction(story: Story) -> Iterator[Row]:
             parts[row["txn"]].append((value, row))
     for txn, part in parts.items():
         outcome = ends.get(txn, {}).get("outcome")
-        gone = [(value, row) for value, row in part if value not in careful and _kept(row, cover.get(place_of(row)))]
+        sure = outcome == "committed"
+        stored = {value_of(row) for row in story.rows["audit"]}
+        missing = [(value, row) for value, row in part if value not in careful]
+        gone = [(v, row) for v, row in missing if _kept(row, cover.get(place_of(row)), sure=sure and v not in stored)]
         there = sum(value in careful for value, _ in part)
         if there and gone and outcome != "aborted":
             value, row = min(gone)
@@ -73,8 +76,10 @@ def torn_transaction(story: Story) -> Iterator[Row]:
             }  # fmt: skip
 
 
-def _kept(row: Row, cover: Cover | None) -> bool:
-    """Whether the audit would have found an acknowledged record, had it been there."""
+def _kept(row: Row, cover: Cover | None, *, sure: bool) -> bool:
+    """Whether the audit would have found a record that was acknowledged, or its transaction, had it been there."""
+    if sure and row["outcome"] == "info" and row["topic"] != "compacted" and cover is not None:
+        return cover.complete and cover.start == 0
     if row["outcome"] != "ok" or row["offset"] is None or row["topic"] == "compacted" or cover is None:
         return False
     return cover.complete and cover.start <= int(row["offset"]) < cover.end

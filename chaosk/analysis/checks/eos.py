@@ -15,7 +15,7 @@ from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.truncations import excused, truncations
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.transacted import shown_committed
 
 _INPUT = ("group", *PLACE, "offset")
@@ -27,7 +27,8 @@ class Eos(Check):
     C4, for applications that read, write and commit in transactions: inputs are all that they polled, whether anybody
     wrote down an output of it or not, the commit is the group's in the end. ``missing``: no transaction that was
     committed as a whole has an output of the input. ``uncommitted`` is the reverse: the output is visible, and the
-    group's offset is not past its input (C3). ``repeated``: two transactions with the same input were committed.
+    group's offset is not past its input, or the cluster says that it has none (C3). ``repeated``: two transactions with
+    the same input were committed.
 
     Missing ones are left open (unproven) where the outputs' topic was not audited completely, where records were
     deleted from its start, or where it holds outputs of which a killed process had not written down whose they are;
@@ -67,7 +68,7 @@ class Eos(Check):
         committed = zip(
             rows.column("groups", "group"), rows.places("groups"), rows.column("groups", "offset"), strict=True
         )
-        ends = {(group, place): end for group, place, end in committed if end != EMPTY}
+        ends = {(group, place): max(end, 0) for group, place, end in committed}
         for group in np.unique(mine):
             for place in np.unique(places[mine == group]):
                 inputs = (mine == group) & (places == place)
@@ -86,7 +87,8 @@ class Eos(Check):
         tried = _tried(events)
         repeated = F.col("outputs") > 1
         missing = (F.col("outputs") == 0) & (F.col("offset") < F.col("committed"))
-        uncommitted = (F.col("outputs") > 0) & (F.col("offset") >= F.col("committed"))
+        beyond = F.col("offset") >= F.coalesce("committed", F.lit(0))  # nothing committed: all lies beyond
+        uncommitted = (F.col("outputs") > 0) & F.col("told") & beyond
         kind = F.when(repeated, "repeated").when(F.col("outputs") > 0, "uncommitted").otherwise("missing")
         return (
             _counted(events, tried, into)
@@ -119,7 +121,7 @@ def _counted(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFram
     """A row for each input: how often it was tried, how many outputs are visible, what the group committed."""
     seen = committed_reads(events).withColumn("seen", F.lit(True))
     topic = F.create_map(*(F.lit(each) for pair in into.items() for each in pair))
-    ends = events.table("groups").select("group", *PLACE, F.col("offset").alias("committed"))
+    ends = events.table("groups").select("group", *PLACE, F.col("offset").alias("committed"), F.lit(True).alias("told"))
     return (
         tried.join(seen, on=list(VALUE), how="left")
         .groupBy(*_INPUT)

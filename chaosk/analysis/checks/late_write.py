@@ -15,6 +15,7 @@ from chaosk.analysis.glances.asof import last_until
 from chaosk.analysis.glances.numbers import dense, differ
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.glances.transacted import index_of
+from chaosk.analysis.settingsseen import compacted
 
 _TOLD = 3
 """How many partitions that are not judged are named."""
@@ -59,7 +60,7 @@ class LateWrite(Check):
         case = events.case
         if not case.rows["stretches"]:
             return None
-        compacted = [topic for topic in case.topics if case.compacted(topic)]
+        cleaned = [topic for topic in case.topics if compacted(case, topic)]
         columns = ("kind", *VALUE, *PLACE, "offset", "txn", "producer_id", "marker", "owner")
         foreign = F.col("owner") != F.col("txn")
         return (
@@ -69,7 +70,7 @@ class LateWrite(Check):
             .withColumn("marker", F.when(F.col("home") != F.col("marker"), F.col("home")))
             .withColumns(
                 meaning(
-                    (among(F.col("topic"), compacted), "unproven", "compaction removes markers"),
+                    (among(F.col("topic"), cleaned), "unproven", "compaction removes markers"),
                     *excused(events, F.col("offset")),
                     *excused(events, at=F.col("invoked")),
                     otherwise=("violation", None),

@@ -18,6 +18,7 @@ from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.settingsseen import compacted
 
 
 class LostWrite(Check):
@@ -60,7 +61,7 @@ class LostWrite(Check):
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of written values that were passed and never seen."""
-        topics = [topic for topic in events.case.topics if not events.case.compacted(topic)]
+        topics = [topic for topic in events.case.topics if not compacted(events.case, topic)]
         audited = events.frame(retained).filter("complete").select(*PLACE)
         owed = (
             events.frame(values)

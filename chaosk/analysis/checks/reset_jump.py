@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 import numpy as np
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
@@ -20,6 +18,7 @@ from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import coded, first, last, members, owned
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.settingsseen import compacted
 
 _TABLES = ("assignments", "fetched", "reads")
 _OFFSET_BITS = 42
@@ -41,8 +40,9 @@ class ResetJump(Check):
     - ``unrestored``: the same, of an application that keeps its offsets in a topic of its own, although a commit there
       was acknowledged before: it took an empty poll, or no answer, for nothing stored.
 
-    Information, too, where the log's start passed the committed offset: then a reset is right. Allowed where the log
-    was seen to be cut back before the committed offset: it may end there. Open where compaction removes records.
+    Information, too, where the log's start passed the committed offset of one that began ``later``: then a reset is
+    right. Allowed where the log was seen to be cut back before the committed offset: it may end there. Open where
+    compaction removes records.
 
     Columns: kind, probe, incarnation, group, topic, partition, assignment, committed, offset (of the first record
     given), skipped (the first record that was not).
@@ -72,7 +72,9 @@ class ResetJump(Check):
         jumps = earlier.unionByName(_later(events, rows), allowMissingColumns=True)
         jumps = jumps.unionByName(_uncommitted(events, rows), allowMissingColumns=True)
         case = events.case
-        passed = F.col("log_start") > F.col("found")
+        cleaned = [topic for topic in case.topics if compacted(case, topic)]
+        # who was given a record below the committed offset found the log to begin there
+        passed = (F.col("kind") == "later") & (F.col("log_start") > F.col("found"))
         return (
             jumps.join(events.near(events.frame(retained).select(*PLACE, "log_start")), on=list(PLACE), how="left")
             .withColumns(
@@ -80,7 +82,7 @@ class ResetJump(Check):
                     (F.col("kind") == "unrestored", "violation", None),
                     (F.col("kind") == "uncommitted", "information", "there was no committed offset"),
                     (passed, "information", "the log's start passed the committed offset"),
-                    (_of(case.compacted, case.topics), "unproven", "compaction removes records of a key"),
+                    (among(F.col("topic"), cleaned), "unproven", "compaction removes records of a key"),
                     *excused(events, F.col("found") - 1, later=F.col("at")),
                     otherwise=("violation", None),
                 )
@@ -143,10 +145,6 @@ def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:
         .withColumn("kind", F.when(F.col("stored") < F.col("given"), "unrestored").otherwise("uncommitted"))
         .drop("since", "stored")
     )
-
-
-def _of(holds: Callable[[str], bool], topics: Iterable[str]) -> Column:
-    return among(F.col("topic"), [topic for topic in topics if holds(topic)])
 
 
 def _begins(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:

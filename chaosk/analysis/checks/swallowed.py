@@ -13,6 +13,7 @@ from chaosk.analysis.counts import counted
 from chaosk.analysis.events import SMALL, Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
+from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 from chaosk.analysis.frames.values import values_of
 from chaosk.analysis.glances.rows import Rows
@@ -28,9 +29,9 @@ class Swallowed(Check):
     A delivery without a failure is a record that was processed; one is enough, by whichever member, at whichever
     place the record stands. What the group has not committed past will be delivered again, and is not lost. Nor is a
     record of which a dead letter is in the log of its topic, or was acknowledged: what becomes of that one is
-    ``lost``'s matter. Where a killed process may have had the record once more without having written that down, or
-    where its dead letter has no outcome and its topic was not audited from its first record on, the question is open
-    (unproven).
+    ``lost``'s matter. Where a killed process may have had the record once more without having written that down, where
+    it was given the record by its last poll and may not have come to it, or where its dead letter has no outcome and
+    its topic was not audited from its first record on, the question is open (unproven).
 
     Columns: group, topic, partition, offset, the value, attempts (how many failed), handling (what was done about the
     last failure: ``swallow``, ``leave``, ``seek_back``, ``stop`` or ``dead_letter``), letters (how many dead letters
@@ -60,16 +61,19 @@ class Swallowed(Check):
         given = (
             events.table("reads")
             .join(_few(events, failures.select(*_RECORD)), on=list(_RECORD), how="left_semi")
+            .withColumn("open", _in_last_poll(events))
             .groupBy(*_RECORD)
-            .agg(F.count("*").alias("deliveries"))
+            .agg(F.count("*").alias("deliveries"), F.count_if("open").alias("opened"))
+            .withColumn("processed", F.col("deliveries") - F.col("opened"))
         )
         done = events.frame(holdings).select(*OWNED, "committed")
         swallowed = (
             failures.join(_few(events, given), on=list(_RECORD), how="left")
-            .filter(F.coalesce("deliveries", F.lit(0)) <= F.col("attempts"))
+            .filter(F.coalesce("processed", F.lit(0)) <= F.col("attempts"))
+            .withColumn("begun", F.coalesce(F.col("deliveries") > F.col("attempts"), F.lit(False)))
             .join(events.near(done), on=list(OWNED), how="inner")
             .filter(F.col("offset") < F.col("committed"))
-            .drop("deliveries")
+            .drop("deliveries", "opened", "processed")
         )
         unsure = "a dead letter has no outcome, and the log of its topic was not read from its first record on"
         cut = "a process that was killed may have had it again: its log is cut short"
@@ -78,6 +82,11 @@ class Swallowed(Check):
             .withColumns(
                 meaning(
                     (F.col("blind") | F.col("retried"), "unproven", cut),
+                    (
+                        F.col("begun"),
+                        "unproven",
+                        "a killed process was given it last, and may not have come to it",
+                    ),
                     (F.col("unknown"), "unproven", unsure),
                     otherwise=("violation", None),
                 )
@@ -132,7 +141,21 @@ def _few(events: Events, rows: DataFrame) -> DataFrame:
     return events.near(rows) if events.case.rows["failures"] <= SMALL else rows
 
 
+def _in_last_poll(events: Events) -> Column:
+    """Whether a delivery is of the last poll of a process that was killed: of that nobody knows what it processed."""
+    if not events.case.unended:
+        return F.lit(False)
+    last = events.table("reads").filter(_cut_short(events)).groupBy(*MEMBER).agg(F.max("poll").alias("poll"))
+    names = [f"{row['probe']}/{row['incarnation']}/{row['poll']}" for row in last.collect()]
+    return F.concat_ws("/", *MEMBER, "poll").isin(names)
+
+
+def _cut_short(events: Events) -> Column:
+    """Whether a row is of a process that left no end marker."""
+    names = [f"{probe}/{incarnation}" for probe, incarnation in sorted(events.case.unended)]
+    return F.concat_ws("/", *MEMBER).isin(names)
+
+
 def _retried(events: Events) -> Column:
     """Whether a failure is one that its process was to try again, and the log of that process is cut short."""
-    names = [f"{probe}/{incarnation}" for probe, incarnation in sorted(events.case.unended)]
-    return (F.col("handling") == "seek_back") & F.concat_ws("/", "probe", "incarnation").isin(names)
+    return (F.col("handling") == "seek_back") & _cut_short(events)

@@ -9,12 +9,13 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.epochs import sent_in_transactions
+from chaosk.analysis.frames.epochs import audited, sent_in_transactions
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.glances.transacted import shown_committed
+from chaosk.analysis.settingsseen import compacted
 
 
 class TornTransaction(Check):
@@ -22,7 +23,9 @@ class TornTransaction(Check):
 
     C3. One visible record proves that its transaction was committed, whatever its client knew of that; then all of it
     must be visible. A record counts as missing where its partition was audited completely and its offset lies between
-    log start and the end of what the audit could read. Transactions that were aborted are judged by ``aborted_read``.
+    log start and the end of what the audit could read. One of uncertain fate counts, too, where its client was told
+    that the transaction is committed, which says that all of it is written, and a log read from 0 on has it nowhere.
+    Transactions that were aborted are judged by ``aborted_read``.
 
     Allowed where the log was seen to be cut back at or before the first one missing. Compacted topics are not judged.
 
@@ -43,7 +46,8 @@ class TornTransaction(Check):
         aborted = rows.column("transactions", "txn")[
             rows.column("transactions", "outcome") == rows.code("outcome", "aborted")
         ]
-        mine = np.flatnonzero((txns != EMPTY) & (outcomes == rows.code("outcome", "ok")) & ~np.isin(txns, aborted))
+        sent = np.isin(outcomes, [rows.code("outcome", word) for word in ("ok", "info")])
+        mine = np.flatnonzero((txns != EMPTY) & sent & ~np.isin(txns, aborted))
         if mine.size == 0:
             return False
         seen = np.isin(rows.values("sends")[mine], shown_committed(rows))
@@ -54,25 +58,30 @@ class TornTransaction(Check):
         if not events.case.transactional:
             return None
         case = events.case
-        compacted = [topic for topic in case.topics if case.compacted(topic)]
+        cleaned = [topic for topic in case.topics if compacted(case, topic)]
         ended = events.table("transactions").select("txn", F.col("outcome").alias("ending"))
         seen = committed_reads(events).withColumn("seen", F.lit(True))
+        stored = audited(events).select(*VALUE).distinct().withColumn("stored", F.lit(True))
         there = F.coalesce("seen", F.lit(False))
         kept = F.col("complete") & F.col("offset").between(F.col("log_start"), F.col("end") - 1)
-        gone = ~there & (F.col("outcome") == "ok") & F.coalesce(kept, F.lit(False))
-        gone = gone & ~among(F.col("topic"), compacted)
+        acknowledged = (F.col("outcome") == "ok") & F.coalesce(kept, F.lit(False))
+        whole = F.coalesce(F.col("complete") & (F.col("log_start") == 0), F.lit(False))
+        timed_out = (F.col("outcome") == "info") & (F.col("ending") == "committed") & F.col("stored").isNull() & whole
+        gone = ~there & (acknowledged | F.coalesce(timed_out, F.lit(False)))
+        gone = gone & ~among(F.col("topic"), cleaned)
         lacking = F.when(gone, F.struct("seq", *PLACE, "offset"))
         return (
             sent_in_transactions(events)
             .join(seen, on=list(VALUE), how="left")
+            .join(stored, on=list(VALUE), how="left")
             .join(events.near(events.frame(retained)), on=list(PLACE), how="left")
-            .groupBy("txn", "producer", "producer_incarnation")
+            .join(events.near(ended), on="txn", how="left")
+            .groupBy("txn", "producer", "producer_incarnation", "ending")
             .agg(
                 F.count_if(there).alias("visible"), F.count_if(gone).alias("missing"), F.min(lacking).alias("lacking"),
                 F.min("invoked").alias("invoked"), F.max("completed").alias("completed"),
             )
             .filter((F.col("visible") > 0) & (F.col("missing") > 0))
-            .join(events.near(ended), on="txn", how="left")
             .filter(F.col("ending").isNull() | (F.col("ending") != "aborted"))
             .select("*", "lacking.*")
             .withColumns(

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import among, meaning
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.elected import ALONE, with_leaders
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
@@ -48,10 +48,35 @@ def absent(events: Events) -> DataFrame:
         .withColumn("offset", offset_of(offset))
         .join(events.near(events.frame(retained)), on=list(PLACE), how="left"),
     )
-    return with_leaders(events, rows).withColumns(_answers(events)).withColumn("kind", _kind()).select(
+    return _amid(events, with_leaders(events, rows)).withColumns(_answers(events)).withColumn("kind", _kind()).select(
         *VALUE, *PLACE, "offset", "kind", "severity", "reason", "written", "read", "acks", "scheduled", "invoked",
         "completed", "read_at",
     )  # fmt: skip
+
+
+def _amid(events: Events, rows: DataFrame) -> DataFrame:
+    """The rows with ``amid``: whether one leader's records stand on both sides of its offset, and none at it.
+
+    A log that gives way to another leader's loses its end, and that one's records take the place: no cut leaves a hole.
+    Left open where markers or records of others may be in the log, or compaction removed some.
+    """
+    case = events.case
+    if case.transactional or case.foreign:
+        return rows.withColumn("amid", F.lit(False))
+    cleaned = [topic for topic in case.topics if compacted(case, topic)]
+    audit = events.table("audit").filter(~among(F.col("topic"), cleaned))
+    reigns = audit.filter(F.col("leader_epoch") >= 0).groupBy(*PLACE, "leader_epoch")
+    spans = reigns.agg(F.min("offset").alias("low"), F.max("offset").alias("high"))
+    here = [F.col(f"row.{name}") == F.col(f"span.{name}") for name in PLACE]
+    here += [F.col("row.offset") > F.col("span.low"), F.col("row.offset") < F.col("span.high")]
+    within = (
+        rows.select(*VALUE, *PLACE, "offset")
+        .join(audit.select(*PLACE, "offset"), on=[*PLACE, "offset"], how="left_anti")
+        .alias("row")
+        .join(events.near(spans).alias("span"), on=here, how="left_semi")
+        .select(*VALUE, F.lit(True).alias("amid"))
+    )
+    return rows.join(within, on=list(VALUE), how="left").withColumn("amid", F.coalesce("amid", F.lit(False)))
 
 
 def _kind() -> Column:
@@ -75,6 +100,7 @@ def _answers(events: Events) -> dict[str, Column]:
         (~F.coalesce("complete", F.lit(False)), "unproven", UNAUDITED),
         (F.col("visible"), "unproven", "the audit has it at read_committed alone, so its other pass lacks rows"),
         (F.col("superseded"), EXCUSED, _LATEST),
+        (F.col("cleaned"), EXCUSED, "compaction removes the records of aborted transactions"),
         (compact & ~F.col("keyed"), "unproven", "compaction removes records of a key, and its key is not known"),
         (beyond, "unproven", held_back),
         (F.col("deletable") == _AGE, EXCUSED, _AGE),
@@ -83,13 +109,13 @@ def _answers(events: Events) -> dict[str, Column]:
         (F.col("offset").isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and records were deleted"),
         *excused(events, F.col("offset"), F.coalesce("completed", "read_at")),
         (~F.col("read") & (F.col("acks") == 0), "allowed", "acks is 0: no broker had acknowledged it"),
-        (~F.col("read") & (F.col("acks") != -1) & F.col("deposed"), "allowed", ALONE),
+        (~F.col("read") & (F.col("acks") != -1) & F.col("deposed") & ~F.col("amid"), "allowed", ALONE),
         otherwise=("violation", None),
     )
 
 
 def _with_deletion(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``remade``, ``keyed``, ``superseded`` and ``deletable``: what may have deleted a record rightly.
+    """The rows with ``remade``, ``keyed``, ``superseded``, ``cleaned`` and ``deletable``: what may have deleted them.
 
     A log's start that has moved shows that records are gone, and excuses none. A setting excuses one whose age, or the
     size of what came after it, had reached what the setting allowed while it was in force and the record still there.
@@ -107,7 +133,9 @@ def _with_retention(events: Events, rows: DataFrame) -> DataFrame:
         return rows.withColumn("deletable", F.lit(None).cast("string"))
     keeping = events.spark.createDataFrame(kept, SCHEMA).withColumnRenamed("topic", "of")
     leaders = events.table("offsets").filter("leader")
-    starts = leaders.groupBy(*PLACE, F.col("log_start").alias("told")).agg(F.min("at").alias("at"))
+    starts = leaders.groupBy(*PLACE, F.col("log_start").alias("told")).agg(
+        F.min("at").alias("at"), F.min_by(F.coalesce("log_end", "high_watermark"), "at").alias("grown_to")
+    )
     moved = [F.col(f"row.{name}") == F.col(f"start.{name}") for name in PLACE]
     moved.append(F.col("start.told") > F.col("row.offset"))
     last = max((span.ended for span in events.case.phases), default=events.case.record.ended)
@@ -118,11 +146,12 @@ def _with_retention(events: Events, rows: DataFrame) -> DataFrame:
         below.alias("row")
         .join(events.near(starts).alias("start"), on=moved, how="left")
         .groupBy(*(F.col(f"row.{name}") for name in (*VALUE, *PLACE, "offset", "since", "stored_end")))
-        .agg(when_gone)
+        .agg(when_gone, F.min_by("start.grown_to", "start.at").alias("grown_to"))
     )
     by_then = F.least("gone", "ended")
     old = (by_then - F.col("since") + F.lit(_ROUNDING)) >= F.col("age")
-    grown = (F.col("stored_end") - F.col("offset")) >= F.col("records")
+    end_by_then = F.least("stored_end", "grown_to")  # passes over what nobody told
+    grown = (end_by_then - F.col("offset")) >= F.col("records")
     why = F.when(old, _AGE).when(grown, _SIZE)
     answers = (
         gone.join(
@@ -139,7 +168,7 @@ def _with_keys(events: Events, rows: DataFrame) -> DataFrame:
     case = events.case
     topics = [topic for topic in case.topics if compacted(case, topic)]
     if not topics:
-        return rows.withColumns({"keyed": F.lit(False), "superseded": F.lit(False)})
+        return rows.withColumns({name: F.lit(False) for name in ("keyed", "superseded", "cleaned")})
     here = among(F.col("topic"), topics)
     marked = rows.withColumn("key", F.when(here, _key(case)))
     later = (
@@ -148,15 +177,27 @@ def _with_keys(events: Events, rows: DataFrame) -> DataFrame:
         .groupBy(*PLACE, "key").agg(F.max("offset").alias("latest"))
     )  # fmt: skip
     return (
-        marked.join(events.near(later), on=[*PLACE, "key"], how="left")
+        _with_aborted(events, marked)
+        .join(events.near(later), on=[*PLACE, "key"], how="left")
         .withColumns(
             {
                 "keyed": F.col("key").isNotNull(),
                 "superseded": F.coalesce(F.col("latest") > F.col("offset"), F.lit(False)),
+                "cleaned": here & F.col("aborted") & ~F.col("written"),
             }
         )
-        .drop("key", "latest")
+        .drop("key", "latest", "aborted")
     )
+
+
+def _with_aborted(events: Events, rows: DataFrame) -> DataFrame:
+    """The rows with ``aborted``: whether their transaction is known to be."""
+    if not events.case.transactional:
+        return rows.withColumn("aborted", F.lit(False))
+    over = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn")
+    sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).join(over, on="txn", how="left_semi")
+    aborted = sent.select(*VALUE).distinct().withColumn("aborted", F.lit(True))
+    return rows.join(aborted, on=list(VALUE), how="left").withColumn("aborted", F.coalesce("aborted", F.lit(False)))
 
 
 def _key(case: Case) -> Column:

@@ -20,7 +20,8 @@ def debts(events: Events) -> DataFrame:
 
     ``OWED``, ``start`` (the offset from which on it is owed; None if nobody knows), ``reached`` (the highest offset it
     was given), ``lowest`` and ``first_at`` (the lowest, and when it was given anything first), ``beyond`` (up to which
-    offset a member sought after it had begun to read), latest, since, orphaned, patience, dismissed.
+    offset a member sought after it had begun to read), ``known_at`` (when it had the position that it began at),
+    latest, since, orphaned, patience, dismissed, dismissed_at.
     """
     read = (
         events.frame(polled)
@@ -34,11 +35,12 @@ def debts(events: Events) -> DataFrame:
     )
     reset = F.when(~F.col("latest"), F.lit(0).cast("long"))
     position = F.when(by_seek, F.col("sought")).when(F.col("asked"), F.coalesce("found", reset))
+    known_at = F.when(by_seek, F.col("sought_at")).when(F.col("asked"), F.col("answered"))
     return (
-        rows.withColumn("position", F.coalesce(position, "assumed"))
+        rows.withColumns({"position": F.coalesce(position, "assumed"), "known_at": known_at})
         .select(
             *OWED, F.when(F.col("position").isNotNull(), F.least("position", "lowest")).alias("start"), "reached",
             "lowest", "first_at", F.greatest("later", F.when(~by_seek, F.col("sought"))).alias("beyond"), "latest",
-            "since", "orphaned", "patience", "dismissed",
+            "since", "orphaned", "patience", "dismissed", "dismissed_at", "known_at",
         )
     )  # fmt: skip

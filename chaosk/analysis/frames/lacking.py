@@ -12,7 +12,7 @@ from chaosk.analysis.frames.absent import EXCUSED, absent
 from chaosk.analysis.frames.debts import OWED, debts
 from chaosk.analysis.frames.holdings import holdings, in_blind
 from chaosk.analysis.frames.polled import polled
-from chaosk.analysis.frames.truncations import excused, truncations
+from chaosk.analysis.frames.truncations import SURE, excused, truncations
 from chaosk.analysis.frames.values import given_to, values
 
 BEFORE = "it lies before the position at which the reader began"
@@ -98,14 +98,22 @@ def _answers(events: Events) -> dict[str, Column]:
     case = events.case
     cut = [(F.col("overwritten") & holds, word, why) for holds, word, why in excused(events, F.col("offset"))]
     began, unknown = F.col("start"), F.col("start").isNull()
+    too_far = (F.col("offset") < began) & (F.col("invoked") > F.col("known_at"))
+    excuse = [(too_far & holds, word, why) for holds, word, why in excused(events, F.col("offset"))]
     certain = F.coalesce(F.col("offset") >= F.col("lowest"), F.lit(False))
     sent_before = F.col("latest") & (F.col("completed") <= F.col("since"))
     nobody = F.col("orphaned").isNotNull() & ~_passed()
-    waited = F.lit(case.run.ended) - F.greatest("orphaned", F.col("completed")) > F.col("patience")
+    since = F.greatest("orphaned", F.col("completed"), F.lit(case.last_heal).cast("long"))
+    waited = F.lit(case.run.ended) - since > F.col("patience")
+    just_then = F.col("completed") >= F.col("dismissed_at") - F.lit(SURE)
+    dismissed = F.col("dismissed").isNotNull() & ~_passed()
     return meaning(
+        *excuse,
+        (too_far, "unproven", "it was sent after the reader had begun beyond it, where the log had not come to yet"),
         (F.col("offset") < began, EXCUSED, BEFORE),
         (unknown & sent_before, EXCUSED, "it was acknowledged before the reader came, which begins at the end"),
-        (F.col("dismissed").isNotNull() & ~_passed(), EXCUSED, "the reader had been ended on purpose"),
+        (dismissed & just_then, EXCUSED, "the reader had been ended on purpose"),
+        (dismissed, "unproven", "the reader had not come so far when it was ended on purpose"),
         (F.col("ahead") & F.col("blind") & ~_sought(), EXCUSED, AHEAD),
         (nobody & waited, "violation", None),
         (nobody, "unproven", "no member of the reader held the partition in the end"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from chaosk.analysis.checks._contract import among
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import reads, with_isolation
@@ -12,6 +13,7 @@ from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
+from chaosk.analysis.settingsseen import compacted
 
 _BITS = 10
 """Spans are looked up by blocks of 2**10 offsets."""
@@ -25,10 +27,11 @@ def visible(events: Events, spans: DataFrame) -> DataFrame:
     So ``following`` is right for an offset of a span whose next one lies in the span, too.
 
     Proven by any reader of that level and by the tail audit; what read_committed shows, read_uncommitted shows too.
-    An acknowledgement adds only that a record which somebody saw counts as written, so that read_committed shows it,
-    too; where nobody saw it, it may be lost. Offsets are never taken to be contiguous: control records, aborted and
-    compacted records leave holes. What lies below the log start follows nothing: it may have been deleted before a
-    consumer came by; but what follows it is known.
+    Where compaction removes records only the tail audit counts: what others were given may have been removed before a
+    consumer came by. An acknowledgement adds only that a record which somebody saw counts as written, so that
+    read_committed shows it, too; where nobody saw it, it may be lost. Offsets are never taken to be contiguous: control
+    records, aborted and compacted records leave holes. What lies below the log start follows nothing: it may have been
+    deleted before a consumer came by; but what follows it is known.
     """
     if not events.small and spans.isEmpty():
         return events.spark.createDataFrame([], _SCHEMA)
@@ -88,7 +91,17 @@ def _shown(events: Events) -> DataFrame:
     columns = ("isolation", *PLACE, "offset", "leader_epoch", *VALUE)
     seen = with_isolation(events, reads(events)).select(*columns)
     audited = events.table("audit").select(*columns)
-    return seen.unionByName(audited).unionByName(_acknowledged(events), allowMissingColumns=True)
+    told = seen.unionByName(_acknowledged(events), allowMissingColumns=True)
+    return _kept(events, told).unionByName(audited, allowMissingColumns=True)
+
+
+def _kept(events: Events, told: DataFrame) -> DataFrame:
+    """Those of what clients were told that compaction cannot have removed since: in such topics the audit alone counts.
+
+    Who reads later than others is rightly not given what they were.
+    """
+    compact = [topic for topic in events.case.topics if compacted(events.case, topic)]
+    return told.filter(~among(F.col("topic"), compact)) if compact else told
 
 
 def _wider(shown: DataFrame) -> DataFrame:

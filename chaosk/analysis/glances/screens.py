@@ -38,7 +38,7 @@ def _known(rows: Rows, table: str) -> Numbers:
 
 def _missing(rows: Rows) -> bool:
     stored, visible = _audited(rows)
-    if lacks(_known(rows, "reads"), np.concatenate((stored, visible))):
+    if lacks(_known(rows, "reads"), np.concatenate((stored, visible))) or lacks(visible, stored):
         return True
     written = _written(rows)
     values, plain = rows.values("sends"), rows.column("sends", "txn") == EMPTY

@@ -72,9 +72,10 @@ probe asked for it (`latest`).
 - lies before the position at which the reader began, or was sent after a step had ended the reader.
 
 **Not judged** is a record whose partition was not audited to its end, or that lies below a log start that moved while
-nobody reported the topic's settings. So is what a reader had not reached when the run ended, what a killed process may
-have had, and a partition that no member held in the end. If that lasted for longer than `session.timeout.ms` and
-`max.poll.interval.ms` together, it is a violation.
+nobody reported the topic's settings. So is what a reader had not reached when the run ended, or when a step ended the
+reader, what a killed process may have had, and what was sent after the reader had begun beyond it. So is a partition
+that no member held in the end. If that lasted for longer than `session.timeout.ms` and `max.poll.interval.ms` together,
+counted from the last heal, it is a violation.
 
 ## The rules, one by one
 """

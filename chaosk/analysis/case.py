@@ -16,7 +16,6 @@ from chaosk.analysis.intervals import Interval
 from chaosk.analysis.planned import Planned
 from chaosk.analysis.tally import Tally
 from chaosk.decision import Decision
-from chaosk.entity import spelled
 from chaosk.rundir import RunDir
 from chaosk.runrecord import RunRecord
 from chaosk.scenario import Topic
@@ -52,7 +51,10 @@ class Discrepancy:
     what: str
     """In words."""
     short: bool = True
-    """Whether rows are missing, or are another run's: then what is not there may have happened all the same."""
+    """Whether rows are missing, or are another run's: then what is not there may have happened all the same.
+
+    Else there are more than were written, as where one stands there twice.
+    """
     told: bool = True
     """Whether no other guard tells of it."""
 
@@ -167,6 +169,11 @@ class Case:
         lacking = {table for one in self.discrepancies if one.short for table in one.tables}
         return tuple(sorted(lacking.intersection(tables)))
 
+    def surplus(self, *tables: str) -> tuple[str, ...]:
+        """Those of some event tables that have rows which nobody wrote, sorted: that a row is there proves nothing."""
+        more = {table for one in self.discrepancies if not one.short for table in one.tables}
+        return tuple(sorted(more.intersection(tables)))
+
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
         """The entries that did something to somebody: all but those that wait or look."""
@@ -255,13 +262,6 @@ class Case:
         """Whether any transaction took place."""
         return self.rows["transactions"] > 0
 
-    def unclean(self, topic: str) -> bool:
-        """Whether an unclean election was allowed for a topic, by its settings or by an entry that asks for one."""
-        asked = (e.step for e in self.plan.timeline if e.kind == "elect_leader")
-        return "true" in self.said(topic, "unclean.leader.election.enable") or any(
-            step.get("election") == "unclean" and step.get("topic") == topic for step in asked
-        )
-
     def compacted(self, topic: str) -> bool:
         """Whether the topic's log is compacted, so that records vanish rightly."""
         return topic in self.topics and self.plan.topics[topic].compacted
@@ -272,20 +272,6 @@ class Case:
         cut = cut or any(row["topic"] == topic and row["log_start"] > 0 for row in self.ranges)
         shape = self.topics.get(topic)
         return not cut and shape is not None and all((topic, n) in self.complete for n in range(shape.partitions))
-
-    def min_isr(self, topic: str) -> int:
-        """What the topic's settings say of ``min.insync.replicas``, the least that they ever did.
-
-        1, which binds nobody, where they say nothing.
-        """
-        said = self.said(topic, MIN_ISR)
-        planned = topic in self.topics and MIN_ISR in self.topics[topic].config
-        return min((int(one) if one.isdigit() else 1 for one in said), default=1) if planned else 1
-
-    def said(self, topic: str, setting: str) -> tuple[str, ...]:
-        """Every value that a setting of a topic may have had: the topic's own, and those that entries are to set."""
-        planned = self.topics[topic].config.get(setting) if topic in self.topics else None
-        return tuple(spelled(one).lower() for one in (planned, *self.changed(topic, setting)) if one is not None)
 
     def changed(self, topic: str, setting: str) -> tuple[Any, ...]:
         """The values that entries are to set, whether they took or not."""

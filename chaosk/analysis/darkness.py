@@ -1,7 +1,7 @@
 """Which partitions' hosts all lost what they had not brought to their disks: that may rightly be gone.
 
 Brokers acknowledge what is in their page caches, not what is on their disks. So ``acks=all`` is no help where as many
-replicas of a partition lost their power (or their kernel, or their disk) at once as ``min.insync.replicas`` says, and
+replicas of a partition lost their power (or their kernel, or their disk) at once as ``min.insync.replicas`` said, and
 other faults kept all its other replicas away. An ISR that shrank for any other reason excuses nothing, nor do hosts
 that have no replica.
 """
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.analysis.case import Case
+from chaosk.analysis.case import Case, Span
+from chaosk.analysis.settingsseen import min_isr
 from chaosk.verdict import Fault
 
 FORGETTING = frozenset({"power_off", "crash_kernel", "fail_disk", "reboot", "wipe_disk"})
@@ -35,7 +36,8 @@ def cut_power(case: Case, topic: str) -> dict[int, tuple[tuple[int, int], ...]]:
             continue
         at = [case.hosts[broker] for broker in brokers]
         for cut, lost, away in _cuts(case):
-            if away.issuperset(at) and sum(host in lost for host in at) >= case.min_isr(topic):
+            least = min_isr(case, topic, Span("until then", 0, cut.invoked))
+            if away.issuperset(at) and sum(host in lost for host in at) >= least:
                 found.setdefault(partition, []).append((cut.invoked, cut.healed or case.record.ended))
     return {partition: tuple(spans) for partition, spans in found.items()}
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from chaosk.analysis.case import Case
+from chaosk.analysis.case import MIN_ISR, Case, Span
+from chaosk.entity import spelled
 from chaosk.units import parse_size
+from chaosk.verdict import Fault
 
 SLACK = 5_000_000_000
 """Nanoseconds that a setting may have been in force before, or after, it was reported: they are asked every second."""
+UNCLEAN_ELECTION = "unclean.leader.election.enable"
 _OVERHEAD = 200
 """Bytes that a record takes in the log besides its value, at most."""
 _SMALLEST = 100
@@ -65,6 +68,66 @@ def compacted(case: Case, topic: str) -> bool:
     """Whether a topic's log was ever compacted: as brokers reported it; where none did, as the scenario has it."""
     values = [row.value for row in case.settings if row.topic == topic and row.name == "cleanup.policy"]
     return any("compact" in value for value in values) or (not values and case.compacted(topic))
+
+
+def in_force(case: Case, topic: str, name: str, span: Span) -> frozenset[str]:
+    """The values, in lower case, that a topic's setting may have had at any time of a span.
+
+    As brokers reported them: each from when it was reported, give or take ``SLACK``, until another one was. Where none
+    did, as the scenario has it: the topic's own value, and what entries set from their begin to their end. Empty where
+    neither says anything.
+    """
+    told = [row for row in case.settings if row.topic == topic and row.name == name]
+    if not told:
+        own = case.topics[topic].config.get(name) if topic in case.topics else None
+        return frozenset(spelled(one).lower() for one in (own, *_set_in(case, topic, name, span)) if one is not None)
+    starts = [0, *(row.at - SLACK for row in told[1:])]
+    ends = [*(row.at + SLACK for row in told[1:]), case.record.ended + SLACK]
+    stretches = zip(told, starts, ends, strict=True)
+    return frozenset(
+        row.value.lower() for row, began, ended in stretches if began <= span.ended and span.began <= ended
+    )
+
+
+def unclean(case: Case, topic: str, span: Span | None = None) -> bool:
+    """Whether an unclean election may have been allowed for a topic in a span (default: ever).
+
+    By the topic's setting, or by an entry that asks for one.
+    """
+    span = span or _ever(case)
+    asked = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "elect_leader"}
+    entries = (fault for fault in case.acted if _is_in_place(fault, span) and fault.name in asked)
+    steps = (asked[fault.name] for fault in entries)
+    return "true" in in_force(case, topic, UNCLEAN_ELECTION, span) or any(
+        step.get("election") == "unclean" and step.get("topic") == topic for step in steps
+    )
+
+
+def min_isr(case: Case, topic: str, span: Span | None = None) -> int:
+    """The least that ``min.insync.replicas`` of a topic may have been in a span (default: ever).
+
+    1, which binds nobody, where nobody says what it was to begin with.
+    """
+    said = in_force(case, topic, MIN_ISR, span or _ever(case))
+    reported = any(row.topic == topic and row.name == MIN_ISR for row in case.settings)
+    known = reported or (topic in case.topics and MIN_ISR in case.topics[topic].config)
+    return min((int(one) if one.isdigit() else 1 for one in said), default=1) if known else 1
+
+
+def _ever(case: Case) -> Span:
+    return Span("ever", 0, case.record.ended)
+
+
+def _is_in_place(fault: Fault, span: Span) -> bool:
+    """Whether what an entry did may have been in force in a span: never before it was begun."""
+    return fault.invoked <= span.ended and (fault.healed is None or span.began <= fault.healed + SLACK)
+
+
+def _set_in(case: Case, topic: str, name: str, span: Span) -> list[object]:
+    """The values that entries had set, or were to, in a span."""
+    steps = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "set_topic_config"}
+    mine = (steps[fault.name] for fault in case.acted if fault.name in steps and _is_in_place(fault, span))
+    return [step["config"][name] for step in mine if step.get("topic") == topic and name in (step.get("config") or {})]
 
 
 def _changes(case: Case, topic: str) -> list[tuple[int, dict[str, str]]]:

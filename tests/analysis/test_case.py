@@ -10,6 +10,7 @@ from analysis.history import History, ns
 
 from chaosk.analysis.case import Case, Span
 from chaosk.analysis.reading import read_case
+from chaosk.analysis.settingsseen import min_isr, unclean
 
 
 def with_entry(folder: Path, step: str, **changed: Any) -> Case:
@@ -91,10 +92,10 @@ def with_config(folder: Path, planned: dict[str, object], **later: object) -> Ca
 
 @pytest.mark.parametrize("value", [True, "true", False])
 def test_an_unclean_election_was_allowed_for_a_moment(tmp_path: Path, value: object) -> None:
-    """Whatever the topic itself says, what a step set counts for the whole run; and a false is none."""
+    """Whatever the topic itself says, what a step set counts from then on; and a false is none."""
     case = with_config(tmp_path, {"unclean.leader.election.enable": False}, **{"unclean.leader.election.enable": value})
-    assert case.unclean("orders") is (str(value).lower() == "true")
-    assert not case.unclean("other")
+    assert unclean(case, "orders") is (str(value).lower() == "true")
+    assert not unclean(case, "other")
 
 
 @pytest.mark.parametrize(("planned", "later", "least"), [(2, 1, 1), (2, 3, 2), (None, 2, 1), (2, "x", 1)])
@@ -103,7 +104,19 @@ def test_the_least_replicas_that_had_to_be_in_sync(
 ) -> None:
     """The laxest of all that was set, and 1 where the topic itself says nothing."""
     config: dict[str, object] = {} if planned is None else {"min.insync.replicas": planned}
-    assert with_config(tmp_path, config, **{"min.insync.replicas": later}).min_isr("orders") == least
+    assert min_isr(with_config(tmp_path, config, **{"min.insync.replicas": later}), "orders") == least
+
+
+def test_what_brokers_reported_counts_and_not_what_the_scenario_says(tmp_path: Path) -> None:
+    """An unclean election was allowed by the brokers' own settings from 2 s until it was reported forbidden at 9 s."""
+    history = History(records=5)
+    history.topic["config"] = {"unclean.leader.election.enable": False}
+    for at, value in ((-5, "false"), (2, "true"), (9, "false")):
+        history.add("topic_settings", at=at, name="unclean.leader.election.enable", value=value)
+    case = read_case(history.write(tmp_path / "run"))
+    spans = [Span("moment", ns(at), ns(at)) for at in (-4, 5, 15)]
+    assert [unclean(case, "orders", span) for span in spans] == [False, True, False]
+    assert unclean(case, "orders")
 
 
 def test_partitions_that_were_added_are_the_topics(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def cuts(story: Story) -> Iterator[Cut]:
         for epoch in sorted({row["leader_epoch"] for row in rows}):
             led = [row for row in rows if row["leader_epoch"] == epoch and row["leader"] >= 0]
             past = [row for row in rows if row["leader_epoch"] < epoch and row["isr"]]
-            if led and past and not {led[0]["leader"], *led[0]["isr"]} & _last_isr(past):
+            if led and past and not {led[0]["leader"], *led[0]["isr"]} & _last_isr(past) and not _denied(past, led[0]):
                 until = max(led[0]["at"], *(row["at"] for row in rows if row["leader_epoch"] < epoch)) + SURE
                 yield Cut(place, _kept(story, place, epoch) + 1, led[0]["at"], until)
 
@@ -66,6 +66,18 @@ def _last_isr(rows: list[Row]) -> set[int]:
         if row["leader_epoch"] == latest and told.get(row["asked"]) != row["isr"]:
             told[row["asked"]] = found = row["isr"]
     return set(found)
+
+
+def _denied(past: list[Row], led: Row) -> bool:
+    """Whether a broker went on for long to name the new leader as in sync after another one had left it out."""
+    latest = [row for row in past if row["leader_epoch"] == max(row["leader_epoch"] for row in past)]
+    told: dict[int, Row] = {}
+    changed = 0
+    for row in latest:
+        if row["asked"] not in told or told[row["asked"]]["isr"] != row["isr"]:
+            changed = row["at"]
+        told[row["asked"]] = row
+    return any(led["leader"] in row["isr"] and row["at"] > changed + SURE for row in told.values())
 
 
 def _kept(story: Story, place: Place, epoch: int) -> int:

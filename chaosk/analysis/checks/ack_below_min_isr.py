@@ -11,6 +11,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.sends import sends, with_settings
 from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.settingsseen import min_isr
 
 
 class AckBelowMinIsr(Check):
@@ -35,7 +36,7 @@ class AckBelowMinIsr(Check):
     def glance(self, rows: Rows) -> bool:
         """Whether any sample named too few replicas."""
         topics, isr = rows.column("partitions", "topic"), rows.lengths("partitions", "isr")
-        bounds = ((rows.code("topic", topic), rows.case.min_isr(topic)) for topic in sorted(rows.case.topics))
+        bounds = ((rows.code("topic", topic), min_isr(rows.case, topic)) for topic in sorted(rows.case.topics))
         return any(bool(((topics == code) & (isr != EMPTY) & (isr < bound)).any()) for code, bound in bounds)
 
     def violations(self, events: Events) -> DataFrame:
@@ -72,5 +73,5 @@ def _bound(case: Case) -> Column:
     """What min.insync.replicas of the row's topic is."""
     bound = F.lit(1)
     for topic in sorted(case.topics):
-        bound = F.when(F.col("topic") == topic, F.lit(case.min_isr(topic))).otherwise(bound)
+        bound = F.when(F.col("topic") == topic, F.lit(min_isr(case, topic))).otherwise(bound)
     return bound

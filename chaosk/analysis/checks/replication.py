@@ -12,6 +12,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.intervals import common, length, union
 from chaosk.analysis.said import Said
+from chaosk.analysis.settingsseen import min_isr
 from chaosk.verdict import Measure
 
 
@@ -42,7 +43,7 @@ class Replication(Check):
                 short = _seconds(said, topic, window, lambda one: one.isr < one.replicas)
                 yield measured("under_replicated_time", topic, window.name, short)
                 told = MIN_ISR in shape.config and not events.case.changed(topic, MIN_ISR)
-                least = events.case.min_isr(topic) if told else None
+                least = min_isr(events.case, topic) if told else None
                 few = None if least is None else _seconds(said, topic, window, _fewer_than(least))
                 yield measured("under_min_isr_time", topic, window.name, few)
 

@@ -18,11 +18,12 @@ import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case, PlaceKey
+from chaosk.analysis.case import Case, PlaceKey, Span
 from chaosk.analysis.darkness import cut_power
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.settingsseen import unclean
 
 SURE = 5_000_000_000
 """Nanoseconds that a leader may be older than the first sample that names it, and go on after the last one does."""
@@ -62,11 +63,11 @@ def truncations(events: Events) -> tuple[Truncation, ...]:
     power = {
         (topic, number): spans for topic in case.topics for number, spans in sorted(cut_power(case, topic).items())
     }
-    topics = {topic for topic in case.topics if case.unclean(topic)} | {topic for topic, _ in power}
+    topics = {topic for topic in case.topics if unclean(case, topic)} | {topic for topic, _ in power}
     if not topics or not case.rows["partitions"]:
         return ()
     reigns = _reigns(case, topics)
-    found = [each for place in sorted(reigns) if case.unclean(place[0]) for each in _elections(place, reigns[place])]
+    found = [each for place in sorted(reigns) for each in _elections(case, place, reigns[place])]
     for place, spans in power.items():
         found += [_dark(place, reigns.get(place, {}), *span) for span in spans]
     if not found:
@@ -116,10 +117,18 @@ class Reign:
     """The ISR that was named with its leader first."""
     isr: frozenset[int] = frozenset()
     """The ISR that any broker changed to last."""
+    changed: int = 0
+    """When it did."""
     last: int = 0
     """When anybody named it last."""
     told: dict[int, frozenset[int]] = field(default_factory=dict)
     """By broker asked, the ISR it told last."""
+    heard: dict[int, int] = field(default_factory=dict)
+    """By broker asked, when it told that."""
+
+    def has_it_in_sync(self, broker: int) -> bool:
+        """Whether anybody went on to name a broker as in sync after another one had named an ISR without it."""
+        return any(broker in isr and self.heard[asked] > self.changed + SURE for asked, isr in self.told.items())
 
 
 Reigns = dict[int, Reign]
@@ -144,15 +153,18 @@ def _heard(reign: Reign, at: int, asked: int, row: dict[str, object]) -> None:
     reign.last = at
     if leader >= 0 and reign.leader < 0:
         reign.leader, reign.named, reign.first = leader, at, isr
+    reign.heard[asked] = at
     if reign.told.get(asked) != isr:
         reign.told[asked] = reign.isr = isr
+        reign.changed = at
 
 
-def _elections(place: PlaceKey, reigns: Reigns) -> Iterator[Truncation]:
+def _elections(case: Case, place: PlaceKey, reigns: Reigns) -> Iterator[Truncation]:
     """The elections that were unclean, or of which nobody can say it.
 
     After an unclean election the ISR is the new leader alone, until others have followed it: of those that were in sync
-    before none is in it when it is named first. An empty ISR says nothing of who was in it before (KIP-966).
+    before none is in it when it is named first. An empty ISR says nothing of who was in it before (KIP-966). Nor can it
+    be said where brokers contradict each other about who was, for longer than such news takes.
     """
     for epoch, reign in sorted(reigns.items()):
         earlier = sorted(number for number in reigns if number < epoch)
@@ -160,13 +172,16 @@ def _elections(place: PlaceKey, reigns: Reigns) -> Iterator[Truncation]:
         if reign.leader < 0 or not known:
             continue
         before, gap = reigns[known[-1]].isr, epoch - earlier[-1] > 1
-        unclean = reign.leader not in before and not reign.first & before
-        if not unclean and not (gap and reign.first == {reign.leader}):
+        fair = reign.leader in before or reign.first & before
+        if fair and not (gap and reign.first == {reign.leader}):
             continue
         names = ", ".join(map(str, sorted(before)))
         words = f"broker {reign.leader} became leader in epoch {epoch}, and the ISR had been {names}"
-        until = max(reign.named, *(reigns[number].last for number in earlier)) + SURE
-        why = UNCLEAN if unclean else UNSEEN
+        last = max(reigns[number].last for number in earlier)
+        if not unclean(case, place[0], Span("election", min(last, reign.named), reign.named)):
+            continue
+        until = max(reign.named, last) + SURE
+        why = UNSEEN if fair or reigns[known[-1]].has_it_in_sync(reign.leader) else UNCLEAN
         yield Truncation(*place, 0, reign.named, until, epoch, why, words)
 
 

@@ -14,7 +14,7 @@ from chaosk import figures
 from chaosk.bounds import Bound
 from chaosk.expect import Expect
 from chaosk.metrics import METRICS
-from chaosk.prediction import PREDICTED_BY, Prediction, Windows, predictions
+from chaosk.prediction import PREDICTED_BY, Places, Prediction, Windows, predictions
 from chaosk.verdict import Finding, Guard, Measure, Objective, Outcome, Severity
 
 _SURPRISE = "expected_outcome"
@@ -43,14 +43,18 @@ def rule(
     guards: Sequence[Guard],
     measures: Sequence[Measure],
     windows: Windows = _NOWHEN,
+    lost: Places | None = None,
 ) -> Ruling:
-    """Judge a run against what was expected of it; ``windows`` says when those were that predictions name."""
+    """Judge a run against what was expected of it.
+
+    ``windows`` says when those were that predictions name, ``lost`` which partitions lost records; None for unknown.
+    """
     objectives = tuple(judge_bounds(expect, measures))
     known = (*guards, *(_unmeasured(o) for o in objectives if o.met is None))
     known += tuple(_void(o) for o in objectives if o.void and o.met is False)
     found = worst(_outcomes(findings, known, objectives))
     holding = [each for each in predictions(expect) if not _exceeded(each, measures)]
-    told = tuple(_told(finding, expect, holding, windows) for finding in findings)
+    told = tuple(_told(finding, expect, holding, windows, lost) for finding in findings)
     surprises = tuple(_surprises(expect, found, findings, objectives, windows))
     left = [finding for finding in told if not finding.predicted]
     missed = () if _names_the_miss(expect, objectives) else objectives
@@ -58,13 +62,17 @@ def rule(
     return Ruling(found, verdict, objectives, (*known, *surprises), told)
 
 
-def _told(finding: Finding, expect: Expect, holding: Sequence[Prediction], windows: Windows) -> Finding:
+def _told(
+    finding: Finding, expect: Expect, holding: Sequence[Prediction], windows: Windows, lost: Places | None
+) -> Finding:
     """The finding with whether it is predicted; a violation only where a violation is."""
     foreseen = expect.verdict is Outcome.VIOLATION or finding.severity is not Severity.VIOLATION
-    return finding.model_copy(update={"predicted": foreseen and is_predicted(holding, finding, windows)})
+    return finding.model_copy(update={"predicted": foreseen and is_predicted(holding, finding, windows, lost)})
 
 
-def is_predicted(predicted: Sequence[Prediction], finding: Finding, windows: Windows = _NOWHEN) -> bool:
+def is_predicted(
+    predicted: Sequence[Prediction], finding: Finding, windows: Windows = _NOWHEN, lost: Places | None = None
+) -> bool:
     """Whether all that a finding shows is of what is predicted.
 
     The analysis tells what is predicted and what is not as findings of their own, so the rows that are shown speak for
@@ -73,7 +81,7 @@ def is_predicted(predicted: Sequence[Prediction], finding: Finding, windows: Win
     about = [each for each in predicted if each.is_about(finding.check, finding.rule)]
     if not finding.evidence:
         return any(each.anywhere for each in about)
-    return all(any(each.covers(row, windows) for each in about) for row in finding.evidence)
+    return all(any(each.covers(finding.check, row, windows, lost) for each in about) for row in finding.evidence)
 
 
 def _exceeded(prediction: Prediction, measures: Sequence[Measure]) -> bool:
@@ -142,7 +150,7 @@ def _surprises(
 def _shows(prediction: Prediction, finding: Finding, windows: Windows) -> bool:
     if not prediction.is_about(finding.check, finding.rule):
         return False
-    return prediction.anywhere or any(prediction.covers(row, windows) for row in finding.evidence)
+    return prediction.anywhere or any(prediction.covers(finding.check, row, windows) for row in finding.evidence)
 
 
 def _rank(outcome: Outcome) -> int:

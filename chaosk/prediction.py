@@ -41,13 +41,17 @@ PREDICTED_BY = {
 
 A log that was cut back ends too early and gives its offsets again, who is not given a record was skipped, and who is
 given records again although they were committed began at an offset that had gone back: those findings have the same
-root as the predicted one.
+root as the predicted one. Those of ``FOLLOWING`` have it only in a partition that lost records.
 """
+FOLLOWING = frozenset(_LOSS) - {"lost", "lost_write"}
+"""Checks that tell of what follows from a loss, in the partition that it befell."""
 NAMING = tuple(metric for metric, checks in PREDICTED_BY.items() if checks)
 """Metrics that name a violation, where they are bounded from below."""
 
 Windows = Mapping[str, tuple[int, int]]
 """By name, from when until when, monotonic nanoseconds."""
+Places = frozenset[tuple[object, object]]
+"""Topics and partitions."""
 RowLike = Mapping[str, object]
 _COLUMNS = {
     "topic": ("topic", "other_topic"),
@@ -81,8 +85,14 @@ class Prediction:
         """Whether findings of a check that judges a rule are what it is about."""
         return rule == self.rule if self.metric is None else check in PREDICTED_BY[self.metric]
 
-    def covers(self, row: RowLike, windows: Windows) -> bool:
-        """Whether a row of evidence is of its subjects and in its window; what the row does not tell is not covered."""
+    def covers(self, check: str, row: RowLike, windows: Windows, lost: Places | None = None) -> bool:
+        """Whether a row of a check's evidence is of its subjects and in its window, and follows from what it predicts.
+
+        ``lost``: the partitions that lost records; None where nobody asked. What the row does not tell is not covered.
+        """
+        follows = self.metric is not None and check in FOLLOWING and lost is not None
+        if follows and (row.get("topic"), row.get("partition")) not in (lost or ()):
+            return False
         return self._is_whose(row) and self._is_when(row, windows)
 
     @property

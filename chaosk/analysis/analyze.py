@@ -12,6 +12,7 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.findings import Answer, ask_all
+from chaosk.analysis.frames.absent import bereft
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import histograms
 from chaosk.analysis.ledger import ANSWERING, accounts, audited
@@ -23,6 +24,7 @@ from chaosk.analysis.tallied import recounted, tallied
 from chaosk.analysis.untold import unended, untold
 from chaosk.errors import AnalysisError
 from chaosk.judge import rule
+from chaosk.prediction import FOLLOWING, Places, predictions
 from chaosk.rundir import RunDir
 from chaosk.verdict import Account, Guard, Severity, Verdict
 
@@ -47,15 +49,27 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
                     *guards(case, progress), *tallied(recorded, recounted(events.whole), progress),
                     *unended(case, untold(events)),
                 )  # fmt: skip
+                lost = events.once(bereft) if _predicts_loss(case, answers) else None
             finally:
                 events.release()
-    verdict = conclude(case, answers, met, ledger)
+    verdict = conclude(case, answers, met, ledger, lost)
     write(verdict, rundir)
     return verdict
 
 
+def _predicts_loss(case: Case, answers: tuple[Answer, ...]) -> bool:
+    """Whether anything was found that a predicted loss may explain where it befell."""
+    told = predictions(case.plan.expect)
+    found = {finding.check for answer in answers for finding in answer.findings} & FOLLOWING
+    return any(each.metric and each.is_about(check, "") for each in told for check in found)
+
+
 def conclude(
-    case: Case, answers: tuple[Answer, ...], met: tuple[Guard, ...], ledger: tuple[Account, ...] = ()
+    case: Case,
+    answers: tuple[Answer, ...],
+    met: tuple[Guard, ...],
+    ledger: tuple[Account, ...] = (),
+    lost: Places | None = None,
 ) -> Verdict:
     """The verdict from what the checks, the guards and the ledger said; pure."""
     findings = sorted(
@@ -66,7 +80,7 @@ def conclude(
     measures = sorted(figures, key=lambda m: (m.metric, m.subject, m.window))
     guards = [*met, *(guard for answer in answers for guard in answer.guards)]
     windows = {span.name: (span.began, span.ended) for span in case.windows}
-    ruling = rule(case.plan.expect, findings, [*guards, *audited(ledger, findings, guards)], measures, windows)
+    ruling = rule(case.plan.expect, findings, [*guards, *audited(ledger, findings, guards)], measures, windows, lost)
     last = max([case.record.ended, *(span.ended for span in case.phases if span.name == "audit")])
     return Verdict(
         scenario=case.plan.name,

@@ -16,8 +16,9 @@ from chaosk import private
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import SEVERITIES, Found
+from chaosk.analysis.frames.absent import bereft
 from chaosk.errors import AnalysisError
-from chaosk.prediction import Prediction, predictions
+from chaosk.prediction import FOLLOWING, Prediction, predictions
 from chaosk.verdict import Row
 
 SHOWN = 20
@@ -52,6 +53,7 @@ class _Tally:
     """Summaries as they come together, line by line."""
 
     events: Events
+    name: str
     predicted: tuple[Prediction, ...] = ()
     """What the scenario predicts of this check."""
     counts: dict[_Kind, int] = field(default_factory=dict)
@@ -87,7 +89,8 @@ class _Tally:
         if not self.predicted:
             return ()
         windows = {span.name: (span.began, span.ended) for span in self.events.case.windows}
-        return tuple(each.covers(row, windows) for each in self.predicted)
+        lost = self.events.once(bereft) if self.name in FOLLOWING else None
+        return tuple(each.covers(self.name, row, windows, lost) for each in self.predicted)
 
     def summaries(self) -> tuple[Summary, ...]:
         order = [fault.name for fault in self.events.case.faults]
@@ -106,7 +109,7 @@ class _Tally:
 def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tuple[Summary, ...], Found]:
     """Write every row to ``evidence/<name>.jsonl``, the worst first, then by the check's order; sum them up."""
     told = predictions(events.case.plan.expect)
-    tally = _Tally(events, tuple(each for each in told if each.is_about(name, check.rule)))
+    tally = _Tally(events, name, tuple(each for each in told if each.is_about(name, check.rule)))
     lines = rows.orderBy(F.expr(_RANK), *check.order).select(F.expr(_LINE))
     first = [str(row["value"]) for row in lines.limit(AT_ONCE + 1).collect()]
     many = len(first) > AT_ONCE
@@ -118,7 +121,7 @@ def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tupl
 
 def write_none(events: Events, name: str) -> None:
     """Write ``evidence/<name>.jsonl`` without rows: nothing was found."""
-    _write(events.case.rundir.evidence / f"{name}.jsonl", (), _Tally(events))
+    _write(events.case.rundir.evidence / f"{name}.jsonl", (), _Tally(events, name))
 
 
 def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:

@@ -121,7 +121,8 @@ def _answer(story: Story, gone: _Gone, stored: bool, visible: bool) -> str:  # n
     answered = gone.send["completed"] if gone.send and gone.send["completed"] is not None else None
     if excused(story, gone.place, gone.offset, answered or gone.read):
         return "allowed"
-    lone = gone.acks == 0 or (gone.acks not in {None, -1} and deposed(story, gone.place, gone.send))
+    alone = gone.acks not in {None, -1} and deposed(story, gone.place, gone.send)
+    lone = gone.acks == 0 or (alone and not replicated(story, gone))
     return "allowed" if lone and gone.read is None else "violation"
 
 
@@ -154,6 +155,23 @@ def deposed(story: Story, place: Place, send: Row | None) -> bool:
     until = [min(row["at"] for row in views if row["leader_epoch"] == newest)]
     until += [row["at"] for row in views if row["leader_epoch"] < newest and row["leader"] == row["asked"]]
     return bool(max(until) >= send["invoked"] - SURE)
+
+
+def replicated(story: Story, gone: _Gone) -> bool:
+    """Whether its leader told a high watermark beyond a record, before another leader was named: all in sync had it."""
+    if gone.send is None or gone.offset is None:
+        return False
+    sent, named = gone.send["invoked"], {}
+    for row in sorted(story.rows["partitions"], key=lambda each: int(each["at"]), reverse=True):
+        if (row["topic"], row["partition"]) == gone.place and row["leader"] >= 0 and row["leader_epoch"] is not None:
+            named[row["leader_epoch"]] = row["at"], row["leader"]
+    before = [each for each in named.values() if each[0] <= sent]
+    until = min((at for at, _ in named.values() if at > sent), default=0)
+    return bool(before) and any(
+        row["asked"] == max(before)[1] and row["high_watermark"] > gone.offset and sent <= row["at"] < until
+        for row in story.all("offsets", leader=True)
+        if (row["topic"], row["partition"]) == gone.place and row["high_watermark"] is not None
+    )
 
 
 def followed(story: Story, place: Place) -> int | None:

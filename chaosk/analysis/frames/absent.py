@@ -11,11 +11,11 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import among, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
-from chaosk.analysis.frames.elected import ALONE, with_leaders
+from chaosk.analysis.frames.elected import ALONE, with_leaders, with_replicated
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
-from chaosk.analysis.frames.truncations import excused
+from chaosk.analysis.frames.truncations import excused, truncations
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.settingsseen import SCHEMA, compacted, keepings, reported
 
@@ -48,10 +48,19 @@ def absent(events: Events) -> DataFrame:
         .withColumn("offset", offset_of(offset))
         .join(events.near(events.frame(retained)), on=list(PLACE), how="left"),
     )
-    return _amid(events, with_leaders(events, rows)).withColumns(_answers(events)).withColumn("kind", _kind()).select(
+    known = _amid(events, with_replicated(events, with_leaders(events, rows)))
+    return known.withColumns(_answers(events)).withColumn("kind", _kind()).select(
         *VALUE, *PLACE, "offset", "kind", "severity", "reason", "written", "read", "acks", "scheduled", "invoked",
         "completed", "read_at",
     )  # fmt: skip
+
+
+def bereft(events: Events) -> frozenset[tuple[object, object]]:
+    """Topic and partition of each log that lost a record, rightly or not, or was cut back; named as for people."""
+    gone = events.frame(absent).filter(F.col("severity").isin("violation", "allowed")).select(*PLACE).distinct()
+    places = {(row["topic"], row["partition"]) for row in gone.collect()}
+    places |= {(cut.topic, cut.partition) for cut in events.once(truncations)}
+    return frozenset(events.case.former.told(topic, partition) for topic, partition in places)
 
 
 def _amid(events: Events, rows: DataFrame) -> DataFrame:
@@ -94,6 +103,7 @@ def _answers(events: Events) -> dict[str, Column]:
     known = among(F.col("topic"), reported(case))
     compact = among(F.col("topic"), [topic for topic in case.topics if compacted(case, topic)])
     beyond = F.col("stored") & (F.col("offset") >= F.col("visible_end"))
+    alone = ~F.col("read") & (F.col("acks") != -1)
     held_back = "the last stable offset stood before it when the audit read at read_committed"
     return meaning(
         (F.col("remade"), EXCUSED, _REMADE),
@@ -109,7 +119,7 @@ def _answers(events: Events) -> dict[str, Column]:
         (F.col("offset").isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and records were deleted"),
         *excused(events, F.col("offset"), F.coalesce("completed", "read_at")),
         (~F.col("read") & (F.col("acks") == 0), "allowed", "acks is 0: no broker had acknowledged it"),
-        (~F.col("read") & (F.col("acks") != -1) & F.col("deposed") & ~F.col("amid"), "allowed", ALONE),
+        (alone & F.col("deposed") & ~F.col("amid") & ~F.col("replicated"), "allowed", ALONE),
         otherwise=("violation", None),
     )
 

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.truncations import SURE
 
 ALONE = "acks is not all: the leader alone had it, and another one was elected"
@@ -65,6 +65,40 @@ def with_leaders(events: Events, rows: DataFrame) -> DataFrame:
     )
     later = F.coalesce(F.col("changed") >= F.col("invoked") - F.lit(SURE), F.lit(False))
     return rows.join(events.near(changed), on=list(PLACE), how="left").withColumn("deposed", later).drop("changed")
+
+
+def with_replicated(events: Events, rows: DataFrame) -> DataFrame:
+    """The rows with ``replicated``: whether the leader that a record was sent to told a high watermark beyond it.
+
+    It is not asked of records with ``acks=all``, nor of those that were read.
+
+    All in-sync replicas have what lies below the high watermark, so no election among them takes it away. Only what was
+    told before the next leader was named counts: the same offset may be another record of that one's.
+    """
+    named = _told(events).groupBy(*PLACE, "leader_epoch").agg(F.min("at").alias("named"), F.first("leader").alias("by"))
+    epochs = events.near(named).alias("epoch")
+    here = [F.col(f"row.{name}") == F.col(f"epoch.{name}") for name in PLACE]
+    earlier = F.col("epoch.named") <= F.col("row.invoked")
+    led = (
+        rows.filter(~F.col("read") & (F.col("acks") != -1))
+        .select(*VALUE, *PLACE, "offset", "invoked")
+        .alias("row")
+        .join(epochs, on=here, how="inner")
+        .groupBy(*(F.col(f"row.{name}") for name in (*VALUE, *PLACE, "offset", "invoked")))
+        .agg(
+            F.max_by(F.when(earlier, F.col("epoch.by")), F.when(earlier, F.col("epoch.named"))).alias("by"),
+            F.min(F.when(~earlier, F.col("epoch.named"))).alias("until"),
+        )
+    )
+    told = events.table("offsets").filter("leader").select(*PLACE, "asked", "high_watermark", "at")
+    same = [F.col(f"row.{name}") == F.col(f"told.{name}") for name in PLACE]
+    same += [F.col("told.asked") == F.col("row.by"), F.col("told.high_watermark") > F.col("row.offset")]
+    same += [F.col("told.at") >= F.col("row.invoked"), F.col("told.at") < F.col("row.until")]
+    known = led.alias("row").join(events.near(told).alias("told"), on=same, how="left_semi")
+    marked = known.select(*VALUE, F.lit(True).alias("replicated"))
+    return rows.join(events.near(marked), on=list(VALUE), how="left").withColumn(
+        "replicated", F.coalesce("replicated", F.lit(False))
+    )
 
 
 def _told(events: Events) -> DataFrame:

@@ -13,19 +13,20 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.placements import crowded
+from chaosk.analysis.frames.sought import sought
 from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.values import given_to, times_given, values
 from chaosk.analysis.glances.screens import glanced
 from chaosk.analysis.readers import owed
 
-NAMES = ("missing", "doubled", "lacking", "repeated", "jumped", "backward", "crowded")
+NAMES = ("missing", "doubled", "lacking", "repeated", "jumped", "sought", "backward", "crowded")
 """Every screen.
 
 missing: a value that was acknowledged or read, and that the audit did not find at both isolation levels, or found at
 one of them alone. doubled: a value seen at two places. lacking: an acknowledged or audited value that a reader of its
 topic was not given. repeated: a value given to a reader
-more than once. jumped, backward: a delivery that does not follow the one before it. crowded: an offset at which
-different values were seen.
+more than once. jumped, backward: a delivery that does not follow the one before it. sought: one beyond the position
+that its consumer had sought. crowded: an offset at which different values were seen.
 """
 
 
@@ -39,6 +40,7 @@ def screened(events: Events) -> dict[str, int]:
         return glanced(events.rows)
     rows = _counts(events.frame(values), _of_values(events))
     rows = rows.unionByName(_counts(events.frame(steps), _of_steps()))
+    rows = rows.unionByName(_counts(events.frame(sought), {"sought": F.lit(True)}))
     rows = rows.unionByName(_counts(events.frame(crowded), {"crowded": F.lit(True)}))
     found = {str(row["name"]): int(row["count"]) for row in events.gathered(rows).collect()}
     if events.case.foreign:

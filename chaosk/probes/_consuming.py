@@ -136,11 +136,12 @@ class Consuming:
 
     def _seek(self, back: dict[Place, int]) -> None:
         for place, offset in back.items():
-            self._log.write("seeks", (*self._who, *place, offset, _now(), "seek"))
             try:
                 self._client.seek(TopicPartition(*place, offset))
             except KafkaException as error:
                 self._fetching.noted(error.args[0])
+                continue
+            self._log.write("seeks", (*self._who, *place, offset, _now(), "seek"))
 
     def _before_change(self) -> None:
         """Take what was read before partitions are taken away: its new owner begins after what is committed now."""

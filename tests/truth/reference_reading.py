@@ -49,6 +49,30 @@ def poll_skip(story: Story) -> Iterator[Row]:
         over = passed_over(shown[level, *place], (before["offset"] + 1, row["offset"]), row["at"], epochs)
         if over is not None and not _rewound(story, before, row):
             yield _step(story, before, row) | {"skipped": over}
+    for seek, before, row in _sought(story):
+        place, level = place_of(row), LEVELS[careful.get(member_of(row), True)]
+        left = member_of(row), place, seek["offset"] - 1, before["poll"]
+        mine = (each for each in story.rows["reads"] if (member_of(each), place_of(each)) == left[:2])
+        low = next((each["leader_epoch"] for each in mine if (each["offset"], each["poll"]) == left[2:]), None)
+        over = passed_over(shown[level, *place], (seek["offset"], row["offset"]), row["at"], (low, row["leader_epoch"]))
+        if over is not None and not _rewound(story, before, row):
+            there = before | {"offset": seek["offset"] - 1, "at": seek["at"]}
+            yield _step(story, there, row) | {"skipped": over}
+
+
+def _sought(story: Story) -> Iterator[tuple[Row, Row, Row]]:
+    """Seeks in the middle of an assignment, with the delivery before each and the lowest one of the poll after it."""
+    for seek in story.rows["seeks"]:
+        whose = member_of(seek), place_of(seek)
+        reads = [row for row in story.rows["reads"] if (member_of(row), place_of(row)) == whose]
+        before = max((row for row in reads if row["at"] < seek["at"]), key=lambda row: int(row["n"]), default=None)
+        first = min((row["at"] for row in reads if row["at"] >= seek["at"]), default=None)
+        others = [s["at"] for s in story.rows["seeks"] if (member_of(s), place_of(s)) == whose]
+        if before is None or first is None or any(seek["at"] < at <= first for at in others):
+            continue
+        row = min((row for row in reads if row["at"] == first), key=lambda row: int(row["offset"]))
+        if row["assignment"] == before["assignment"] and row["offset"] > seek["offset"]:
+            yield seek, before, row
 
 
 def poll_order(story: Story) -> Iterator[Row]:

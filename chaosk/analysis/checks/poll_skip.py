@@ -10,13 +10,14 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation, without_seek
 from chaosk.analysis.frames.rewinds import left_to_rewinds
+from chaosk.analysis.frames.sought import sought
 from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.visible import skipped, visible
 
 
 class PollSkip(Check):
-    """Within one assignment, and without a seek, a consumer was given a record and then one beyond the next.
+    """Within one assignment a consumer was given one beyond the record that follows what it had, or where it sought.
 
     B1 after the definitions that Jepsen's Kafka workload made known (``poll-skip``, ``int-poll-skip`` within one
     poll). Skipped is only what is proven to be there and visible at the consumer's isolation level: other readers or
@@ -29,8 +30,9 @@ class PollSkip(Check):
     Two readers that were given different records after the same offset (A12, reader divergence) are told here: the one
     that went further jumped over what the other was given.
 
-    Columns: probe, incarnation, group, assignment, topic, partition, before (the last offset in order), skipped (the
-    first offset that is missing), offset (the one that came instead), before_poll, poll.
+    Columns: probe, incarnation, group, assignment, topic, partition, before (the last offset in order; after a seek the
+    one before the position sought), skipped (the first offset that is missing), offset (the one that came instead),
+    before_poll, poll.
     """
 
     rule = "B1"
@@ -40,12 +42,16 @@ class PollSkip(Check):
     tables = ("reads", "seeks", "audit", "sends", "transactions", "incarnations")
     by_absence_of = ("reads", "seeks")
     order = (*MEMBER, *PLACE, "assignment", "offset", "poll")
-    screens = ("jumped",)
+    screens = ("jumped", "sought")
 
     def violations(self, events: Events) -> DataFrame:
         """Rows of deliveries beyond the next visible record."""
         ahead = events.frame(steps).filter(F.col("offset") > F.col("before") + 1)
-        jumps = left_to_rewinds(events, without_seek(events, _over(events, ahead)))
+        jumps = without_seek(events, _over(events, ahead))
+        if events.case.rows["seeks"]:
+            beyond = with_isolation(events, events.frame(sought))
+            jumps = jumps.unionByName(beyond, allowMissingColumns=True)
+        jumps = left_to_rewinds(events, jumps)
         if not jumps.isEmpty():
             jumps = _proven(events, jumps)
         return (

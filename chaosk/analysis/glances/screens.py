@@ -24,6 +24,7 @@ def glanced(rows: Rows) -> dict[str, int]:
         "lacking": foreign or _lacking(rows),
         "repeated": foreign or _repeated(rows),
         "jumped": jumped,
+        "sought": _sought(rows),
         "backward": backward,
     }
     return {name: int(holds) for name, holds in found.items()}
@@ -132,3 +133,24 @@ def _turns(rows: Rows) -> tuple[bool, bool]:
     order, same = in_turn(dense(rows.processes("reads"), rows.places("reads"), assignment), n)
     step = np.diff(offset[order])[same]
     return bool(np.any(step > 1)), bool(np.any(step < 1))
+
+
+def _sought(rows: Rows) -> bool:
+    """Whether what a member was given of a partition right after a seek lies beyond the position sought."""
+    if not rows.count("seeks"):
+        return False
+    given, moved = rows.count("reads"), rows.count("seeks")
+    who, place, at, n = (
+        np.concatenate(pair)
+        for pair in (
+            (rows.processes("reads"), rows.processes("seeks")),
+            (rows.places("reads"), rows.places("seeks")),
+            (rows.column("reads", "at"), rows.column("seeks", "at")),
+            (rows.column("reads", "n"), np.full(moved, -1)),
+        )
+    )
+    offset = np.concatenate((rows.column("reads", "offset"), rows.column("seeks", "offset")))
+    seek = np.concatenate((np.zeros(given, np.int64), np.ones(moved, np.int64)))
+    order, same = in_turn(dense(who, place), at, seek, n)
+    after = same & (seek[order][:-1] == 1) & (seek[order][1:] == 0)
+    return bool(np.any(after & (np.diff(offset[order]) > 0)))

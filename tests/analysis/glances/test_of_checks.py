@@ -40,10 +40,10 @@ def failing() -> History:
         history.drop("reads", offset=seq)
         history.drop("audit", offset=seq, isolation="read_committed")
     history.change("sends", {"seq": 45}, offset=None)
-    for seq, outcome in ((30, "fail"), (31, "info")):
-        history.change("sends", {"seq": seq}, outcome=outcome, offset=None)
-        history.drop("reads", offset=seq)
-        history.drop("audit", offset=seq)
+    history.change("sends", {"seq": 12}, outcome="info", offset=None)
+    history.change("sends", {"seq": 30}, outcome="fail", offset=None)
+    history.drop("reads", offset=30)
+    history.drop("audit", offset=30)
     return history
 
 

@@ -73,13 +73,18 @@ def transaction(history: History, draw: Random) -> None:
         row["txn"] = "t"
 
 
+def seek(history: History, draw: Random) -> None:
+    """The reader seeks somewhere."""
+    history.add("seeks", offset=draw.randrange(30), at=draw.uniform(-5, 15), partition=draw.randrange(2))
+
+
 def strange(history: History, draw: Random) -> None:
     """A record that nobody of this run wrote."""
     history.read(draw.randrange(90), 20.2, producer=None, producer_incarnation=None, seq=None, intact=False)
 
 
 TROUBLES = (
-    drop("sends"), drop("reads"), drop("audit"), uncertain, transaction, strange,
+    drop("sends"), drop("reads"), drop("audit"), uncertain, transaction, seek, strange,
     again("audit", offset=range(60)), again("reads", offset=range(60)), again("reads", partition=[0, 1]),
     again("reads", seq=range(60)),
 )  # fmt: skip
@@ -114,8 +119,17 @@ def screens(history: History) -> dict[str, bool]:
         "repeated": foreign or any(len(set(values)) < len(values) for values in by_reader.values()),
         "turned": any(out_of_order(row, other) for row in seen for other in seen),
         "jumped": any(step > 1 for step in steps),
+        "sought": any(beyond(row, history.rows["reads"]) for row in history.rows["seeks"]),
         "backward": any(step < 1 for step in steps),
     }
+
+
+def beyond(seek: dict[str, Any], reads: list[dict[str, Any]]) -> bool:
+    """Whether the first delivery after a seek lies beyond the position that was sought."""
+    where = ("probe", "incarnation", "topic", "partition")
+    later = [row for row in reads if all(row[name] == seek[name] for name in where) and row["at"] > seek["at"]]
+    first = min(later, key=lambda row: (row["at"], row["n"]), default=seek)
+    return bool(first["offset"] > seek["offset"])
 
 
 def out_of_order(row: dict[str, Any], other: dict[str, Any]) -> bool:

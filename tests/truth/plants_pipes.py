@@ -68,6 +68,10 @@ def committed_alone(story: Story, draw: Random) -> bool:
     for key, _, following in _parts(story, end["txn"]):
         if following is not None:
             story.expect("abort_rewind", "violation", "advance", *key, end["txn"])
+        else:
+            story.expect(
+                "abort_rewind", "unproven", "left", *key, end["txn"]
+            )  # what it committed it is not given again
     return True
 
 

@@ -64,6 +64,17 @@ def abort_rewind(story: Story) -> Iterator[Row]:
         for txn in {row["txn"] for row in stream}:
             mine = [number for number, row in enumerate(stream) if row["txn"] == txn]
             outcome = ends.get(txn, {}).get("outcome", "committed")
+            if (
+                outcome == "aborted"
+                and mine[-1] + 1 == len(stream)
+                and not _again(story, stream[mine[0]], stream[mine[-1]])
+            ):
+                yield {
+                    "severity": "unproven", "kind": "left", "probe": probe, "incarnation": incarnation, "topic": topic,
+                    "partition": partition, "assignment": assignment, "txn": txn, "outcome": outcome,
+                    "first": stream[mine[0]]["offset"], "last": stream[mine[-1]]["offset"], "next": None,
+                    "expected": None,
+                }  # fmt: skip
             if outcome == "committed" or mine[-1] + 1 == len(stream):
                 continue
             first, last, following = (stream[n]["offset"] for n in (mine[0], mine[-1], mine[-1] + 1))
@@ -77,3 +88,11 @@ def abort_rewind(story: Story) -> Iterator[Row]:
                     "txn": txn, "outcome": outcome, "first": first, "last": last, "next": following,
                     "expected": expected,
                 }  # fmt: skip
+
+
+def _again(story: Story, input_: Row, last: Row) -> bool:
+    """Whether the group of an input was given it once more after the last one of its transaction."""
+    same = ("group", "topic", "partition", "offset")
+    return any(
+        row["at"] > last["at"] and all(row[name] == input_[name] for name in same) for row in story.rows["reads"]
+    )

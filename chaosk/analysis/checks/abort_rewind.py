@@ -12,8 +12,10 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.visible import visible
 from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.readers import readers
 
 _TERM = (*MEMBER, *PLACE, "assignment")
+_LEFT = "the run ended before the application was given them again"
 _NEAR = 1 << 16
 """How far, in offsets, the next record is looked for; nothing hangs on it but that ``expected`` is shown."""
 
@@ -24,11 +26,13 @@ class AbortRewind(Check):
     B11, for applications that read, write and commit in transactions, within one assignment. ``advance``: it left out
     inputs of which no output was committed, so they are lost to it: a violation. ``further``: it went back beyond the
     begin and does again what was done before: a violation too. After a transaction of which nobody knows how it ended,
-    its begin and what follows its last input are both right; then ``eos`` tells whether the outputs agree.
+    its begin and what follows its last input are both right; then ``eos`` tells whether the outputs agree. ``left``:
+    nobody of its group was given the inputs of an aborted transaction again before the run ended, so that nobody knows
+    whether the application would have gone on with them: open (unproven), unless it was ended on purpose.
 
     Columns: kind, probe, incarnation, topic, partition, assignment, txn, outcome (of the transaction), first and last
-    (offsets of its inputs), next (the offset that was delivered after it), expected (the next one that holds a record
-    a reader can see; empty for a transaction that was aborted, and where there is none near).
+    (offsets of its inputs), next (the offset that was delivered after it; empty if none was), expected (the next one
+    that holds a record a reader can see; empty for a transaction that was aborted, and where there is none near).
     """
 
     rule = "B11"
@@ -55,8 +59,10 @@ class AbortRewind(Check):
         follows = same[firsts[1:] - 1]
         names, outcomes = rows.columns("transactions", "txn", "outcome")
         open_ended = names[outcomes != rows.code("outcome", "committed")]
+        lasts = np.flatnonzero(np.concatenate([~same, [True]]))
+        left = np.isin(txn[lasts], names[outcomes == rows.code("outcome", "aborted")])
         wrong = follows & np.isin(txn[firsts[:-1]], open_ended) & (offset[firsts[1:]] != offset[firsts[:-1]])
-        return bool(np.any(wrong))
+        return bool(np.any(wrong) or np.any(left))
 
     def violations(self, events: Events) -> DataFrame | None:
         """Rows of transactions after which the next delivery was another one than it had to be."""
@@ -64,20 +70,20 @@ class AbortRewind(Check):
             return None
         in_turn = Window.partitionBy(*_TERM).orderBy("n")
         ended = events.table("transactions").filter(F.col("outcome") != "committed").select("txn", "outcome", "ended")
-        after = (
+        ends = (
             events.table("reads")
             .filter(F.col("txn").isNotNull())
             .withColumn("next", F.lead("offset").over(in_turn))
             .withColumn("next_at", F.lead("at").over(in_turn))
-            .groupBy(*_TERM, "txn")
+            .groupBy(*_TERM, "group", "txn")
             .agg(
                 F.min_by("offset", "n").alias("first"), F.max_by("offset", "n").alias("last"),
                 F.max_by(F.coalesce("next", F.lit(-1)), "n").alias("next"), F.min("at").alias("began"),
                 F.max_by(F.coalesce("next_at", "at"), "n").alias("until"),
             )
-            .filter((F.col("next") >= 0) & (F.col("next") != F.col("first")))
             .join(events.near(ended), on="txn", how="inner")
         )  # fmt: skip
+        after = ends.filter((F.col("next") >= 0) & (F.col("next") != F.col("first")))
         undecided = after.filter(F.col("outcome") == "info")
         far = F.greatest("last", "next") + _NEAR
         spans = undecided.select(*PLACE, F.col("last").alias("low"), far.alias("high"))
@@ -91,7 +97,22 @@ class AbortRewind(Check):
         return (
             wrong.filter(~right)
             .withColumn("kind", F.when(F.col("next") < F.col("first"), "further").otherwise("advance"))
-            .withColumns(meaning(otherwise=("violation", None)))
+            .unionByName(_left(events, ends.filter(F.col("next") < 0)), allowMissingColumns=True)
+            .withColumns(meaning((F.col("kind") == "left", "unproven", _LEFT), otherwise=("violation", None)))
             .withColumns(during(F.col("began"), F.col("until")))
             .select(*MEANING, "kind", *_TERM, "txn", "outcome", "first", "last", "next", "expected")
         )
+
+
+def _left(events: Events, last: DataFrame) -> DataFrame:
+    """Of the transactions that were the last of their term those whose inputs nobody of the group was given again."""
+    on_purpose = sorted({reader.name for reader in readers(events.case) if reader.dismissed is not None})
+    again = events.table("reads").select("group", *PLACE, F.col("offset").alias("first"), "at")
+    key = ("group", *PLACE, "first")
+    aborted = last.filter((F.col("outcome") == "aborted") & ~F.col("group").isin(on_purpose))
+    few = events.near(aborted.select(*key).distinct())
+    others = again.join(few, on=list(key), how="left_semi")
+    same = [F.col(f"mine.{name}") == F.col(f"again.{name}") for name in key]
+    same.append(F.col("again.at") > F.col("mine.until"))
+    open_ended = aborted.alias("mine").join(events.near(others).alias("again"), on=same, how="left_anti")
+    return open_ended.withColumns({"kind": F.lit("left"), "next": F.lit(None).cast("long")})

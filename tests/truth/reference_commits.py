@@ -162,6 +162,20 @@ def commit_ahead(story: Story) -> Iterator[Row]:
                 "assignment": row["assignment"], "offset": row["offset"], "position": max(known),
                 "skipped": over,
             }  # fmt: skip
+    yield from _beyond_the_log(story)
+
+
+def _beyond_the_log(story: Story) -> Iterator[Row]:
+    """What the cluster says after the run that a group committed, and lies beyond what the audit read."""
+    for row in story.rows["groups"]:
+        place, cover = place_of(row), covers(story).get(place_of(row))
+        end = max((r["end"] for r in story.all("audit_ranges", isolation=LEVELS[0]) if place_of(r) == place), default=0)
+        if row["offset"] is not None and cover and cover.complete and row["offset"] > end:
+            yield {
+                "severity": "allowed" if excused(story, place, None) else "violation", "probe": None,
+                "incarnation": None, "group": row["group"], "assignment": None, "topic": row["topic"],
+                "partition": row["partition"], "offset": row["offset"], "position": end, "skipped": None,
+            }  # fmt: skip
 
 
 def _in_transactions(story: Story) -> Iterator[tuple[Row, int]]:

@@ -1,27 +1,32 @@
-"""Committed beyond what was read."""
+"""Committed beyond what was read, or beyond the end of the log."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
+from chaosk.analysis.case import Case
+from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.polled import polled
+from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import highest, members
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 
+_LEFT = "group string, topic string, partition int, offset long, position long"
 _TABLES = ("reads", "fetched", "seeks", "commits", "txn_offsets")
 
 
 class CommitAhead(Check):
-    """A member committed an offset although records lie before it that it had not been given.
+    """A member committed an offset although records lie before it that it had not been given, or that are to come.
 
     B5 after the definitions that Jepsen's Kafka workload made known (``committed-too-far``). What a member may commit
     is one past the highest record it was given by then, or the offset it began at: the committed one that it found,
@@ -34,22 +39,28 @@ class CommitAhead(Check):
     Unproven where the process has no end marker, because its log may lack its last deliveries. A member of which nobody
     knows where it began is not judged.
 
+    What the cluster says after the run that a group committed may not lie beyond the end of the log, as the audit read
+    it: the group would not be given what is written next. Allowed where the log was seen to be cut back; information
+    where the topic was made again, in which commits of the old one end up.
+
     Columns: probe, incarnation, group, topic, partition, assignment, offset (as committed), position (the highest it
-    might have committed), skipped (the first record it was not given).
+    might have committed), skipped (the first record it was not given). What the cluster says has no member.
     """
 
     rule = "B5"
     title = "commits beyond what the member was given"
     counted = ("commit ahead", "commits ahead")
     tables = (
-        "commits", "txn_offsets", "transactions", "reads", "fetched", "seeks", "polls", "audit", "sends",
-        "incarnations",
+        "commits", "txn_offsets", "transactions", "reads", "fetched", "seeks", "polls", "audit", "audit_ranges",
+        "sends", "incarnations", "groups",
     )  # fmt: skip
     by_absence_of = ("reads", "fetched", "seeks", "polls")
     order = (*MEMBER, *PLACE, "began", "offset")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a commit lies beyond the position of its member."""
+        """Whether a commit lies beyond the position of its member, or what the cluster says beyond its log."""
+        if any(True for _ in _beyond_the_log(rows.case)):
+            return True
         done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
         kept = _committed(rows)
         if not done.any() and not kept.any():
@@ -82,10 +93,15 @@ class CommitAhead(Check):
         passing |= {"low_epoch": anyone, "high_epoch": anyone}
         unended = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
         cut_short = F.concat_ws(" ", *MEMBER).isin(unended)
+        left = events.spark.createDataFrame(list(_beyond_the_log(events.case)), _LEFT)
+        remade = among(F.col("topic"), events.case.former.topics)
         return (
             skipped(events, ahead.withColumns(passing), deleted=True)
+            .unionByName(left, allowMissingColumns=True)
             .withColumns(
                 meaning(
+                    *((F.col("probe").isNull() & cut, word, why) for cut, word, why in excused(events)),
+                    (F.col("probe").isNull() & remade, "information", "the topic was made again"),
                     (cut_short, "unproven", "its process has no end marker: its last deliveries may not be written"),
                     otherwise=("violation", None),
                 )
@@ -93,6 +109,17 @@ class CommitAhead(Check):
             .withColumns(during("invoked", "completed"))
             .select(*MEANING, *MEMBER, *OWNED, "assignment", "offset", "position", "skipped")
         )
+
+
+def _beyond_the_log(case: Case) -> Iterator[tuple[str, str, int, int, int]]:
+    """Group, topic, partition, committed offset and end of the log, where that was audited and the offset is beyond."""
+    ends = {
+        (row["topic"], row["partition"]): row["end"] for row in case.ranges if row["isolation"] == "read_uncommitted"
+    }
+    for each in case.committed:
+        place = each.topic, each.partition
+        if each.offset is not None and place in case.complete and each.offset > ends.get(place, each.offset):
+            yield each.group, *place, each.offset, ends[place]
 
 
 def beyond(events: Events) -> DataFrame:

@@ -112,7 +112,7 @@ def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...],
 
 
 def _proven(events: Events, check: Check, rows: DataFrame) -> DataFrame:
-    """The rows, unproven those that a row which the log is known to lack may have made."""
+    """The rows, unproven those that a row may have made which the log is known to lack, or which nobody wrote."""
     why = _doubt(events.case, check)
     if why is None:
         return rows
@@ -129,6 +129,8 @@ def _doubt(case: Case, check: Check) -> str | None:
     """Why the run proves no row of a check; None where it may."""
     if lacking := case.short(*check.by_absence_of):
         return f"rows of the event table {' and of '.join(lacking)} are missing, so what is not there proves nothing"
+    if more := case.surplus(*check.tables):
+        return f"the event table {' and '.join(more)} has more rows than were written, so what is there proves nothing"
     readers = {probe for probe, _ in case.consumers}
     if check.by_waiting and (names := sorted({span.name for span in stood_still(case, readers)})):
         return f"{' and '.join(names)} stood still by chaosk's own trouble, and not the cluster's"

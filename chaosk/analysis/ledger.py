@@ -32,7 +32,7 @@ _OF_READERS = (*_OF_THE_LOG, "reads", "assignments", "fetched", "seeks")
 """Event tables that a violation of the log, and of a reader, rests upon: where they lack rows it is not proven."""
 ANSWERING = frozenset({"lost", "unseen"})
 """Checks that tell of the violations among the answers: where they are not asked there is no ledger."""
-_SHORT = "rows of the event tables that tell of it are missing"
+_SHORT = "rows of the event tables that tell of it are missing, or are there that nobody wrote"
 _EXCUSED = frozenset({EXCUSED, "allowed"})
 
 
@@ -86,8 +86,9 @@ def accounts(events: Events) -> tuple[Account, ...]:
             page.delivered = page.owed
     for line in lines:
         if line.what == _ANSWERED:
-            lacking_rows = events.case.short(*(_OF_READERS if line.reader else _OF_THE_LOG))
-            proven = line.severity != "violation" or not lacking_rows
+            rests_on = _OF_READERS if line.reader else _OF_THE_LOG
+            doubtful = events.case.short(*rests_on) or events.case.surplus("sends", *rests_on)
+            proven = line.severity != "violation" or not doubtful
             severity, reason = (line.severity, line.reason) if proven else ("unproven", _SHORT)
             pages[line.topic, line.reader].enter(severity, reason, line.count)
     left = uncommitted(events)

@@ -125,6 +125,9 @@ def _processes(there: Present) -> Iterator[Discrepancy]:
         elif end is not None and end["rows"] > there.counted.get(process, 0):
             tables = _COUNTED.get(kind, ("reads", "sends"))
             yield Discrepancy(tables, f"{writer} has fewer rows than it says", told=False)
+        elif end is not None and end["rows"] < there.counted.get(process, 0):
+            tables = _COUNTED.get(kind, ("reads", "sends"))
+            yield Discrepancy(tables, f"{writer} has more rows than it says", short=False, told=False)
     for stream in there.record.torn:
         writer, _, rest = stream.partition("/")
         table, suffix, _ = rest.partition(f"{SUFFIX}:")

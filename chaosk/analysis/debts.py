@@ -33,7 +33,9 @@ class Debt:
     topic: str
     partition: int
     latest: bool
-    """Whether ``auto.offset.reset`` puts it at the end."""
+    """Whether ``auto.offset.reset`` puts it, or any of its members, at the end."""
+    mixed: bool
+    """Whether it puts others elsewhere."""
     since: int | None
     """When a member was first given it."""
     orphaned: int | None
@@ -61,9 +63,9 @@ class Debt:
 
 
 SCHEMA = (
-    "reader string, topic string, partition int, latest boolean, since long, orphaned long, patience long, "
-    "dismissed string, dismissed_at long, asked boolean, answered long, assumed long, found long, sought_at long, "
-    "sought long, later long"
+    "reader string, topic string, partition int, latest boolean, mixed boolean, since long, orphaned long, "
+    "patience long, dismissed string, dismissed_at long, asked boolean, answered long, assumed long, found long, "
+    "sought_at long, sought long, later long"
 )
 """Columns of a frame of debts."""
 
@@ -101,6 +103,7 @@ def _debt(reader: Reader, partition: int, orphaned: int | None, rows: tuple[list
         topic=reader.topic,
         partition=partition,
         latest=reader.latest,
+        mixed=reader.mixed,
         since=min((row["at"] for row in given if row["kind"] == "assign"), default=None),
         orphaned=orphaned,
         patience=reader.patience,

@@ -35,7 +35,9 @@ class Reader:
     partitions: frozenset[int] | None
     """Those that it chose itself; None for all."""
     latest: bool
-    """Whether it begins at the end of a partition of which it finds no committed offset."""
+    """Whether it, or any of its members, begins at the end of a partition of which it finds no committed offset."""
+    mixed: bool
+    """Whether its members differ in that, so that nobody knows of a position that no member told."""
     start: str
     """Where it begins what it is given for the first time: ``committed``, ``beginning`` or ``end``."""
     alone: bool
@@ -97,6 +99,7 @@ def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) ->
         topic=topic,
         partitions=frozenset(number for each in chosen for number in each or ()) if all(map(_listed, chosen)) else None,
         latest=start == "end" or any(map(_resets_to_end, config)),
+        mixed=start != "end" and any(map(_resets_to_end, config)) and not all(map(_resets_to_end, config)),
         start=start,
         alone=all(one.get("group") is None for one in members),
         patience=(session + polls) * 1_000_000,

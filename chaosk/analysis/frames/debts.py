@@ -21,7 +21,7 @@ def debts(events: Events) -> DataFrame:
     ``OWED``, ``start`` (the offset from which on it is owed; None if nobody knows), ``reached`` (the highest offset it
     was given), ``lowest`` and ``first_at`` (the lowest, and when it was given anything first), ``beyond`` (up to which
     offset a member sought after it had begun to read), ``known_at`` (when it had the position that it began at),
-    latest, since, orphaned, patience, dismissed, dismissed_at.
+    latest, mixed, since, orphaned, patience, dismissed, dismissed_at.
     """
     read = (
         events.frame(polled)
@@ -41,6 +41,6 @@ def debts(events: Events) -> DataFrame:
         .select(
             *OWED, F.when(F.col("position").isNotNull(), F.least("position", "lowest")).alias("start"), "reached",
             "lowest", "first_at", F.greatest("later", F.when(~by_seek, F.col("sought"))).alias("beyond"), "latest",
-            "since", "orphaned", "patience", "dismissed", "dismissed_at", "known_at",
+            "mixed", "since", "orphaned", "patience", "dismissed", "dismissed_at", "known_at",
         )
     )  # fmt: skip

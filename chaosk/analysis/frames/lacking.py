@@ -101,7 +101,7 @@ def _answers(events: Events) -> dict[str, Column]:
     too_far = (F.col("offset") < began) & (F.col("invoked") > F.col("known_at"))
     excuse = [(too_far & holds, word, why) for holds, word, why in excused(events, F.col("offset"))]
     certain = F.coalesce(F.col("offset") >= F.col("lowest"), F.lit(False))
-    sent_before = F.col("latest") & (F.col("completed") <= F.col("since"))
+    sent_before = F.col("latest") & ~F.col("mixed") & (F.col("completed") <= F.col("since"))
     nobody = F.col("orphaned").isNotNull() & ~_passed()
     since = F.greatest("orphaned", F.col("completed"), F.lit(case.last_heal).cast("long"))
     waited = F.lit(case.run.ended) - since > F.col("patience")

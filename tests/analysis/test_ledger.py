@@ -268,7 +268,8 @@ def test_a_reader_that_a_step_ended_is_owed_nothing_more(ledger: Ledger) -> None
     """But for what it had passed by then."""
     history = History(records=50)
     history.record["probes"][0]["ended_by"] = "step"
-    history.add("assignments", at=12, kind="revoke")
+    history.change("ends", {"probe": "reader"}, at=ns(15.2))
+    history.add("assignments", at=15.1, kind="revoke")
     for offset in (20, *range(40, 50)):
         history.drop("reads", offset=offset)
     account = ledger(history)["readers"]

@@ -84,6 +84,22 @@ def test_a_seek_is_no_skip(judge: Judge) -> None:
     assert guards(verdict) == {"unseen_unproven"}
 
 
+@pytest.mark.proves("poll_skip", "near miss")
+def test_where_a_consumer_sought_there_may_be_no_record(judge: Judge) -> None:
+    """Near miss of B1: it sought 10 and was given 12 next, and nobody ever saw a record at 10 and 11."""
+    history = History(records=50)
+    for table in ("sends", "reads", "audit"):
+        for seq in (10, 11):
+            history.drop(table, seq=seq)
+    history.add("seeks", offset=10, at=5.2)
+    history.each(
+        "reads", lambda row: row | ({"n": row["n"] + 9, "poll": row["poll"] + 9} if row["offset"] > 20 else {})
+    )
+    for offset in range(12, 21):
+        history.read(offset, 5.3, n=offset + 9, poll=offset + 9)
+    assert told(judge(history), "violation") == {}
+
+
 def test_two_readers_that_diverge_are_told_once_and_need_no_audit(judge: Judge) -> None:
     """B1 and A12 without a complete audit: after offset 20 one reader is given 21 and the other 22, which jumped."""
     history = History(records=50)
@@ -298,7 +314,7 @@ def test_a_record_that_the_group_committed_past_is_lost_to_it(judge: Judge) -> N
     Written by a producer that was killed before it could write down the send, so that A5 has nothing to say.
     """
     history = History(records=50)
-    history.drop("sends", seq=21)
+    history.change("sends", {"seq": 21}, outcome="info", offset=None)
     history.drop("reads", offset=21)
     restarted(history, 6.0, found=22)
     hand_over(history, 22)
@@ -312,7 +328,7 @@ def test_a_record_that_the_group_committed_past_is_lost_to_it(judge: Judge) -> N
 def test_what_lies_above_the_committed_offset_is_not_skipped(judge: Judge) -> None:
     """Near miss of B3: the group has not committed so far; the offset that is committed is the next to be read."""
     history = History(records=50)
-    history.drop("sends", seq=21)
+    history.change("sends", {"seq": 21}, outcome="info", offset=None)
     history.drop("reads", offset=21)
     restarted(history, 6.0, found=22)
     hand_over(history, 22)
@@ -323,7 +339,7 @@ def test_what_lies_above_the_committed_offset_is_not_skipped(judge: Judge) -> No
 def test_the_clusters_word_on_the_committed_offset_counts_first(judge: Judge) -> None:
     """B3: the commit's answer was never seen, but after the run the cluster says that the group has committed it."""
     history = History(records=50)
-    history.drop("sends", seq=21)
+    history.change("sends", {"seq": 21}, outcome="info", offset=None)
     history.drop("reads", offset=21)
     restarted(history, 6.0, found=22)
     hand_over(history, 22)
@@ -335,7 +351,7 @@ def test_the_clusters_word_on_the_committed_offset_counts_first(judge: Judge) ->
 def test_automatic_commits_may_run_ahead_of_a_killed_process(judge: Judge) -> None:
     """B3 with automatic commits: allowed for what a killed process may have polled and not processed."""
     history = History(records=50)
-    history.drop("sends", seq=21)
+    history.change("sends", {"seq": 21}, outcome="info", offset=None)
     history.drop("reads", offset=21)
     history.commit(22, 5.9, kind="auto")
     restarted(history, 6.0, killed=True, found=22)
@@ -348,7 +364,7 @@ def test_automatic_commits_may_run_ahead_of_a_killed_process(judge: Judge) -> No
 def test_a_commit_of_which_nobody_knows_whether_it_was_stored_skips_nothing(judge: Judge) -> None:
     """B3 without evidence: the answer to the commit never came, and the cluster was not asked afterwards."""
     history = History(records=50)
-    history.drop("sends", seq=21)
+    history.change("sends", {"seq": 21}, outcome="info", offset=None)
     history.drop("reads", offset=21)
     restarted(history, 6.0, found=22)
     hand_over(history, 22)
@@ -372,7 +388,7 @@ def test_offsets_before_the_groups_first_position_are_not_owed(judge: Judge) -> 
 def test_a_leftover_that_the_group_committed_past_counts(judge: Judge) -> None:
     """B3 goes by offsets: also a record of nobody's that lies between what the group read."""
     history = History(records=50)
-    history.drop("sends", seq=21)
+    history.change("sends", {"seq": 21}, outcome="info", offset=None)
     history.drop("reads", offset=21)
     history.drop("audit", offset=21)
     history.audit(21, producer=None, producer_incarnation=None, seq=None, intact=False)

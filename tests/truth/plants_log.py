@@ -59,6 +59,9 @@ def doubled(story: Story, draw: Random) -> bool:
     assert len(known[value]) == 1
     append(story, place, value)
     story.expect("duplicate_in_log", "violation" if story.settings(value)["idempotent"] else "allowed", *value)
+    if place != place_of(row) and sends.get(value, _NONE).get("partition") is not None:
+        there = story.logs[place].end - 1  # no retry takes it there
+        story.expect("unknown_value", "violation", *place, there, *value)
     return True
 
 

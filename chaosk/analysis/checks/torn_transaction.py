@@ -41,12 +41,12 @@ class TornTransaction(Check):
     order = ("txn",)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any transaction has acknowledged records that were seen and some that were not."""
+        """Whether any transaction has records that were seen and some that were to be, and were not."""
         txns, outcomes = rows.columns("sends", "txn", "outcome")
-        aborted = rows.column("transactions", "txn")[
-            rows.column("transactions", "outcome") == rows.code("outcome", "aborted")
-        ]
-        sent = np.isin(outcomes, [rows.code("outcome", word) for word in ("ok", "info")])
+        names, endings = rows.columns("transactions", "txn", "outcome")
+        aborted, committed = (names[endings == rows.code("outcome", word)] for word in ("aborted", "committed"))
+        sent = outcomes == rows.code("outcome", "ok")
+        sent |= (outcomes == rows.code("outcome", "info")) & np.isin(txns, committed)
         mine = np.flatnonzero((txns != EMPTY) & sent & ~np.isin(txns, aborted))
         if mine.size == 0:
             return False

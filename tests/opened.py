@@ -64,21 +64,21 @@ def _of(whose: Whose, paths: str, does: str, shut: str, by: By = "root", unseen:
 
 ALONE: By = "root if it is root's alone, else its account"
 ACCOUNT: By = "its account"
-_ROOTS = "Only root can put anything there."
-_MADE_BY_KERNEL = "The kernel makes it. What an account chooses of it, such as its name, is text that nothing obeys."
+_ROOTS = "Only root can write there."
+_MADE_BY_KERNEL = "The kernel makes it. Parts that an account chooses, such as a name, are read as plain text."
 _OURS = "The folder is root's, and closed to all others."
 _NOTED = "enter list make read rename remove"
-_AS_ACCOUNT = "The account that owns it opens it: a link leads it where it may go by itself."
+_AS_ACCOUNT = "The account that owns it opens it, so a link leads only where that account may go."
 _GONE_IN = (
-    "The kernel is asked where root is then: a link that leads astray is told, and nothing is done. Whoever renames a "
-    "folder afterwards leads nobody."
+    "Root enters it, then asks the kernel for its path. If a link led elsewhere, the script fails. A later rename of a "
+    "folder has no effect."
 )
 _WHOSE = (
-    "Root goes there to ask whose something is. Where a link leads there that is not root's, the account counts that "
-    "could put it there."
+    "Root enters it to find an owner. Behind a link that is not root's, the owner is the account that could put the "
+    "link there."
 )
-_DESCRIPTORS = "The kernel tells which file a descriptor is of. None of them is opened."
-_OWN_KERNEL = "it takes a kernel of the host's own"
+_DESCRIPTORS = "The kernel names the file of each descriptor. None of them is opened."
+_OWN_KERNEL = "it needs a kernel that belongs to the host alone"
 
 
 def _kernel(paths: str, does: str = "read", shut: str = _MADE_BY_KERNEL, unseen: str = "") -> Entry:
@@ -100,7 +100,7 @@ EVERY = Group(
             "read list", _ROOTS,
         ),
         _of("root", "/bin/* /sbin/* /usr/bin/* /usr/sbin/* /usr/local/bin/* /usr/local/sbin/*", "run read",
-            "`PATH` has folders of root's only, and no variable comes from the caller."),
+            "`PATH` has only folders of root, and no variable comes from the caller."),
         _of(
             "root",
             "/etc/passwd /etc/group /etc/nsswitch.conf /etc/locale.alias /etc/localtime /etc/userdb/* /run/userdb/* "
@@ -111,7 +111,7 @@ EVERY = Group(
         _kernel("/dev/null /dev/tty", "read write make"),
         _kernel("/proc/self/** /proc/filesystems /proc/mounts /proc/sys/kernel/** /proc/sys/vm/* "
                 "/sys/devices/system/cpu/**", "read list"),
-        _of("the caller", "CWD", "read list", "`find` and others keep it open to come back. Nothing in it is opened."),
+        _of("the caller", "CWD", "read list", "`find` and others keep it open to return. Nothing in it is opened."),
     ),
 )  # fmt: skip
 """To start, to find others, and to name accounts. ``CWD`` is the folder in which a script is started."""
@@ -123,7 +123,7 @@ NETWORK = Group(
             "/etc/iproute2/* /etc/connlabel.conf /etc/protocols /etc/services /etc/ethertypes /etc/xtables.conf",
             "read", _ROOTS),
         _of("root", "/run/xtables.lock /etc/modprobe.d /run/modprobe.d /etc/modprobe.d/* /run/modprobe.d/*",
-            "make list read", _ROOTS, unseen="only iptables of the kind legacy does it"),
+            "make list read", _ROOTS, unseen="only legacy iptables does it"),
         _kernel("/proc/net/** /proc/sys/net/** /sys/class/net/** /sys/module/**", "read list"),
     ),
 )  # fmt: skip
@@ -131,7 +131,7 @@ SYSTEMD = Group(
     "systemctl and systemd-run",
     (
         _of("root", "/run/systemd/private /run/dbus/system_bus_socket /var/run/dbus/system_bus_socket", "ask",
-            "systemd answers there. A unit's name comes from the inventory.", unseen="systemd runs on no such host"),
+            "systemd answers there. The unit's name comes from the inventory.", unseen="namespaces have no systemd"),
     ),
 )  # fmt: skip
 
@@ -140,7 +140,7 @@ _PARTS: Mapping[str, Part] = {
     "boot": Part(
         (
             _kernel("/proc/sysrq-trigger", "make",
-                    "The kernel is ended only where it is the host's own, and under a lease.", _OWN_KERNEL),
+                    "The kernel is ended only if it is the host's alone, and under a lease.", _OWN_KERNEL),
             _kernel("/sys/kernel/kexec_crash_loaded", unseen=_OWN_KERNEL),
             _of("root", "KEPT/leases/ID/boot", "read", _OURS, unseen=_OWN_KERNEL),
         ),
@@ -148,9 +148,9 @@ _PARTS: Mapping[str, Part] = {
     ),
     "certificate": Part((
         _of("root", f"{KEPT}-certificates {KEPT}-certificates/* /var /var/lib", f"{_NOTED} change",
-            "The folder is root's. Others may read what is in it: nobody trusts that key."),
+            "The folder is root's. Others may read its files: no client trusts that key."),
         _of("the server's account", "CONFIG", "read",
-            "The account that the tool belongs to reads it. For a tool of root's it has to be root's alone.", ALONE),
+            "The owner of the tool reads it. If the tool is root's, the file has to be root's alone.", ALONE),
     )),
     "clock": Part((
         _kernel("/proc", "list", unseen=_OWN_KERNEL),
@@ -168,21 +168,21 @@ _PARTS: Mapping[str, Part] = {
     "disk": Part((
         _of("the server's account", "FILE/..", "enter read", _GONE_IN),
         _of("the server's account", "FILE", "make remove",
-            "It is made where there is none. It is written by a descriptor, once the kernel has said that this is an "
-            "empty file of root's with one name."),
-        _of("root", "KEPT /var/lib /var /", "read", "`df` opens it, to tell on which file system leases are."),
-        _kernel("/dev/zero /proc/self/fd/8", "read make", "The descriptor is the one that was looked at."),
+            "It is made only if no file exists. It is written through a descriptor, after the kernel confirms an empty "
+            "file of root's with one name."),
+        _of("root", "KEPT /var/lib /var /", "read", "`df` opens it, to find the file system of the leases."),
+        _kernel("/dev/zero /proc/self/fd/8", "read make", "It is the descriptor that was checked."),
     )),
     "dump": Part((
         _of("the server's account", "DATA", "enter", _WHOSE),
         _of("the server's account", "DATA/LOG", "list", _AS_ACCOUNT, ALONE),
     )),
     "examine": Part(
-        (_of("the server's account", "WHAT/..", "enter", f"{_WHOSE} Room is asked for without opening anything."),),
+        (_of("the server's account", "WHAT/..", "enter", f"{_WHOSE} Free space is read without opening a file."),),
         (NETWORK, SYSTEMD),
     ),
     "gate": Part((
-        _of("root", GATE, "read", "sudo runs exactly the file that has the digest in the line of sudoers."),
+        _of("root", GATE, "read", "sudo runs exactly the file whose digest is in sudoers."),
     )),
     "identity": Part((
         _of("the server's account", "CONFIG FOLDER/meta.properties", "read",
@@ -198,8 +198,8 @@ _PARTS: Mapping[str, Part] = {
     "lease": Part(
         (
             _of("root", "KEPT/leases KEPT/leases/** KEPT/halted KEPT/halted/*", f"{_NOTED} change",
-                "The folder is root's, and closed to all others. What is carried out there chaosk has brought as root; "
-                "a gate takes its own words only."),
+                "The folder is root's, and closed to all others. chaosk stored the scripts in it as root; a sudo gate "
+                "accepts only its own calls in them."),
             _kernel("/proc/PID/cmdline"),
             _kernel("/proc/self/oom_score_adj /proc/PID/oom_score_adj", "make", "Its own."),
         ),
@@ -214,11 +214,11 @@ _PARTS: Mapping[str, Part] = {
         (
             _kernel("/sys/dev/block/*/dm/name /proc/uptime", unseen=_OWN_KERNEL),
             _kernel("/dev/mapper/* /dev/dm-*", "read write mount",
-                    "Its name is the kernel's own. Only one that nobody else uses is given another table.",
+                    "The kernel gives the name. Only a disk without other users gets another table.",
                     _OWN_KERNEL),
             _kernel("/proc/PID/fd", "list", _DESCRIPTORS, _OWN_KERNEL),
             _of("root", "WHERE", "mount remove",
-                "It is the mount point of FOLDER, as the kernel names it. What is mounted again has to lie in a folder "
+                "It is the mount point of FOLDER, as the kernel names it. To be mounted again it has to be in a folder "
                 "that is root's alone.", unseen=_OWN_KERNEL),
             _kept("mapper", _OWN_KERNEL),
         ),
@@ -227,13 +227,13 @@ _PARTS: Mapping[str, Part] = {
     "marked": Part((
         _kernel("/proc", "list"),
         _kernel("/proc/PID/environ", "read",
-                "Whoever gives a process of its own the mark has it killed, as it could do itself."),
+                "An account that marks its process gets it killed, as it could do itself."),
     )),
     "oom": Part((
         _kernel("/proc", "list", unseen=_OWN_KERNEL),
         _kernel("/proc/PID/oom_score_adj /proc/PID/oom_score", "read make",
-                "Of the server's process, which is told again by when it began.", _OWN_KERNEL),
-        _kernel("/proc/sysrq-trigger", "make", "The kernel kills only where it is the host's own, and under a lease.",
+                "Of the server's process, which is recognized by its start time.", _OWN_KERNEL),
+        _kernel("/proc/sysrq-trigger", "make", "The kernel kills only if it is the host's alone, and under a lease.",
                 _OWN_KERNEL),
         _kernel("/dev/kmsg", unseen=_OWN_KERNEL),
         _of("root", "KEPT/leases/ID/oom", "make read", _OURS, unseen=_OWN_KERNEL),
@@ -250,15 +250,15 @@ _PARTS: Mapping[str, Part] = {
     )),
     "power": Part((
         _of("the operator", "STATE OFF ON", "run",
-            "They are the inventory's own commands. The account that runs chaosk carries them out, on its own machine.",
-            unseen="a shell is what runs it"),
+            "They are commands of the inventory. The account that runs chaosk executes them, on its own machine.",
+            unseen="a shell runs it"),
         _kernel("/proc/uptime"),
     )),
     "process": Part(
         (
             _of("the server's account", "PLACE", "read",
-                "Root opens it only where it is root's alone; else the account that owns its folder does, for five "
-                "seconds at most. A number in it counts only for a process of that account's.", ALONE),
+                "Root opens it only if it is root's alone; otherwise the owner of its folder does, for five seconds at "
+                "most. Then a number in it counts only for a process of that account.", ALONE),
             _kernel("/proc/PID/stat /proc/PID/status /proc/PID/cmdline /proc/uptime"),
             _kernel("/proc", "list"),
             _of("root", "LEASE/leaving", "make", _OURS),
@@ -268,19 +268,19 @@ _PARTS: Mapping[str, Part] = {
     "program": Part((
         _of("the server's account", "HOME/bin", "enter", _WHOSE),
         _of("the server's account", "HOME/bin/*", "run",
-            "Root runs it only if it, and all that it loads from `bin`, `libs` and `config`, is root's alone; else the "
-            "account that owns it does.", ALONE),
+            "Root runs it only if it, and all files that it loads from `bin`, `libs` and `config`, are root's alone. "
+            "Otherwise the account that owns it does.", ALONE),
         _of("root", "HOME/bin HOME/libs HOME/config HOME/bin/** HOME/libs/** HOME/config/**", "list",
-            "Root looks through it only where it is root's alone, to see whether all in it is.", ALONE),
+            "Root lists it only if it is root's alone, to check that every file in it is too.", ALONE),
         _of("root", "/", "enter read", _ROOTS),
     )),
     "readonly": Part((
         _of("the server's account", "FOLDER", "enter mount",
-            "The kernel is asked where root is then, and what is mounted and unmounted is `.`: no link and no other "
-            "name makes a difference."),
+            "Root enters it, asks the kernel for its path, then mounts and unmounts `.`: links and other names have no "
+            "effect."),
         _kernel("/proc/PID/ns/*", "read",
-                "A namespace is entered only if root has made it and it has the host's own root. The kernel is asked "
-                "for that before it is opened and after."),
+                "A namespace is entered only if root made it and it has the host's root directory. The kernel is asked "
+                "before it is opened and afterwards."),
         _kernel("/proc/PID/mountinfo"),
         _of("root", "/run/mount /run/mount/*", "make read write rename remove", _ROOTS),
         _kept("readonly"),
@@ -295,14 +295,14 @@ _PARTS: Mapping[str, Part] = {
         _of("root", "KEPT/leases KEPT/leases/*/leaving KEPT/leases/*/around", "list read", _OURS),
         _of("the operator", "ARGV/..", "enter", _WHOSE),
         _of("the operator", "ARGV", "run",
-            "It is a program of the inventory. Root runs it only if it is root's alone; else the account that owns it "
-            "does.", ALONE),
+            "It is a program of the inventory. Root runs it only if it is root's alone; otherwise the account that "
+            "owns it does.", ALONE),
     )),
     "shape": Part((_kept("queues"),)),
     "state": Part(
         (
             _of("the server's account", "PLACE PLACE/..", "list read",
-                "Root opens it only where it is root's alone; else the account that owns it does.", ALONE),
+                "Root opens it only if it is root's alone; otherwise the account that owns it does.", ALONE),
             _of("the server's account", "PLACE/..", "enter", _WHOSE),
             _of("root", "KEPT/*", "list", _OURS),
             _kernel("/proc", "list"),
@@ -315,33 +315,33 @@ _PARTS: Mapping[str, Part] = {
             _of("root",
                 "/run /run/systemd /run/systemd/system /run/systemd/system/*.d /run/systemd/system/*.d/zz-chaosk-*",
                 _NOTED,
-                "The folder is root's. The unit's name is systemd's own, and is held against what names are made of."),
+                "The folder is root's. The unit's name comes from systemd, and its characters are checked."),
         ),
         (SYSTEMD,),
     ),
     "version": Part((
         _of("the server's account", "LINK/..", "enter", _GONE_IN),
         _of("the server's account", "LINK LINK.chaosk", "make rename remove",
-            "Root makes it where the folder is root's alone; else the account that owns the folder does.", ALONE),
+            "Root makes it if the folder is root's alone; otherwise the account that owns the folder does.", ALONE),
         _of("root", "LINK.chaosk", "change",
-            "Only where the folder is root's alone: it belongs to whom the former did.", ALONE),
+            "Only if the folder is root's alone. The new link gets the owner of the former one.", ALONE),
         _of("the server's account", "FOLDER/..", "enter", _WHOSE),
         _of("the server's account", "FOLDER FOLDER/**", "list",
-            "The account that owns it looks through it, because links in it are followed.", ALONE),
+            "The account that owns it lists it, because links in it are followed.", ALONE),
         _kept("versions"),
     )),
     "wipe": Part((
         _of("the server's account", "FOLDER/..", "enter list read", _GONE_IN),
         _of("the server's account", "FOLDER", "rename",
-            "A rename follows no link. What was renamed is looked at where only root reaches it."),
+            "A rename follows no link. The result is checked where only root reaches it."),
         _of("the server's account", "FOLDER FOLDER/**", "list",
-            "`du` and `find` follow no link, and tell sizes and whether there is anything."),
+            "`du` and `find` follow no link. They print sizes, and whether a file exists."),
         _of("root", "FOLDER.chaosk-ID FOLDER.chaosk-ID/new FOLDER.chaosk-ID/new/**", f"{_NOTED} change",
-            "It is root's alone, and told again by inode and birth: nobody else reaches what is in it."),
+            "It is root's alone, recognized by inode and birth time. No other account reaches its files."),
         _of("the server's account", "FOLDER.chaosk-ID/old FOLDER.chaosk-ID/old/**", "enter rename list remove",
             "It lies where only root reaches it. `rm -rf` follows no link."),
         _of("the server's account", "FOLDER.chaosk-ID/old/meta.properties", "read", _AS_ACCOUNT, ACCOUNT),
-        _of("the server's account", "FOLDER.kept-ID", "rename", "A rename follows no link, and nothing is replaced."),
+        _of("the server's account", "FOLDER.kept-ID", "rename", "A rename follows no link, and no file is replaced."),
         _kept("wiped"),
     )),
 }  # fmt: skip
@@ -380,10 +380,10 @@ SCRIPTS: Mapping[str, str] = {
 """By script what it is given, by name; what ends with ``*`` takes all that is left, ``**`` begins again."""
 
 UNTRACED: Mapping[str, str] = {
-    "boot": "It ends a kernel, which has to be the host's own.",
-    "clock": "It sets a clock, which has to be the host's own.",
-    "mapper": "It replaces the table of a disk, by a kernel that has to be the host's own.",
-    "oom": "It has a kernel kill, which has to be the host's own.",
+    "boot": "It ends a kernel, which must be the host's alone.",
+    "clock": "It sets a clock, which must be the host's alone.",
+    "mapper": "It replaces a disk's table, in a kernel that must be the host's alone.",
+    "oom": "It makes a kernel kill, which must be the host's alone.",
 }
 """Scripts whose system calls no test watches, and why. What is said of them is read from their text."""
 

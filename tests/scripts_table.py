@@ -1,6 +1,6 @@
-"""Makes docs/scripts.md: every script that runs as root on hosts, what it opens, and how nobody leads it elsewhere.
+"""Generate docs/scripts.md: the paths that each script opens as root on hosts, their owner and their protection.
 
-``python tests/scripts_table.py > docs/scripts.md``. What it says is declared in ``tests/opened.py``, and traced.
+``python tests/scripts_table.py > docs/scripts.md``. ``tests/opened.py`` declares the paths, and tests trace them.
 """
 
 from __future__ import annotations
@@ -16,37 +16,42 @@ from chaosk.scripts import part as text_of
 HEAD = """\
 # The scripts that run as root
 
-On a host chaosk runs shell scripts of its own as root. Each of them keeps to one rule:
+chaosk runs shell scripts as root on the hosts. One rule applies to all of them:
 
-> It never opens, follows, copies to or runs what an account other than root can make, rename or replace, and never
-> enters a namespace that such an account made.
+> A script, as root, never opens, follows, copies to or runs a path that an account other than root can make, rename or
+> replace. It never enters a namespace that such an account made.
 
-This page says of every script what it opens, whose that is, and how the owner is kept from leading root elsewhere. It
-is made by `python tests/scripts_table.py > docs/scripts.md` from `tests/opened.py`. `tests/scripts/test_traced.py` runs
-the scripts on a host of namespaces, where a server's account owns its folders, and watches their system calls. It fails
-if a process of a script opens, makes, changes or runs a path that is not declared here.
-`tests/steps/test_traced_on_lab.py` does the same on a real cluster, while steps are injected and healed.
+This page lists the paths that each script opens, their owner, and the protection that keeps the owner from leading root
+elsewhere. The server's account may own its data directories, the folder of its pid file, its installation of Kafka and
+its processes.
 
-## How to read it
+Two tests trace the system calls of the scripts. They fail if a process of a script opens, makes, changes or runs a path
+that is not declared here.
 
-- A word of capitals is what the script is given: the data directory FOLDER, the pid file PLACE.
-- `KEPT` is `/var/lib/chaosk`, `LEASE` the folder of a lease below it, `PID` a number. `*` is any name, `**` is all
-  below.
-- *root if it is root's alone* means: only if root owns every part of the path, links included, and nobody else may
-  write there. Else the account that owns it does it, by `setpriv`, with no right of root's left.
-- Where a path leads through a link, both ends have to be declared; one is enough if the link is root's alone.
-- A look at a path (`stat`, `access`, `readlink`) is not listed, as it opens nothing.
-- What the operator's own programs and Kafka's tools open is not listed either. They are run as the account that owns
+- `tests/scripts/test_traced.py` runs the scripts on a host of namespaces, where a server's account owns its folders.
+- `tests/steps/test_traced_on_lab.py` runs them on a real cluster, while steps are injected and healed.
+
+`python tests/scripts_table.py > docs/scripts.md` generates this page from `tests/opened.py`.
+
+## How to read the tables
+
+- A word in capitals is an argument of the script, such as the data directory FOLDER or the pid file PLACE.
+- `KEPT` is `/var/lib/chaosk`, `LEASE` the folder of a lease below it, `PID` a number.
+- `*` is any name, `**` is every path below.
+- *ask* means to connect to a socket, *change* means to change owner or mode.
+- *root if root's alone* means: root owns every part of the path, links included, and no other account may write there.
+  Otherwise the account that owns the path acts, through `setpriv`, without any right of root.
+- If a path leads through a link, both ends have to be declared. One is enough if the link is root's alone.
+- Queries of a path (`stat`, `access`, `readlink`) are not listed, because they open nothing.
+- Files that the operator's programs and Kafka's tools open are not listed. These programs run as the account that owns
   them, or as root if they are root's alone.
 
-The server's account may own its data directories, its pid file's folder, its installation of Kafka and its processes.
-
-## All of them
+## All scripts
 """
 _BY = {
     "root": "root",
-    "root if it is root's alone, else its account": "root if it is root's alone, else its account",
-    "its account": "the account that owns it",
+    "root if it is root's alone, else its account": "root if root's alone, otherwise the owner",
+    "its account": "the owner",
 }
 
 
@@ -60,7 +65,7 @@ def purpose(name: str) -> str:
 def owners(name: str) -> str:
     """Whose files a script meets, other than root's and the kernel's."""
     found = {entry.whose for entry in entries(name) if entry not in EVERY.entries}
-    return ", ".join(sorted(found - {"root", "the kernel"})) or "nobody's but root's"
+    return ", ".join(sorted(found - {"root", "the kernel"})) or "root only"
 
 
 def shared_parts() -> list[str]:
@@ -71,7 +76,7 @@ def shared_parts() -> list[str]:
 
 def table(rows: Iterable[Entry], *, untraced: bool = False) -> Iterator[str]:
     """A table of entries; of ``untraced`` ones it is said elsewhere that they are."""
-    yield "| path | what is done | as whom | whose it is | how that is shut |"
+    yield "| path | operations | run as | owner | protection |"
     yield "|---|---|---|---|---|"
     for entry in rows:
         paths = " ".join(f"`{path}`" for path in entry.paths)
@@ -87,7 +92,7 @@ def _section(title: str, rows: tuple[Entry, ...], *before: str) -> Iterator[str]
 
 def _as_well(names: Iterable[str]) -> str:
     links = [f"[{name}](#{re.sub(r'[^a-z0-9_ -]', '', name.lower()).replace(' ', '-')})" for name in names]
-    return f"As well: {', '.join(links)}." if links else ""
+    return f"Includes {', '.join(links)}." if links else ""
 
 
 def _groups(name: str) -> list[str]:
@@ -96,11 +101,11 @@ def _groups(name: str) -> list[str]:
 
 def page() -> str:
     """The page."""
-    lines = [HEAD, "| script | what it is for | whose files it meets | traced |", "|---|---|---|---|"]
+    lines = [HEAD, "| script | purpose | opens files of | traced |", "|---|---|---|---|"]
     for name in sorted(SCRIPTS):
         traced = "no" if name in UNTRACED else "yes"
         lines.append(f"| [{name}](#{name}) | {purpose(name)} | {owners(name)} | {traced} |")
-    lines += ["", "## What several of them open"]
+    lines += ["", "## Shared parts"]
     for group in (EVERY, NETWORK, SYSTEMD):
         lines += _section(group.title, group.entries)
     for name in shared_parts():
@@ -110,9 +115,9 @@ def page() -> str:
     for name in sorted(SCRIPTS):
         files = [f"{each}.sh" for each in parts_of(name) if each != name and each in shared_parts()]
         also = _as_well((EVERY.title, *files, *_groups(name)))
-        told = [f"{purpose(name)}.", "", f"Given: `{SCRIPTS[name].removesuffix(' **')}`.", also]
+        told = [f"{purpose(name)}.", "", f"Arguments: `{SCRIPTS[name].removesuffix(' **')}`.", also]
         if name in UNTRACED:
-            told += ["", f"No test watches its system calls. {UNTRACED[name]} What is said here is read from its text."]
+            told += ["", f"No test traces it. {UNTRACED[name]} This table was read from its text."]
         lines += _section(name, part(name).entries, *told)
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-# One address more for a host, as root: sh -c SCRIPT chaosk ACTION ID ADDRESS [PORT...]
+# Add an address to a host, as root: sh -c SCRIPT chaosk ACTION ID ADDRESS [PORT...]
 #
 #   fits      whether the host can have it: nobody has it, its network is at hand, and what serves PORTs serves them there
 #   add       have it, unless somebody has it; doing it again changes nothing

@@ -1,4 +1,4 @@
-# What is around a server, and no server itself; for service.sh and parent.sh, after process.sh.
+# The shell or supervisor around a server; for service.sh and parent.sh, after process.sh.
 
 # Whether a process is one that others are started by, and no server itself.
 is_around() {

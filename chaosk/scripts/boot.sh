@@ -1,4 +1,4 @@
-# The kernel of this host, and its end, as root: sh -c SCRIPT chaosk ACTION BOOT [ID [HOW]]
+# Reboot or crash this host's kernel, as root: sh -c SCRIPT chaosk ACTION BOOT [ID [HOW]]
 #
 #   own BOOT         whether the host has a kernel of its own
 #   returns BOOT     whether that kernel boots again by itself after a panic

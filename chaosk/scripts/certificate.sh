@@ -1,4 +1,4 @@
-# A broker's certificate at one of its listeners, as root: sh -c SCRIPT chaosk ACTION
+# Swap a broker's certificate at one of its listeners, as root: sh -c SCRIPT chaosk ACTION
 #
 #   put  HOME CONFIG SERVER BROKER ID SETTING      key and certificate on standard input, as PEM
 #   lift HOME CONFIG SERVER BROKER ID SETTING...

@@ -1,4 +1,4 @@
-# The wall clock of this host, as root: sh -c SCRIPT chaosk ACTION ID [BOOT BY]
+# Move this host's wall clock, as root: sh -c SCRIPT chaosk ACTION ID [BOOT BY]
 #
 #   fits ID BOOT BY    whether it can be moved, and back
 #   move ID BOOT BY    move it, or begin to; doing it again moves it no further

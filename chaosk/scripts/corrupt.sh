@@ -1,4 +1,4 @@
-# Bytes of a partition's newest segment overwritten, as root:
+# Overwrite bytes of a partition's newest segment, as root:
 # sh -c SCRIPT chaosk ACTION ID FOLDER KIND PLACE CONFIG LOG
 #
 #   fits      whether there is a segment that can be corrupted

@@ -1,4 +1,4 @@
-# A network cut on this host, as root: sh -c SCRIPT chaosk ACTION CHAIN COMMENT FLAVOUR <RULES
+# Cut this host's network, as root: sh -c SCRIPT chaosk ACTION CHAIN COMMENT FLAVOUR <RULES
 #
 #   ACTION   install | standing | lasts | gone | remove; standing says whether it is as it was asked for, lasts whether it
 #            is there: cheap, and both print the same marks, which are others once it has been put there anew

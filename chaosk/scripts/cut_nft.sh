@@ -1,4 +1,4 @@
-# The cut of cut.sh by a table of its own, which the kernel itself ends with the lease.
+# The cut of cut.sh by a separate nft table, which the kernel ends with the lease.
 #
 # Every rule of it hangs on the elements of a set that time out when the lease does: without them all packets pass, and
 # so they do even if nobody is left on this host who could remove anything. Whoever renews the lease renews them, with

@@ -1,4 +1,4 @@
-# A file that takes up room in a server's data directory, as root: sh -c SCRIPT chaosk ACTION FILE [HOW BYTES]
+# Fill a server's data directory with a file, as root: sh -c SCRIPT chaosk ACTION FILE [HOW BYTES]
 #
 #   fits FILE HOW BYTES     whether it can be placed: there is room for it, and afterwards still for leases
 #   fill FILE HOW BYTES     place it; doing it again places it anew

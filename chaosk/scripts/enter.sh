@@ -1,4 +1,4 @@
-# Goes into a directory, by no link; for scripts that work, as root, in folders that a server's account may own.
+# Enter a directory through no link; for scripts that work, as root, in folders that a server's account may own.
 #
 # It may rename and replace what is in there at any moment, and put a link anywhere. So root opens, changes and moves
 # nothing by a path that leads through it: what comes after this uses names relative to where it is. It has a fail.

@@ -1,4 +1,4 @@
-# The only program that chaosk's account may run as root on this host, where `chaosk sudoers` has set that up.
+# The sudo gate, installed by `chaosk sudoers`: the only program that may run as root for chaosk's account.
 #
 #   GATE EDITION CONNECTION SECONDS NAME [ARGUMENT...]   by sudo; CONNECTION is sshd's SSH_CONNECTION
 #   GATE inner NAME [ARGUMENT...]                        by the scripts themselves, which are root already

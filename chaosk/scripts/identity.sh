@@ -1,4 +1,4 @@
-# Whether a server's process is the server that the inventory calls so: sh -c SCRIPT chaosk is KIND PLACE CONFIG NUMBER
+# Check that a server's process is the one in the inventory: sh -c SCRIPT chaosk is KIND PLACE CONFIG NUMBER
 # PORTS [FOLDER...], as root
 #
 #   KIND, PLACE and CONFIG say which process, as for service.sh

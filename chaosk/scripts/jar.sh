@@ -1,4 +1,4 @@
-# Where a process of Kafka runs from.
+# The installation of Kafka that a process runs from.
 
 # The jar of Kafka's clients that a process has open, with links resolved: it tells where the process runs from, and by
 # its name which version. Nothing if there is none.

@@ -1,4 +1,4 @@
-# What chaosk keeps on this host between two commands, and the time by which that counts; for lease.sh and lock.sh.
+# Files that chaosk keeps on this host between two commands, and their clock; for lease.sh, lock.sh and others.
 #
 # Times are hundredths of a second since the host was booted, so setting its clock moves nothing.
 

@@ -1,4 +1,4 @@
-# Leases on this host, as root: sh -c SCRIPT chaosk ACTION [ID [ARGUMENT...]]
+# Keep leases on this host, each with an undo and a timer, as root: sh -c SCRIPT chaosk ACTION [ID [ARGUMENT...]]
 #
 #   arm ID SECONDS <BUNDLE   keep an undo here and start its timer: when the time is over the host heals itself
 #   renew ID RUN SECONDS AFTER   from now on it has so long again, and what the kernel itself ends with it; then as looks

@@ -1,4 +1,4 @@
-# A load on this host, as root: sh -c SCRIPT chaosk ACTION KIND ID [MUCH]
+# Load this host's processors or memory, as root: sh -c SCRIPT chaosk ACTION KIND ID [MUCH]
 #
 #   fits KIND ID MUCH     whether the host can bear it
 #   put KIND ID MUCH      start it; only under a lease

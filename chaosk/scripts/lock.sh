@@ -1,4 +1,4 @@
-# The right to experiment on a cluster, as held on this host, as root: sh -c SCRIPT chaosk ACTION [RUN [SECONDS [ABOUT]]]
+# Hold the lock of a cluster on this host, as root: sh -c SCRIPT chaosk ACTION [RUN [SECONDS [ABOUT]]]
 #
 #   take RUN SECONDS ABOUT   get it, unless another run has it; one that was not kept in time is taken over
 #   keep RUN SECONDS         from now on it is held so long again; fails if it was lost meanwhile

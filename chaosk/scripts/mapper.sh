@@ -1,4 +1,4 @@
-# A disk that is slow or fails, by device-mapper, as root:
+# Make a disk slow or failing, by device-mapper, as root:
 #
 #   sh -c SCRIPT chaosk ACTION BOOT ID FOLDER KIND PLACE CONFIG HOW [READ WRITE]
 #

@@ -1,4 +1,4 @@
-# Processes by a mark in their environment, which what they start inherits; for clock.sh and load.sh.
+# Find processes by a mark in their environment, which their children inherit; for clock.sh and load.sh.
 
 # Those with the variable $1, NAME=VALUE.
 marked() {

@@ -1,4 +1,4 @@
-# A server that the kernel kills because it is short of memory, as root: sh -c SCRIPT chaosk ACTION BOOT ID KIND PLACE CONFIG
+# Make the kernel kill a server as if memory were short, as root: sh -c SCRIPT chaosk ACTION BOOT ID KIND PLACE CONFIG
 #
 #   fits      whether the kernel would kill the server, and no other process
 #   kill      have the kernel kill it, under the lease ID

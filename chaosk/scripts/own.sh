@@ -1,4 +1,4 @@
-# Whether this host's kernel is its own; for scripts that do something to a whole kernel.
+# Check that this host's kernel is its own; for scripts that act on a whole kernel.
 #
 # What comes after this sets own: the boot id of the machine that chaosk runs on. A host that is a container or a
 # namespace of that machine has the same; one of another machine is told by its namespaces, which are not the first ones

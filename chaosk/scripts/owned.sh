@@ -1,4 +1,4 @@
-# Does something as the account that owns what it is done to: whatever links that account puts there lead root nowhere.
+# Act on a path as the account that owns it, so that links of that account lead root nowhere.
 #
 # What comes after this has a fail.
 

@@ -1,4 +1,4 @@
-# Who owns what is in a server's data directory, as root: sh -c SCRIPT chaosk ACTION FOLDER ID [OWNER]
+# Change the owner of a server's data directory and its files, as root: sh -c SCRIPT chaosk ACTION FOLDER ID [OWNER]
 #
 #   fits FOLDER ID OWNER      whether it can be changed, and so that it can be changed back
 #   change FOLDER ID OWNER    give everything in it to OWNER, who owns nothing there yet

@@ -1,4 +1,4 @@
-# The process around a server that scripts start, which may start it again: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG LEASE,
+# Stop and resume the process that may start a server again: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG LEASE,
 # as root
 #
 #   fits      who that is, and whether it can be kept from that without any change to others

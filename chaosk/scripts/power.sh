@@ -1,4 +1,4 @@
-# A host's power, and whether it answers, seen from the machine that chaosk runs on, by the account that runs chaosk:
+# Switch a host's power and check whether it answers, as the account that runs chaosk, on its machine:
 #
 #   sh -c SCRIPT chaosk ACTION ADDRESS PORT [STATE OFF ON [GRACE WITHIN]]
 #

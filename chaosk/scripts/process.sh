@@ -1,4 +1,4 @@
-# One server process on this host: which one is meant, and whether it is there; for service.sh and others.
+# Find a server's process on this host; for service.sh and others.
 #
 # owned.sh comes before this. What comes after this sets kind (systemd or script), place (a unit, or a pid file) and
 # config (the process's configuration file, or nothing if it is not known).

@@ -1,4 +1,4 @@
-# Runs a program of Kafka's, which its account may change, as that account. owned.sh comes before this.
+# Run a program of Kafka's as the account that owns it. owned.sh comes before this.
 #
 # What comes after this sets tool, the program; owner, numbers; and config, a file of client properties or nothing.
 #

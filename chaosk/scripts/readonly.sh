@@ -1,4 +1,4 @@
-# A server's data directory made read-only, as root: sh -c SCRIPT chaosk ACTION ID FOLDER KIND PLACE CONFIG
+# Make a server's data directory read-only, as root: sh -c SCRIPT chaosk ACTION ID FOLDER KIND PLACE CONFIG
 #
 #   fits      whether it can be made read-only, and writable again
 #   put       mount the directory onto itself, read-only; doing it again puts no second one there

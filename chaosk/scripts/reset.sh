@@ -1,4 +1,4 @@
-# The established TCP connections of this host that rules speak of, ended as root: sh -c SCRIPT chaosk ACTION <RULES
+# End established TCP connections of this host that match rules, as root: sh -c SCRIPT chaosk ACTION <RULES
 #
 #   fits   whether this kernel can, tried on a connection attempt of its own in a network namespace of its own
 #   end    end them, once: the kernel forgets each of them and sends its other end a reset. RULES are those of a cut

@@ -1,4 +1,4 @@
-# Rules on packets as the steps on the network have them, on standard input, one a line: FAMILY SIDE WORDS.
+# Read rules on packets for the network steps from standard input, one a line: FAMILY SIDE WORDS.
 #
 # FAMILY is 4, 6 or any, SIDE is I or O. In WORDS `@_self` is the address of chaosk's machine as this host sees it,
 # `@NAME` every address of a host name. What reads them comes after this, and finds ssh_port as well.

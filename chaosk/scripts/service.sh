@@ -1,4 +1,4 @@
-# One server process on this host, as root: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG [ARGUMENT...]
+# Check, signal, start or stop one server, as root: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG [ARGUMENT...]
 #
 #   ACTION  runs | gone PORT... | frozen | awake | signal NAME | signal-if-running NAME | kill | ended LEASE |
 #           returned LEASE | start PORTS [FILE ARGV...] | stop [FILE ARGV...] | stop-from FOLDER [FILE ARGV...]; PORTS are

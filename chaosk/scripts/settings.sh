@@ -1,4 +1,4 @@
-# Settings of brokers, quotas and rights of clients, as root: sh -c SCRIPT chaosk ACTION
+# Change settings of brokers, and quotas and rights of clients, as root: sh -c SCRIPT chaosk ACTION
 #
 #   fits HOME CONFIG
 #   change HOME CONFIG SERVERS BROKER USER CLIENT SETTING...

@@ -1,4 +1,4 @@
-# What leaves this host made late, scarce or disorderly, as root: sh -c SCRIPT chaosk ACTION ID [HOW] <RULES
+# Delay, limit, duplicate or reorder packets that leave this host, as root: sh -c SCRIPT chaosk ACTION ID [HOW] <RULES
 #
 #   fits ID HOW     whether it can be placed: the kernel can, and nobody else has arranged the queues in question
 #   put ID HOW      place it; doing it again places it anew

@@ -1,4 +1,4 @@
-# Whether systemd starts a unit's process again when it ends, as root: sh -c SCRIPT chaosk ACTION UNIT LEASE
+# Keep systemd from restarting a unit, as root: sh -c SCRIPT chaosk ACTION UNIT LEASE
 #
 #   fits      whether it can be kept from that without any change to others
 #   hold      keep it from that, until it is released

@@ -1,4 +1,4 @@
-# Kafka's own tools, as the account that owns them; for scripts that change settings, rights, certificates and topics.
+# Run Kafka's tools as the account that owns them; for scripts that change settings, rights, certificates and topics.
 #
 # owned.sh and program.sh come before this. What comes after this sets tool, the program; config, a file of client
 # properties or nothing.

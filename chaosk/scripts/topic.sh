@@ -1,4 +1,4 @@
-# Making a topic again, as root: sh -c SCRIPT chaosk ACTION
+# Create a topic again, as root: sh -c SCRIPT chaosk ACTION
 #
 #   fits HOME CONFIG
 #   make HOME CONFIG SERVERS TOPIC REPLICAS SETTING...

@@ -1,4 +1,4 @@
-# A server's data directory set aside, and an empty one in its place, as root:
+# Set a server's data directory aside, with an empty one in its place, as root:
 # sh -c SCRIPT chaosk ACTION ID FOLDER KIND PLACE CONFIG
 #
 #   fits      whether it can be set aside, and put back

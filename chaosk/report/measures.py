@@ -69,15 +69,20 @@ def tiles(verdict: Verdict) -> tuple[Tile, ...]:
 
 
 def overall(metric: str, measures: Iterable[Measure]) -> Measure | None:
-    """The whole run's figure of a metric, of its subjects' if there is none of its own; None if not measured."""
+    """The whole run's figure of a metric, of its subjects' if there is none of its own; None if not measured.
+
+    Of subjects their sum, the largest or the smallest, as ``METRICS`` has it of the metric and as objectives are judged.
+    """
     run = [m for m in measures if m.metric == metric and m.window == "run" and (m.value is not None or m.censored)]
     whole = next((m for m in run if not m.subject), None)
     if whole is not None or not run:
         return whole
     values = [m.value or 0.0 for m in run]
-    if METRICS[metric].overall == "sum" and len(run) > 1:
-        return run[0].model_copy(update={"subject": "", "value": sum(values)})
-    return run[values.index(max(values))]
+    how = METRICS[metric].overall
+    if how == "sum" and len(run) > 1:
+        censored = any(m.censored for m in run)
+        return run[0].model_copy(update={"subject": "", "value": sum(values), "censored": censored})
+    return run[values.index(min(values) if how == "min" else max(values))]
 
 
 def says(metric: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from sample_run import Shape, fault, measures, objective, verdict
 
 from chaosk.metrics import METRICS
-from chaosk.report.measures import measure_rows, objective_rows, says, tiles, window_name, windows
+from chaosk.report.measures import measure_rows, objective_rows, overall, says, tiles, window_name, windows
 from chaosk.verdict import Measure
 
 
@@ -90,6 +90,15 @@ def test_tiles_leave_out_what_was_not_measured() -> None:
     """And take the run's figures alone, not those of one window."""
     found = (measure("recovery", "kill", None), measure("unavailability", "w", 3, "kill"))
     assert tiles(verdict(measures=found)) == ()
+
+
+def test_the_run_has_the_worst_figure_of_its_subjects() -> None:
+    """The smallest of what should be large, the largest of the rest; a sum is at least so much if any part is."""
+    found = [measure("availability", "a", 1.0), measure("availability", "b", 0.5)]
+    found += [measure("unavailability", "a", 1.0), measure("unavailability", "b", 2.0)]
+    found += [measure("lost_records", "a", 1.0), measure("lost_records", "b", 2.0, censored=True)]
+    whole = [overall(metric, found) for metric in ("availability", "unavailability", "lost_records")]
+    assert [(each.value, each.censored) for each in whole if each] == [(0.5, False), (2.0, False), (3.0, True)]
 
 
 def test_a_censored_figure_stays_one() -> None:

@@ -64,6 +64,8 @@ def test_a_letter_in_the_log_is_enough(judge: Judge, outcome: str | None) -> Non
     """Near miss of B3: nobody acknowledged the letter, and there it is."""
     history = lettering()
     letter(history, 21, outcome=outcome)
+    if outcome is None:
+        history.drop("ends", probe="reader")
     assert told(judge(history)) == {}
 
 

@@ -193,7 +193,7 @@ def test_what_a_killed_process_was_given_last_it_may_not_have_processed(judge: J
             row | {"incarnation": 1, "n": place + 1, "poll": place + 1, "at": row["at"] + 10**9}
         )
     fail(history, 20, 5.61, n=0, incarnation=1)
-    history.commit(50, 20.4, incarnation=1)
+    history.commit(50, 20.8, incarnation=1)
     verdict = judge(history)
     assert ("swallowed_unproven" in guards(verdict)) is not moved_on
     assert told(verdict) == {}

@@ -71,7 +71,7 @@ def tiles(verdict: Verdict) -> tuple[Tile, ...]:
 def overall(metric: str, measures: Iterable[Measure]) -> Measure | None:
     """The whole run's figure of a metric, of its subjects' if there is none of its own; None if not measured.
 
-    Of subjects their sum, the largest or the smallest, as ``METRICS`` has it of the metric and as objectives are judged.
+    Of subjects their sum, the largest or the smallest, as ``METRICS`` has it of the metric, and as objectives have it.
     """
     run = [m for m in measures if m.metric == metric and m.window == "run" and (m.value is not None or m.censored)]
     whole = next((m for m in run if not m.subject), None)

@@ -12,6 +12,7 @@ from chaosk.cluster.wire import PATIENCE
 from chaosk.doctor import host as hosts
 from chaosk.doctor import kernels
 from chaosk.doctor.cluster import cluster
+from chaosk.doctor.configured import configured
 from chaosk.doctor.finding import Finding, bad, fit
 from chaosk.doctor.here import java
 from chaosk.doctor.leftovers import held, holder, leftovers
@@ -75,7 +76,9 @@ def _cluster(inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, 
         with Brokers(inventory, client_settings(inventory), PATIENCE) as brokers:
             live = ClusterLive(inventory, brokers, _no_probe, PATIENCE)
             found = tuple(cluster(live, brokers, inventory, scenario.topics if scenario is not None else ()))
-            return (*found, *rights(live, inventory, scenario))
+            found += tuple(rights(live, inventory, scenario))
+            wanted = scenario.configured if scenario is not None else {}
+            return (*found, *configured(brokers, tuple(inventory.brokers), wanted))
     except ChaoskError as error:
         return (bad("cluster", "clients", str(error), "correct the inventory"),)
 

@@ -73,6 +73,18 @@ def test_a_directory_that_cannot_be_made_read_only(ward: Ward, tmp_path: Path) -
     assert "there are other mounts below /var/lib/kafka" in said["seen"]
 
 
+def test_a_broker_that_is_not_configured_as_a_scenario_needs(ward: Ward, tmp_path: Path) -> None:
+    """The run would refuse it; so the doctor says it, of each broker, with what it is and what is needed."""
+    scenario = tmp_path / "scenario.yaml"
+    wanted = "cluster: {config: {num.partitions: 77}}\n"
+    scenario.write_text(f"{wanted}{SCENARIO}  - {{at: 1s, kill_broker: {{target: broker 1}}, for: 1s}}\n", "utf-8")
+    code, findings = ward.doctor(str(scenario))
+    bad = [one for one in findings if one["state"] == "bad"]
+    assert code == 69
+    assert {(one["where"], one["what"]) for one in bad} == {(f"broker {n}", "configuration") for n in range(3)}
+    assert {one["seen"].partition("; ")[2] for one in bad} == {"the scenario needs num.partitions: 77"}
+
+
 def test_a_user_without_sudo(ward: Ward) -> None:
     """Whose right it is, on which host, and what would give it; what takes root there is unknown, not well."""
     spoil = "cp -p /etc/sudoers /etc/sudoers.away; sed -i /NOPASSWD/d /etc/sudoers"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from chaosk.allow import Allow
-from chaosk.cluster.live import PartitionState
+from chaosk.cluster.live import ForeignPartition, PartitionState
 from chaosk.harm import Harm
 from chaosk.inventory import Inventory
 from chaosk.targets._contract import Node, servers, voters
@@ -20,15 +20,6 @@ from chaosk.targets._contract import Node, servers, voters
 Moments = tuple[Harm, ...]
 """What one fault harms, moment by moment: a rolling restart has one for each node. Empty: it harms nobody."""
 _SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignPartition:
-    """A partition of a topic that is not the scenario's."""
-
-    state: PartitionState
-    least: int
-    """The topic's ``min.insync.replicas``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import pytest
 from fake_live import inventory, kraft_inventory, state
 
 from chaosk.allow import Allow
-from chaosk.blast import ForeignPartition, Moments, excesses, forbidden
+from chaosk.blast import Moments, excesses, forbidden
+from chaosk.cluster.live import ForeignPartition
 from chaosk.harm import Harm
 from chaosk.targets._contract import Node
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
-from chaosk.blast import ForeignPartition
 from chaosk.cluster import codes
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import TOPIC
+from chaosk.cluster.live import ForeignPartition
 from chaosk.cluster.owner import own_topics
 from chaosk.cluster.views import current, partitions
 from chaosk.errors import ClusterError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from chaosk.entity import Entity
@@ -24,6 +25,15 @@ class PartitionState(Model):
     replicas: tuple[int, ...]
     """Preferred leader first."""
     isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPartition:
+    """A partition of a topic that is not the scenario's."""
+
+    state: PartitionState
+    least: int
+    """The topic's ``min.insync.replicas``."""
 
 
 class ProbeState(Model):

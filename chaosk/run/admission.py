@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 import structlog
 
 from chaosk.allow import Allow
-from chaosk.blast import ForeignPartition, excesses, forbidden
+from chaosk.blast import excesses, forbidden
+from chaosk.cluster.live import ForeignPartition
 from chaosk.contradictions import contradiction
 from chaosk.errors import ChaoskError, StepError
 from chaosk.inventory import Inventory

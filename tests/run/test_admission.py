@@ -11,7 +11,8 @@ import pytest
 from fake_live import FakeLive, inventory, state
 
 from chaosk.allow import Allow
-from chaosk.blast import ForeignPartition, excesses
+from chaosk.blast import excesses
+from chaosk.cluster.live import ForeignPartition
 from chaosk.errors import ClusterError, StepError
 from chaosk.run import admission as module
 from chaosk.run.admission import Admission

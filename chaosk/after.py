@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema
 
+from chaosk.core.model import Model
+from chaosk.core.units import Duration
 from chaosk.fields import Name
-from chaosk.model import Model
-from chaosk.units import Duration
 
 
 class After(Model):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True)]
 """Why that is all right on this cluster, for whoever reads the report."""

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.events import TABLES, Kind, Table
 
 Values: TypeAlias = "array[int] | NDArray[Any] | list[Any] | str | int | float | bool | None"

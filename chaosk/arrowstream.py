@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from chaosk.core.model import Model
+from chaosk.core.suggest import instead
 from chaosk.metrics import Metric
-from chaosk.model import Model
-from chaosk.nearest import instead
 
 BOUND_KEYS = ("min", "max", "during", "of", "or")
 """The keys of a bound; a mapping with others is by subject."""

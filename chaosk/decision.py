@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Literal
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 What = Literal["go", "skip", "note", "stop", "unanswered", "lost"]
 """Go ahead with an entry, skip it, a note, heal and stop, a question that nobody answered, an operator who was lost."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 Resource = Literal["topic", "group", "transactional_id"]
 """What clients may have rights to."""

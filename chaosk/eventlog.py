@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from chaosk.arrow import SCHEMAS, Values, column_batch, record_batch
 from chaosk.arrowstream import ArrowStream
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 
 FLUSH_AFTER = 0.08
 """Seconds after which a row that waits in memory makes the log due; with a look every 20 ms it waits 0.1 s at most."""

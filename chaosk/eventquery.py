@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
+from chaosk.core.suggest import instead
 from chaosk.events import TABLES, Column, Table
 from chaosk.eventstore import scan
-from chaosk.nearest import instead
 from chaosk.rundir import RunDir
 
 _WHERE = re.compile(r"(?P<column>\w+)(?P<sign>!?=)(?P<value>.*)", re.DOTALL)

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from chaosk import private
 from chaosk.arrow import SCHEMAS
-from chaosk.errors import EventLogError
+from chaosk.core import files
+from chaosk.core.errors import EventLogError
+from chaosk.core.parallel import together
 from chaosk.eventlog import SUFFIX, LiveReader
 from chaosk.events import TABLES
 from chaosk.rundir import RunDir
-from chaosk.together import together
 
 _GROUP = 128 * 1024  # rows of a Parquet row group, and what is held in memory of a stream
 
@@ -146,7 +146,7 @@ def _convert(rundir: RunDir, table: str) -> tuple[list[str], Counter[str]]:
     target, torn, counts = _archive(rundir, table), list[str](), Counter[str]()
     unfinished = target.with_suffix(".unfinished")
     try:
-        with private.fresh(unfinished) as raw, pq.ParquetWriter(raw, SCHEMAS[table], **_encoding(table)) as file:
+        with files.fresh(unfinished) as raw, pq.ParquetWriter(raw, SCHEMAS[table], **_encoding(table)) as file:
             for group in _groups(_live(rundir, table, torn, counts)):
                 file.write_table(pa.Table.from_batches(group, schema=SCHEMAS[table]).combine_chunks())
         unfinished.replace(target)

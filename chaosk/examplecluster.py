@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chaosk.cluster.live import PartitionState, ProbeState
+from chaosk.core.errors import ChaoskError
 from chaosk.entity import Entity
-from chaosk.errors import ChaoskError
 from chaosk.inventory import Inventory
 from chaosk.topicshape import TopicShape
 

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_serializer, model_validator
 
 from chaosk.bounds import Bound, Subjects, parse_bounds, spell_bounds
+from chaosk.core.model import Model
+from chaosk.core.suggest import instead
 from chaosk.expectederrors import ExpectedErrors
 from chaosk.expectedrules import ExpectedRules
 from chaosk.metrics import METRICS
-from chaosk.model import Model
-from chaosk.nearest import instead
 from chaosk.verdict import Outcome
 
 _WORDS = {"fail": Outcome.VIOLATION, **{outcome.value: outcome for outcome in Outcome}}

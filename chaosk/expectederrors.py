@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError
 from pydantic import Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 ErrorName = Annotated[str, StringConstraints(pattern=r"^_?[A-Z][A-Z0-9_]{0,80}$")]
 """librdkafka's name of an error, like ``NOT_LEADER_FOR_PARTITION``, or of its own, like ``_TRANSPORT``."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, StringConstraints, model_serializer, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 ANYBODY = "all"
 """In place of a rule's subjects: whoever they are."""

@@ -24,12 +24,12 @@ from typing import TypeVar, get_origin
 
 from pydantic import ValidationError
 
-from chaosk import registry
 from chaosk.conditions._contract import Condition
-from chaosk.errors import UsageError
-from chaosk.nearest import instead
+from chaosk.core import plugins
+from chaosk.core.errors import UsageError
+from chaosk.core.messages import words
+from chaosk.core.suggest import instead
 from chaosk.targets._contract import NodeKind, Target
-from chaosk.wording import words
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _WORD = re.compile(r"[A-Za-z0-9._-]+")
@@ -59,12 +59,12 @@ class _Part:
 
 def targets() -> dict[str, type[Target]]:
     """Every kind of target by the name it is written with."""
-    return registry.discover("chaosk.targets", Target)
+    return plugins.discover("chaosk.targets", Target)
 
 
 def conditions() -> dict[str, type[Condition]]:
     """Every kind of condition by the name it is written with."""
-    return registry.discover("chaosk.conditions", Condition)
+    return plugins.discover("chaosk.conditions", Condition)
 
 
 def parse_target(text: str) -> Target:

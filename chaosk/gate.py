@@ -30,9 +30,9 @@ from chaosk.commands import (
     versions,
     wiping,
 )
+from chaosk.core.errors import StepError, UsageError
 from chaosk.dump.command import batches, markers
 from chaosk.dynamic import BrokerSetting, Limit
-from chaosk.errors import StepError, UsageError
 from chaosk.inventory import Inventory, KafkaProcess, ScriptService, ServerProcess
 from chaosk.scripts import PARTS, part, script
 from chaosk.transport.command import Command

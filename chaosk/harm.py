@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chaosk.core.model import Model
 from chaosk.inventory import Inventory
-from chaosk.model import Model
 from chaosk.targets._contract import Node, servers
 
 Nodes = Annotated[tuple[Node, ...], Field(strict=False)]

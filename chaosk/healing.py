@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeVar
 
 from chaosk import clusterlock, lease
-from chaosk.errors import ChaoskError, HostError, StepError
+from chaosk.core.errors import ChaoskError, HostError, StepError
+from chaosk.core.model import Model
+from chaosk.core.parallel import together
 from chaosk.lease import Held
-from chaosk.model import Model
 from chaosk.ownmachine import HERE
-from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chaosk.core.model import Model
 from chaosk.fields import Path, Version
-from chaosk.model import Model
 
 
 class Installation(Model):

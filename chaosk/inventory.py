@@ -13,12 +13,12 @@ from typing import Annotated
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
+from chaosk.core.model import Model
+from chaosk.core.units import Duration
 from chaosk.fields import Address, Argv, Firewall, Id, Name, Path, Port, UnitName, User
 from chaosk.installation import Installation
-from chaosk.model import Model
 from chaosk.quorum import mistakes
 from chaosk.stop_conditions._rules import Rules
-from chaosk.units import Duration
 
 
 class SecretRef(Model):

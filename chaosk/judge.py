@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chaosk import figures
 from chaosk.bounds import Bound
+from chaosk.core import figures
 from chaosk.expect import Expect
 from chaosk.metrics import METRICS
 from chaosk.prediction import PREDICTED_BY, Places, Prediction, Windows, predictions

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosk.errors import StepError
-from chaosk.model import Model
+from chaosk.core.errors import StepError
+from chaosk.core.model import Model
+from chaosk.core.printable import printable
 from chaosk.ownmachine import HERE
-from chaosk.printable import printable
 from chaosk.scripts import script
 from chaosk.steps._contract import Deed, Fact, Fault, Run
 from chaosk.transport.command import Command, Result

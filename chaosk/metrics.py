@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosk.units import parse_duration, parse_rate, parse_share, spell_duration, spell_rate, spell_share
+from chaosk.core.units import parse_duration, parse_rate, parse_share, spell_duration, spell_rate, spell_share
 
 Unit = Literal["s", "records", "records/s", "count", "ratio"]
 Subject = Literal["probe", "topic", "fault", "group"]

@@ -9,8 +9,8 @@ from pydantic import GetJsonSchemaHandler, model_serializer, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from chaosk.after import After
+from chaosk.core.model import Model
 from chaosk.fields import Name
-from chaosk.model import Model
 
 ALWAYS, FENCED = "always", "fenced"
 

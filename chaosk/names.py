@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 
 FILES = ("hosts", "nsswitch.conf", "resolv.conf")
 NOBODY = "127.67.65.79"

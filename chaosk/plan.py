@@ -10,9 +10,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
+from chaosk.core.model import Model
 from chaosk.inventory import Inventory
-from chaosk.model import Model
 from chaosk.scenario import Scenario
 
 VERSION = 1

@@ -13,7 +13,9 @@ from random import Random
 
 from chaosk import lease
 from chaosk.cluster.live import Live
-from chaosk.errors import ClusterError, StepError, UsageError
+from chaosk.core.errors import ClusterError, StepError, UsageError
+from chaosk.core.messages import summary
+from chaosk.core.units import spell_duration
 from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
@@ -38,8 +40,6 @@ from chaosk.steps._contract import (
 )
 from chaosk.targets._contract import Node, Scene
 from chaosk.transport.command import Command
-from chaosk.units import spell_duration
-from chaosk.wording import summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chaosk import expression, registry, scenario
-from chaosk.errors import UsageError
+from chaosk import expression, scenario
+from chaosk.core import plugins
+from chaosk.core.errors import UsageError
+from chaosk.core.model import Model
+from chaosk.core.suggest import instead
+from chaosk.core.units import spelled_like
 from chaosk.metrics import METRICS
-from chaosk.model import Model
-from chaosk.nearest import instead
 from chaosk.stop_conditions._rules import stop_conditions
-from chaosk.units import spelled_like
 
 KINDS = ("steps", "probes", "targets", "conditions", "stop_conditions", "checks", "metrics")
 
@@ -137,7 +138,7 @@ def _page(name: str, kind: type[Model]) -> Page:
 def _checks() -> dict[str, type]:
     from chaosk.analysis.checks._contract import Check  # noqa: PLC0415 - imports PySpark: only for who lists checks
 
-    return registry.discover("chaosk.analysis.checks", Check)
+    return plugins.discover("chaosk.analysis.checks", Check)
 
 
 def _check(name: str, kind: type) -> Page:

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chaosk import private
-from chaosk.errors import UsageError
+from chaosk.core import files
+from chaosk.core.errors import UsageError
 
 SEEN = "seen-"
 """What the name of a state of the cluster begins with that an entry of the timeline looked at."""
@@ -128,9 +128,9 @@ def create(output: Path, scenario: str, now: datetime | None = None) -> RunDir:
     root = output / slug(scenario) / stamp
     try:
         output.mkdir(parents=True, exist_ok=True)
-        private.folder(private.folder(output, slug(scenario), new=False), stamp, new=True)
+        files.folder(files.folder(output, slug(scenario), new=False), stamp, new=True)
         for name in FOLDERS:
-            private.folder(root, name, new=True)
+            files.folder(root, name, new=True)
     except OSError as error:
         msg = f"{root}: cannot make the run directory: {error.strerror}; name another place with --output"
         raise UsageError(msg) from error

@@ -13,7 +13,7 @@ from typing import NoReturn
 from chaosk.blast import excesses, forbidden
 from chaosk.conditions._contract import Condition
 from chaosk.contradictions import contradiction
-from chaosk.errors import PreflightError, StepError, UsageError
+from chaosk.core.errors import PreflightError, StepError, UsageError
 from chaosk.examplecluster import NoCluster, OnlyLiveError
 from chaosk.expression import inside, parse_condition, parse_target
 from chaosk.inventory import Inventory

@@ -19,17 +19,17 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from chaosk import registry
 from chaosk.after import After
 from chaosk.allow import Allow
 from chaosk.bounds import Bound
+from chaosk.core import plugins
+from chaosk.core.model import Model
+from chaosk.core.units import Duration
 from chaosk.expect import Expect
 from chaosk.fields import Name, Version
-from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.steps._contract import Step
 from chaosk.stop_conditions._rules import Rules
-from chaosk.units import Duration
 
 __all__ = ["After", "Bound", "ClusterShape", "Entry", "Expect", "Scenario", "Size", "Topic", "probes", "steps"]
 
@@ -209,7 +209,7 @@ class Scenario(Model):
     @field_serializer("probes", mode="wrap", when_used="json")
     def _with_kinds(self, value: dict[str, Probe], handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         plain = handler(value)
-        return {name: {registry.name_of(type(probe)): plain[name]} for name, probe in value.items()}
+        return {name: {plugins.name_of(type(probe)): plain[name]} for name, probe in value.items()}
 
 
 def step_of(entry: Mapping[str, object]) -> str:
@@ -240,9 +240,9 @@ def from_plain(kind: type[M], fields: object) -> M:
 
 def steps() -> dict[str, type[Step]]:
     """Every kind of step by its YAML name."""
-    return registry.discover("chaosk.steps", Step)
+    return plugins.discover("chaosk.steps", Step)
 
 
 def probes() -> dict[str, type[Probe]]:
     """Every kind of probe by its YAML name."""
-    return registry.discover("chaosk.probes", Probe)
+    return plugins.discover("chaosk.probes", Probe)

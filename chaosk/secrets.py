@@ -7,7 +7,7 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import NoReturn
 
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.inventory import SecretRef
 
 _LARGEST = 64 * 1024

@@ -11,8 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from chaosk.core.suggest import instead
 from chaosk.entity import spelled
-from chaosk.nearest import instead
 
 _INT, _LONG = 2**31 - 1, 2**63 - 1
 _WHOLE = r"[+-]?[0-9]+"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 
 class TopicShape(Model):

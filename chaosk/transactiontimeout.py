@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chaosk.units import spell_duration
+from chaosk.core.units import spell_duration
 
 USUAL = 60.0
 """Seconds of ``transaction.timeout.ms`` where nothing is set."""

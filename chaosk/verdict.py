@@ -12,9 +12,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chaosk.core.errors import ExitCode
+from chaosk.core.model import Model
 from chaosk.decision import Decision
-from chaosk.errors import ExitCode
-from chaosk.model import Model
 
 VERSION = 1
 """Version of the verdict's schema; it changes when a field changes its meaning or goes away."""

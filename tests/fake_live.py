@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from chaosk.cluster.live import PartitionState, ProbeState, UnknownTopic
+from chaosk.core.errors import ClusterError
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError
 from chaosk.installation import Installation
 from chaosk.inventory import Broker, Controller, Host, Inventory, Listener, ScriptService, ZooKeeper
 from chaosk.topicshape import TopicShape

@@ -16,14 +16,14 @@ from sample_documents import INVENTORY, SCENARIO
 
 from chaosk import clusterlock, hoststate, lease
 from chaosk.allow import Allow
+from chaosk.core.errors import ChaoskError
+from chaosk.core.model import Model
 from chaosk.doctor import facts
 from chaosk.doctor.needs import PACKAGES, Needs
 from chaosk.document import DocumentError, load_inventory, load_scenario
 from chaosk.document.nodes import spell
-from chaosk.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.inventory import Inventory
-from chaosk.model import Model
 from chaosk.run.aiming import aim
 from chaosk.scenario import Entry, Scenario, from_plain, steps
 from chaosk.steps._contract import Fact, Fault, Run

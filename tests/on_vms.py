@@ -19,8 +19,8 @@ from chaosk import lab
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
+from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
-from chaosk.errors import LabError
 from chaosk.inventory import Inventory
 from chaosk.lab import jars, mode, runner, state
 from chaosk.lablayout import LabLayout

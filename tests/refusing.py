@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+from chaosk.core.errors import ChaoskError
 from chaosk.document import load_inventory, load_variants
-from chaosk.errors import ChaoskError
 
 MEMORY = 200 * 1024**2
 """Bytes of address space beyond what the process has once everything is imported."""

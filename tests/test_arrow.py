@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from chaosk.arrow import SCHEMAS, column_batch, record_batch
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.events import TABLES, Kind
 
 SAMPLES: dict[Kind, Any] = {

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field, create_model
 
-from chaosk import docstrings
-from chaosk.model import Model
+from chaosk.core import docstrings
+from chaosk.core.model import Model
 
 
 class Base(Model):
@@ -100,10 +100,10 @@ def test_a_class_that_was_not_written_borrows_them() -> None:
 def test_what_has_no_source_has_none(tmp_path: Path) -> None:
     """A class whose file is no Python any more, or has no such class; it has those of the file as it is now."""
     (tmp_path / "gone.py").write_text(
-        "from chaosk.model import Model\nclass Gone(Model):\n  x: int\n  'Text.'\n", "utf-8"
+        "from chaosk.core.model import Model\nclass Gone(Model):\n  x: int\n  'Text.'\n", "utf-8"
     )
     look = (
-        "import sys, pathlib; sys.path.insert(0, '.'); import gone; from chaosk import docstrings\n"
+        "import sys, pathlib; sys.path.insert(0, '.'); import gone; from chaosk.core import docstrings\n"
         "pathlib.Path('gone.py').write_text(sys.argv[1]); print(dict(docstrings.of_fields(gone.Gone)))"
     )
     for text, said in (("no ( Python", "{}"), ("", "{}"), ("class Gone:\n  x: int\n  'Other.'\n", "{'x': 'Other.'}")):
@@ -111,4 +111,6 @@ def test_what_has_no_source_has_none(tmp_path: Path) -> None:
             [sys.executable, "-c", look, text], cwd=tmp_path, capture_output=True, text=True, check=True
         )
         assert done.stdout.strip() == said
-        (tmp_path / "gone.py").write_text("from chaosk.model import Model\nclass Gone(Model):\n  x: int\n", "utf-8")
+        (tmp_path / "gone.py").write_text(
+            "from chaosk.core.model import Model\nclass Gone(Model):\n  x: int\n", "utf-8"
+        )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.arrow import record_batch
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.eventquery import Where, Window, is_time, parse_where, select, table_of, time_column, window
 from chaosk.events import TABLES
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosk.arrow import SCHEMAS
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.eventlog import LiveLog
 from chaosk.events import TABLES
 from chaosk.eventstore import close, length, read, scan, streams

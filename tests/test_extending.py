@@ -17,11 +17,12 @@ import pytest
 from fake_live import FakeLive, inventory
 from sample_documents import written
 
-from chaosk import reference, registry
+from chaosk import reference
 from chaosk.arrow import SCHEMAS
 from chaosk.cli.main import main
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import ExitCode
+from chaosk.core import plugins
+from chaosk.core.errors import ExitCode
 from chaosk.expression import parse_condition
 from chaosk.probes._contract import Workplace
 from chaosk.scenario import probes
@@ -49,12 +50,12 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         mine = [f"acme_chaos.{name}" for name, kind in GROUPS.items() if group == f"chaosk.{kind}"]
         return [SimpleNamespace(value=name, load=lambda name=name: import_module(name)) for name in mine]
 
-    monkeypatch.setattr(registry, "entry_points", entries)
-    registry.discover.cache_clear()
+    monkeypatch.setattr(plugins, "entry_points", entries)
+    plugins.discover.cache_clear()
     yield
     for name in [name for name in sys.modules if name.partition(".")[0] == "acme_chaos"]:
         del sys.modules[name]
-    registry.discover.cache_clear()
+    plugins.discover.cache_clear()
 
 
 def test_the_page_has_a_file_of_each_kind() -> None:

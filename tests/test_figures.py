@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chaosk.analysis.summary import summary
+from chaosk.core.figures import bounds, comparison, figure
 from chaosk.expect import Expect
-from chaosk.figures import bounds, comparison, figure
 from chaosk.judge import Ruling, rule
 from chaosk.metrics import METRICS
 from chaosk.verdict import Measure, Outcome

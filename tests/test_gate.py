@@ -14,10 +14,10 @@ from sample_inventory import INVENTORY, on_hosts
 
 from chaosk import clusterlock, gate, hoststate, lease
 from chaosk.commands import service
+from chaosk.core.errors import StepError, UsageError
 from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
 from chaosk.dump.command import batches, markers
-from chaosk.errors import StepError, UsageError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim

@@ -6,7 +6,7 @@ import json
 import threading
 
 from chaosk import healing
-from chaosk.errors import HostError
+from chaosk.core.errors import HostError
 from chaosk.transport.command import Command, Result
 
 

@@ -12,11 +12,11 @@ from fake_live import kraft_inventory
 from sample_inventory import INVENTORY, secured
 
 from chaosk import lease
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
+from chaosk.core.printable import printable
 from chaosk.examplecluster import ExampleCluster
 from chaosk.inventory import Inventory, Power
 from chaosk.ownmachine import HERE
-from chaosk.printable import printable
 from chaosk.run.aiming import aim
 from chaosk.scenario import Entry, steps
 from chaosk.scripts import script

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from chaosk import names
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 
 pytestmark = pytest.mark.lab
 HERE = socket.gethostname()

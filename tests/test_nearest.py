@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.nearest import instead, nearest
+from chaosk.core.suggest import instead, nearest
 
 STEPS = ("kill_broker", "stop_broker", "kill_zookeeper", "wait")
 

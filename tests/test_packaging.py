@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 from sample_run import sample_run
 
 from chaosk import __version__
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 pytestmark = pytest.mark.timeout(900)
 ROOT = Path(__file__).parents[1]

@@ -11,8 +11,8 @@ import shipped
 from fake_live import FakeLive, inventory, kraft_inventory
 from sample_documents import SCENARIO, written
 
+from chaosk.core.errors import UsageError
 from chaosk.document import load_scenario, load_variants
-from chaosk.errors import UsageError
 from chaosk.inventory import Inventory, Power
 from chaosk.preview import Row, describe
 from chaosk.reference import page

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import private
-from chaosk.errors import UsageError
+from chaosk.core import files
+from chaosk.core.errors import UsageError
 from chaosk.report.files import replace
 
 
@@ -31,7 +31,7 @@ def test_a_fresh_file_is_its_owners_alone(tmp_path: Path) -> None:
     """Whatever the umask allows."""
     before = os.umask(0)
     try:
-        private.fresh_text(tmp_path / "new", "text")
+        files.fresh_text(tmp_path / "new", "text")
     finally:
         os.umask(before)
     assert (mode(tmp_path / "new"), (tmp_path / "new").read_text()) == (0o600, "text")
@@ -42,7 +42,7 @@ def test_a_fresh_file_does_not_go_where_a_link_leads(tmp_path: Path, theirs: Pat
     """The link is removed, and what it led to stays as it is, or is not made."""
     target = tmp_path / "nowhere" if dangling else theirs
     (tmp_path / "draft").symlink_to(target)
-    private.fresh_text(tmp_path / "draft", "mine")
+    files.fresh_text(tmp_path / "draft", "mine")
     assert not (tmp_path / "draft").is_symlink()
     assert theirs.read_text() == "precious"
     assert not (tmp_path / "nowhere").exists()
@@ -51,7 +51,7 @@ def test_a_fresh_file_does_not_go_where_a_link_leads(tmp_path: Path, theirs: Pat
 def test_a_fresh_file_is_no_second_name_of_another(tmp_path: Path, theirs: Path) -> None:
     """A hard link is as good as a symbolic one to who wants a file overwritten."""
     (tmp_path / "draft").hardlink_to(theirs)
-    private.fresh_text(tmp_path / "draft", "mine")
+    files.fresh_text(tmp_path / "draft", "mine")
     assert theirs.read_text() == "precious"
 
 
@@ -67,11 +67,11 @@ def test_a_report_goes_where_it_belongs(tmp_path: Path, theirs: Path) -> None:
 
 def test_a_folder_is_its_owners_alone_and_can_be_there_already(tmp_path: Path) -> None:
     """Mode 0700; one that is there is taken as it is, unless it has to be new."""
-    made = private.folder(tmp_path, "a", new=False)
+    made = files.folder(tmp_path, "a", new=False)
     assert mode(made) == 0o700
-    assert private.folder(tmp_path, "a", new=False) == made
+    assert files.folder(tmp_path, "a", new=False) == made
     with pytest.raises(FileExistsError):
-        private.folder(tmp_path, "a", new=True)
+        files.folder(tmp_path, "a", new=True)
 
 
 def test_a_folder_is_no_link(tmp_path: Path) -> None:
@@ -81,13 +81,13 @@ def test_a_folder_is_no_link(tmp_path: Path) -> None:
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     for name in ("link", "dangling"):
         with pytest.raises(UsageError, match="is a symbolic link"):
-            private.folder(tmp_path, name, new=False)
+            files.folder(tmp_path, name, new=False)
 
 
 def test_what_children_make_is_private_too(tmp_path: Path) -> None:
     """Probes, the watcher and the analysis are processes of their own."""
     code = (
-        "import subprocess, sys; from chaosk.private import keep_private; keep_private();"
+        "import subprocess, sys; from chaosk.core.files import keep_private; keep_private();"
         "open(sys.argv[1], 'w').close(); subprocess.run(['mkdir', sys.argv[2]], check=True)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "file"), str(tmp_path / "folder")], check=True, umask=0)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from chaosk.cli.main import cli
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.rundir import RunDir
 
 ROOT = Path(__file__).parents[1]

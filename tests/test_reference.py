@@ -10,8 +10,8 @@ import yaml
 from sample_documents import written
 
 from chaosk import reference
+from chaosk.core.errors import UsageError
 from chaosk.document import load_scenario, load_variants
-from chaosk.errors import UsageError
 from chaosk.expression import conditions, targets
 from chaosk.metrics import METRICS
 from chaosk.scenario import probes, steps

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from chaosk import registry
 from chaosk.conditions._contract import Condition
-from chaosk.errors import ExitCode, UsageError
+from chaosk.core import plugins
+from chaosk.core.errors import ExitCode, UsageError
 from chaosk.probes._contract import Probe
 from chaosk.steps._contract import Step
 from chaosk.targets._contract import Target
@@ -44,27 +44,27 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         names = sorted(path.stem for path in tmp_path.glob("*.py")) if group == "chaosk.targets" else []
         return [SimpleNamespace(value=name, load=lambda name=name: import_module(name)) for name in names]
 
-    monkeypatch.setattr(registry, "entry_points", entries)
-    registry.discover.cache_clear()
+    monkeypatch.setattr(plugins, "entry_points", entries)
+    plugins.discover.cache_clear()
     yield tmp_path
     for path in tmp_path.glob("*.py"):
         sys.modules.pop(path.stem, None)
-    registry.discover.cache_clear()
+    plugins.discover.cache_clear()
 
 
 @pytest.mark.parametrize(("package", "contract"), CONTRACTS.items(), ids=CONTRACTS)
 def test_every_file_is_a_plugin_by_its_name(package: str, contract: type) -> None:
     """The files of the package without a leading underscore, sorted; each class knows its name."""
     files = sorted(path.stem for path in (ROOT / "chaosk" / package).glob("[!_]*.py"))
-    found = registry.discover(f"chaosk.{package}", contract)
+    found = plugins.discover(f"chaosk.{package}", contract)
     assert list(found) == files
-    assert all(registry.name_of(plugin) == name for name, plugin in found.items())
+    assert all(plugins.name_of(plugin) == name for name, plugin in found.items())
 
 
 def test_a_module_of_somebody_else_is_found(foreign: Path) -> None:
     """Through the entry-point group, beside our own."""
     (foreign / "nobody.py").write_text(GOOD, encoding="utf-8")
-    found = registry.discover("chaosk.targets", Target)
+    found = plugins.discover("chaosk.targets", Target)
     assert found["nobody"].__name__ == "Nobody"
     assert "leader" in found
 
@@ -84,7 +84,7 @@ def test_a_file_that_fits_no_contract_stops_the_program(foreign: Path, source: s
     """With its name: a plugin that is silently not there would be a step that silently does nothing."""
     (foreign / "nobody.py").write_text(source, encoding="utf-8")
     with pytest.raises(UsageError, match=rf"^nobody: {says}.*exactly one") as caught:
-        registry.discover("chaosk.targets", Target)
+        plugins.discover("chaosk.targets", Target)
     assert caught.value.exit_code is ExitCode.USAGE
 
 
@@ -92,18 +92,18 @@ def test_a_name_that_is_taken(foreign: Path) -> None:
     """Nobody can replace a target of ours, or somebody else's, by accident."""
     (foreign / "leader.py").write_text(GOOD, encoding="utf-8")
     with pytest.raises(UsageError, match=r"leader: there is a 'leader' already \(chaosk\.targets\.leader\); rename"):
-        registry.discover("chaosk.targets", Target)
+        plugins.discover("chaosk.targets", Target)
 
 
 def test_an_entry_point_that_names_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
     """A class or function where a module belongs is said to be one."""
     entry = SimpleNamespace(value="x:Y", load=object)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
-    registry.discover.cache_clear()
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [entry])
+    plugins.discover.cache_clear()
     with pytest.raises(UsageError, match=r"x:Y: an entry point of chaosk\.targets must name a module, not object"):
-        registry.discover("chaosk.targets", Target)
+        plugins.discover("chaosk.targets", Target)
     monkeypatch.undo()
-    registry.discover.cache_clear()
+    plugins.discover.cache_clear()
 
 
 @pytest.mark.parametrize("source", ["import nowhere_to_be_found", "1 / 0", "def broken(:"])
@@ -111,4 +111,4 @@ def test_a_module_that_cannot_be_imported(foreign: Path, source: str) -> None:
     """Whatever it raises is one clear error with its name, no traceback of ours."""
     (foreign / "nobody.py").write_text(source, encoding="utf-8")
     with pytest.raises(UsageError, match=r"^nobody: the plugin cannot be imported: "):
-        registry.discover("chaosk.targets", Target)
+        plugins.discover("chaosk.targets", Target)

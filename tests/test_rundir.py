@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from payloads import SHELL
 
 from chaosk import rundir
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.rundir import FOLDERS, create, document, existing, slug
 
 NOW = datetime(2026, 9, 21, 12, 0, 0, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 from fake_live import inventory, kraft_inventory
 from sample_documents import written
 
+from chaosk.core.errors import PreflightError, UsageError
 from chaosk.document import load_scenario
-from chaosk.errors import PreflightError, UsageError
 from chaosk.inventory import Inventory
 from chaosk.safety import refuse
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import ExitCode, PreflightError
+from chaosk.core.errors import ExitCode, PreflightError
 from chaosk.inventory import SecretRef
 from chaosk.secrets import Secret, resolve
 

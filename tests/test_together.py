@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from chaosk.errors import HostError
-from chaosk.together import together
+from chaosk.core.errors import HostError
+from chaosk.core.parallel import together
 
 
 def test_all_are_asked_before_any_has_answered() -> None:

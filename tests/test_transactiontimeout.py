@@ -8,7 +8,7 @@ import pytest
 from sample_documents import SCENARIO, written
 
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.transactiontimeout import longest, short, timeouts
 
 WRITER = {"produce": {"topic": "orders", "transaction": {"records": 10}, "config": {"transaction.timeout.ms": 15_000}}}

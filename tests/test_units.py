@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.units import (
+from chaosk.core.units import (
     format_duration,
     parse_bandwidth,
     parse_duration,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic_core._pydantic_core import list_all_errors
 
-from chaosk.wording import MAPPING, TEXT, WHOLE, show, summary, wanted, words
+from chaosk.core.messages import MAPPING, TEXT, WHOLE, show, summary, wanted, words
 
 VALUES: tuple[object, ...] = ("abc", "", 5, 1.5, True, None, {"a": 1}, [1], "x" * 500)
 

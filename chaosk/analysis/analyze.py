@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from chaosk import private
 from chaosk.analysis.apart import apart
 from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import Check
@@ -22,7 +21,8 @@ from chaosk.analysis.stillness import told
 from chaosk.analysis.summary import summary
 from chaosk.analysis.tallied import recounted, tallied
 from chaosk.analysis.untold import unended, untold
-from chaosk.errors import AnalysisError
+from chaosk.core import files
+from chaosk.core.errors import AnalysisError
 from chaosk.judge import rule
 from chaosk.prediction import FOLLOWING, Places, predictions
 from chaosk.rundir import RunDir
@@ -110,7 +110,7 @@ def write(verdict: Verdict, rundir: RunDir) -> None:
     """Write ``verdict.json``: all of it or nothing."""
     partial = rundir.verdict.with_suffix(".partial")
     try:
-        private.fresh_text(partial, verdict.model_dump_json(indent=2) + "\n")
+        files.fresh_text(partial, verdict.model_dump_json(indent=2) + "\n")
         partial.replace(rundir.verdict)
     except OSError as error:
         raise AnalysisError(f"{rundir.verdict}: cannot be written: {error.strerror}; free some space") from error

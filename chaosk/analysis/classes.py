@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pyspark
 
-from chaosk.analysis.cache import cache
-from chaosk.errors import AnalysisError
+from chaosk.core.cache import cache
+from chaosk.core.errors import AnalysisError
 
 PATIENCE = 300.0
 """Seconds that making one may take: it takes some twenty."""

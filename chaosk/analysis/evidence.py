@@ -12,12 +12,12 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk import private
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import SEVERITIES, Found
 from chaosk.analysis.frames.absent import bereft
-from chaosk.errors import AnalysisError
+from chaosk.core import files
+from chaosk.core.errors import AnalysisError
 from chaosk.prediction import FOLLOWING, Prediction, predictions
 from chaosk.verdict import Row
 
@@ -128,7 +128,7 @@ def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:
     partial = path.with_suffix(".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with private.fresh(partial) as file:
+        with files.fresh(partial) as file:
             for line in map(tally.told, lines):
                 file.write(line.encode() + b"\n")
                 tally.add(line)

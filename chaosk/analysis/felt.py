@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk import registry
 from chaosk.analysis.case import Case, Span
+from chaosk.core import plugins
 from chaosk.metrics import METRICS
 from chaosk.steps._contract import Step
 from chaosk.verdict import Fault
@@ -60,5 +60,5 @@ def _probes(case: Case, kind: str, subjects: tuple[str, ...]) -> Iterator[str]:
 
 def _not_for_clients(step: str) -> bool:
     """Whether a step is about the probes, or ends another's fault; one of a plugin that is not here is neither."""
-    kind = registry.discover("chaosk.steps", Step).get(step)
+    kind = plugins.discover("chaosk.steps", Step).get(step)
     return kind is not None and (kind.about_clients or bool(kind.ends))

@@ -18,7 +18,6 @@ from pyspark.errors import (
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk import registry
 from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
@@ -26,7 +25,8 @@ from chaosk.analysis.evidence import Summary, keep, write_none
 from chaosk.analysis.found import Found
 from chaosk.analysis.screens import screened
 from chaosk.analysis.stillness import stood_still
-from chaosk.errors import ChaoskError
+from chaosk.core import plugins
+from chaosk.core.errors import ChaoskError
 from chaosk.verdict import Finding, Guard, Measure, Severity
 
 log = structlog.get_logger()
@@ -53,7 +53,7 @@ _OWN_FAULT = (AnalysisException, ArithmeticException, IllegalArgumentException, 
 
 def checks() -> dict[str, type[Check]]:
     """Every check by its file name."""
-    return registry.discover("chaosk.analysis.checks", Check)
+    return plugins.discover("chaosk.analysis.checks", Check)
 
 
 def ask_all(events: Events, kinds: dict[str, type[Check]] | None = None) -> tuple[Answer, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from chaosk.errors import AnalysisError
+from chaosk.core.errors import AnalysisError
 from chaosk.scenario import Topic
 
 LEAST = 1_000

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 
 LEAST = 17
 """The oldest version that Spark runs on."""

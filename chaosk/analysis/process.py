@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE, session
 from chaosk.analysis.warmup import warm_up, worthwhile
-from chaosk.errors import AnalysisError, ChaoskError, ExitCode
+from chaosk.core.errors import AnalysisError, ChaoskError, ExitCode
 from chaosk.eventstore import close, length, restore
 from chaosk.rundir import RunDir, document, existing
 from chaosk.runrecord import RunRecord

@@ -21,8 +21,8 @@ from chaosk.analysis.stillness import pulse
 from chaosk.analysis.streams import Present, discrepancies
 from chaosk.analysis.tally import last_tallies
 from chaosk.arrow import SCHEMAS
+from chaosk.core.errors import AnalysisError
 from chaosk.decision import Decision
-from chaosk.errors import AnalysisError
 from chaosk.rundir import RunDir
 from chaosk.rundir import document as read_document
 from chaosk.runrecord import RunRecord

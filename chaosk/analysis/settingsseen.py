@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from chaosk.analysis.case import MIN_ISR, Case, Span
+from chaosk.core.units import parse_size
 from chaosk.entity import spelled
-from chaosk.units import parse_size
 from chaosk.verdict import Fault
 
 SLACK = 5_000_000_000

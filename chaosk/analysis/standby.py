@@ -23,8 +23,8 @@ from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, TypeVar
 
-from chaosk import private
-from chaosk.errors import ExitCode
+from chaosk.core import files
+from chaosk.core.errors import ExitCode
 from chaosk.eventstore import length
 from chaosk.rundir import existing
 from chaosk.worker.lifeline import watch_parent
@@ -104,7 +104,7 @@ def serve(listener: socket) -> None:
 
 def main(words: list[str]) -> None:
     """Serve at an inherited descriptor."""
-    private.keep_private()
+    files.keep_private()
     listener = socket(fileno=int(words[0]))
 
     def orphaned() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from chaosk.figures import bounds, comparison, figure
+from chaosk.core.figures import bounds, comparison, figure
 from chaosk.judge import Ruling
 from chaosk.verdict import Account, Finding, Objective, Outcome, Severity
 

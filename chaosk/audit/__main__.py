@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from chaosk.audit.auditing import audit
 from chaosk.audit.spec import AuditSpec
-from chaosk.errors import ChaoskError, UsageError
+from chaosk.core.errors import ChaoskError, UsageError
 
 
 def main(arguments: list[str]) -> int:

@@ -12,10 +12,10 @@ from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.groups import committed
 from chaosk.cluster.settings import client_settings
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
+from chaosk.core.parallel import together
 from chaosk.eventlog import LiveLog
 from chaosk.payload import Decoder
-from chaosk.together import together
 
 ISOLATIONS = ("read_uncommitted", "read_committed")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.offsets import ReplicaOffsets, offsets_requests, replica_offsets
 from chaosk.cluster.views import PartitionView
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 SETTLE = 10.0
 """Seconds that followers may take to catch up, so that the high watermark reaches the end of the log."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from chaosk import private
 from chaosk.cli._folders import made
+from chaosk.core import files as private
 from chaosk.document import load_inventory
 from chaosk.explore import files
 from chaosk.explore.draw import draw

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 
 def new_folder(output: Path, kind: str) -> Path:

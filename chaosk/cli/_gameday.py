@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from chaosk.errors import UsageError
-from chaosk.units import parse_duration, spell_duration
+from chaosk.core.errors import UsageError
+from chaosk.core.units import parse_duration, spell_duration
 
 if TYPE_CHECKING:
     from chaosk.gameday.session import Options

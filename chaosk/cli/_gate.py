@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chaosk import private
 from chaosk.cli._folders import made
+from chaosk.core import files as private
+from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
-from chaosk.errors import LabError
 from chaosk.release import record
 from chaosk.release.choice import Chosen
 from chaosk.release.record import Attempt, Gate

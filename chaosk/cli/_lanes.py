@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
+from chaosk.core.errors import LabError, UsageError
 from chaosk.document import load_inventory
-from chaosk.errors import LabError, UsageError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Scenario

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chaosk import lab
+from chaosk.core.errors import UsageError
 from chaosk.document import load_inventory
-from chaosk.errors import UsageError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import kept

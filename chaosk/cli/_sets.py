@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 

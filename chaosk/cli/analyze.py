@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from chaosk.errors import ExitCode
-from chaosk.private import keep_private
+from chaosk.core.errors import ExitCode
+from chaosk.core.files import keep_private
 
 
 @click.command()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
     from chaosk.knowledge.comparison import Comparison
@@ -49,9 +49,9 @@ def _runs(folders: Sequence[Path]) -> list[Stored]:
 
     Raises UsageError where a run that was named itself is none that can be compared.
     """
+    from chaosk.core.printable import printable  # noqa: PLC0415
     from chaosk.knowledge.folders import find  # noqa: PLC0415 - as above
     from chaosk.knowledge.stored import judged  # noqa: PLC0415
-    from chaosk.printable import printable  # noqa: PLC0415
 
     found = find(folders)
     runs = list(judged(found))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
     from chaosk.knowledge.coverage import Coverage, Try
@@ -57,10 +57,10 @@ def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[Try]:
 
 def _runs(folder: Path) -> list[Try]:
     """What the runs have tried; what is passed over is told on stderr."""
+    from chaosk.core.printable import printable  # noqa: PLC0415
     from chaosk.knowledge.coverage import of_run  # noqa: PLC0415 - as above
     from chaosk.knowledge.folders import find, passed  # noqa: PLC0415
     from chaosk.knowledge.stored import judged  # noqa: PLC0415
-    from chaosk.printable import printable  # noqa: PLC0415
 
     found, tries = find([folder]), []
     for one in judged(found):

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import variant_option
+from chaosk.core.errors import ExitCode
 from chaosk.document import load_scenario
-from chaosk.errors import ExitCode
 
 
 @click.command("doctor")

@@ -19,12 +19,12 @@ from rich.text import Text
 
 from chaosk import rundir as rundirs
 from chaosk.arrow import SCHEMAS
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
+from chaosk.core.units import parse_duration
 from chaosk.eventquery import is_time, parse_where, select, table_of, window, zero
 from chaosk.events import TABLES, Table
 from chaosk.eventstore import scan, streams
 from chaosk.rundir import RunDir
-from chaosk.units import parse_duration
 
 _SHOWN = 100
 """Rows that a table shows unless --limit says otherwise; a person does not read more, a pipe gets all."""

@@ -12,8 +12,8 @@ import click
 from chaosk.cli._folders import new_folder
 from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
-from chaosk.errors import UsageError
-from chaosk.units import parse_duration
+from chaosk.core.errors import UsageError
+from chaosk.core.units import parse_duration
 
 if TYPE_CHECKING:
     from chaosk.explore.record import Exploration

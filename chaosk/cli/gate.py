@@ -13,11 +13,11 @@ from chaosk.cli._folders import new_folder
 from chaosk.cli._gate import begun, play
 from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
+from chaosk.core.units import parse_share
 from chaosk.release import record
 from chaosk.release.choice import choose
 from chaosk.release.record import Gate
-from chaosk.units import parse_share
 
 
 def _share(context: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature
@@ -132,7 +132,7 @@ def _new(  # noqa: PLR0913 - one for each option
 
 
 def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
-    from chaosk.nearest import instead  # noqa: PLC0415 - for a mistake only
+    from chaosk.core.suggest import instead  # noqa: PLC0415 - for a mistake only
     from chaosk.release.regression import COMPARABLE, DEFAULT  # noqa: PLC0415 - scipy takes a second to load
 
     for name in asked:

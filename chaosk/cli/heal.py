@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from chaosk.errors import ExitCode
-from chaosk.printable import printable
+from chaosk.core.errors import ExitCode
+from chaosk.core.printable import printable
 
 
 @click.command("heal")

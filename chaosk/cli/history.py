@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
     from chaosk.knowledge.folders import Passed
@@ -69,9 +69,9 @@ def command(
 
 
 def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
+    from chaosk.core.suggest import instead  # noqa: PLC0415 - for a mistake only
     from chaosk.knowledge.history import DEFAULT  # noqa: PLC0415 - as above
     from chaosk.metrics import METRICS  # noqa: PLC0415
-    from chaosk.nearest import instead  # noqa: PLC0415 - for a mistake only
 
     for name in asked:
         if name not in METRICS:
@@ -106,6 +106,6 @@ def _table(rows: Sequence[Row], metrics: Sequence[str]) -> None:
 
 
 def _line(each: Passed) -> str:
-    from chaosk.printable import printable  # noqa: PLC0415 - as above
+    from chaosk.core.printable import printable  # noqa: PLC0415 - as above
 
     return printable(f"passed over {each.folder}: {each.why}")

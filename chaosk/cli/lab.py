@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from chaosk.errors import LabError, UsageError
+from chaosk.core.errors import LabError, UsageError
 from chaosk.lab import LabStatus, access, down, enter, power, privilege, purge, state, status, up
 from chaosk.lab.purge import places
 from chaosk.lab.status import as_json

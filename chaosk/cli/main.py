@@ -15,8 +15,8 @@ import click
 
 import chaosk.cli
 from chaosk import __version__
-from chaosk.errors import ChaoskError, ExitCode
-from chaosk.printable import printable
+from chaosk.core.errors import ChaoskError, ExitCode
+from chaosk.core.printable import printable
 
 
 class Subcommands(click.Group):

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from chaosk import lab, preview, registry
+from chaosk import lab, preview
 from chaosk.cli._runbook import refuse_name, write_runbook
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
@@ -18,15 +18,16 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
+from chaosk.core import plugins
+from chaosk.core.errors import ClusterError, UsageError
+from chaosk.core.units import spell_duration
 from chaosk.document import load_inventory
-from chaosk.errors import ClusterError, UsageError
 from chaosk.inventory import Inventory
 from chaosk.run.here import surely_here
 from chaosk.run.preflight import check_shape
 from chaosk.safety import refuse
 from chaosk.scenario import Scenario
 from chaosk.transactiontimeout import short
-from chaosk.units import spell_duration
 
 
 @click.command()
@@ -93,7 +94,7 @@ def _head(scenario: Scenario) -> Iterator[Text]:
         yield _fact("topic", f"{name}: partitions={topic.partitions}, replicas={topic.replication_factor}{config}")
     for name, probe in scenario.probes.items():
         later = ", started by a step" if probe.started_by == "step" else ""
-        yield _fact("probe", f"{name}: {registry.name_of(type(probe))} {', '.join(probe.topics())}{later}")
+        yield _fact("probe", f"{name}: {plugins.name_of(type(probe))} {', '.join(probe.topics())}{later}")
     for limit, reason in scenario.allow.reasons().items():
         yield _fact("allows", f"{limit}: {reason}")
     yield _fact("baseline", f"{spell_duration(scenario.baseline)}\n")

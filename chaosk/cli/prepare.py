@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from chaosk.private import keep_private
+from chaosk.core.files import keep_private
 
 
 @click.command()

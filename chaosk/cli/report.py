@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from chaosk.private import keep_private
+from chaosk.core.files import keep_private
 from chaosk.rundir import existing
 
 FORMATS = ("html", "markdown", "junit")

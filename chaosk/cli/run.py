@@ -22,9 +22,9 @@ from chaosk.cli._gameday import game_day_options, options_of
 from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
-from chaosk.errors import AnalysisError, ExitCode, UsageError
+from chaosk.core.errors import AnalysisError, ExitCode, UsageError
+from chaosk.core.files import keep_private
 from chaosk.plan import Plan
-from chaosk.private import keep_private
 from chaosk.run.analyst import Analyst
 from chaosk.run.breakdown import sentence
 from chaosk.run.display import Display, PlainDisplay, TerminalDisplay

@@ -9,7 +9,7 @@ from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.shape import spread
 from chaosk.cluster.views import current
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.steps._contract import AddPartitions
 
 _PATIENCE = 10_000

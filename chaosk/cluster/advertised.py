@@ -18,8 +18,8 @@ from chaosk.cluster.configs import BROKER
 from chaosk.cluster.places import client_places
 from chaosk.cluster.views import metadata_request, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer, Place
+from chaosk.core.parallel import together
 from chaosk.inventory import Inventory
-from chaosk.together import together
 
 
 @dataclass(frozen=True, slots=True)

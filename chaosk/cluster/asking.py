@@ -12,7 +12,7 @@ from chaosk.cluster import codes
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.coordinator import coordinator
 from chaosk.cluster.wire import NoAnswer
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 WITHIN = 15.0
 """Seconds that are spent on finding out who it is and getting an answer."""

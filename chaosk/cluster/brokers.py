@@ -16,7 +16,7 @@ from chaosk.cluster.places import broker_places
 from chaosk.cluster.quorum import Quorum, quorum, quorum_request
 from chaosk.cluster.views import PartitionView, View, current, metadata_request, partitions, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.inventory import Inventory
 
 GRACE = 0.3

@@ -19,9 +19,9 @@ from chaosk.cluster.shown import certificate_of
 from chaosk.cluster.views import PartitionView, current, metadata_request, partitions
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
+from chaosk.core.parallel import together
 from chaosk.entity import Entity
 from chaosk.inventory import Inventory
-from chaosk.together import together
 from chaosk.topicshape import TopicShape
 
 

@@ -10,7 +10,7 @@ from kafka.protocol.admin import DescribeConfigsRequest
 
 from chaosk.cluster import codes
 from chaosk.cluster.brokers import Brokers
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 TOPIC = 2  # DescribeConfigs: resource type
 BROKER = 4

@@ -9,8 +9,8 @@ from kafka.protocol.admin import ElectLeadersRequest
 from chaosk.cluster import codes
 from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
-from chaosk.errors import StepError
-from chaosk.model import Model
+from chaosk.core.errors import StepError
+from chaosk.core.model import Model
 from chaosk.steps._contract import Elect
 
 _TYPES = {"preferred": 0, "unclean": 1}

@@ -13,7 +13,7 @@ from chaosk.cluster.configs import TOPIC
 from chaosk.cluster.live import ForeignPartition
 from chaosk.cluster.owner import own_topics
 from chaosk.cluster.views import current, partitions
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 MIN_IN_SYNC = "min.insync.replicas"
 

@@ -11,7 +11,7 @@ from kafka.protocol.consumer.group import OffsetCommitRequest, OffsetFetchReques
 from chaosk.cluster import codes
 from chaosk.cluster.asking import ask_coordinator
 from chaosk.cluster.brokers import Brokers
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from chaosk.cluster.asking import ask_coordinator
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.views import partitions
-from chaosk.errors import ChaoskError, ClusterError
+from chaosk.core.errors import ChaoskError, ClusterError
 
 WITHIN = 3.0
 """Seconds that a group's coordinator is looked for."""

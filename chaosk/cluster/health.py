@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chaosk.cluster.live import Live, PartitionState, UnknownTopic
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.inventory import Inventory
 
 INTERNAL = ("__consumer_offsets", "__transaction_state")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from chaosk.core.errors import ClusterError
+from chaosk.core.model import Model
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError
-from chaosk.model import Model
 from chaosk.topicshape import TopicShape
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 
 def log_start(brokers: Brokers, topic: str, partition: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from chaosk.cluster.security import security
 from chaosk.cluster.wire import Place
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.inventory import Inventory
 
 

@@ -10,7 +10,7 @@ from kafka.protocol.admin import AlterPartitionReassignmentsRequest, ListPartiti
 from chaosk.cluster import codes
 from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
-from chaosk.errors import ClusterError, StepError
+from chaosk.core.errors import ClusterError, StepError
 from chaosk.steps._contract import Reassign
 
 _PATIENCE = 10_000

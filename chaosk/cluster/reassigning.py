@@ -9,7 +9,7 @@ from kafka.protocol.admin import ListPartitionReassignmentsRequest
 from chaosk.cluster import codes
 from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 WITHIN = 5.0
 """Seconds that the controller may take to tell."""

@@ -8,8 +8,8 @@ from chaosk.cluster.serving import wait_until_served
 from chaosk.cluster.settingsof import settings_of
 from chaosk.cluster.topicadmin import create_again, delete_topics, wait_until_known
 from chaosk.cluster.views import current
+from chaosk.core.errors import ClusterError, PreflightError, StepError
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError, PreflightError, StepError
 from chaosk.scenario import Topic
 from chaosk.steps._contract import DeleteTopic, MakeTopic
 from chaosk.topicshape import TopicShape

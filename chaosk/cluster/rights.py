@@ -17,9 +17,9 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.coordinator import coordinator
 from chaosk.cluster.views import current
 from chaosk.cluster.wire import PATIENCE
+from chaosk.core.errors import ClusterError
+from chaosk.core.parallel import together
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError
-from chaosk.together import together
 
 THERE = "there"
 """The value of an ACL that there is, and of a right that somebody has."""

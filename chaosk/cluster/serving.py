@@ -9,7 +9,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.views import PartitionView, partitions
 from chaosk.cluster.wire import NoAnswer
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 
 WITHIN = 30.0
 """Seconds that leaders have for it: one that was just elected tells no end before its followers have fetched."""

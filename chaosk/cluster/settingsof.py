@@ -11,8 +11,8 @@ from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import TOPIC, Config, broker_config, topic_config
 from chaosk.cluster.rights import acls_of
+from chaosk.core.errors import ClusterError, StepError
 from chaosk.entity import Entity, Settings, number
-from chaosk.errors import ClusterError, StepError
 
 _SET, _DELETE = 0, 1  # IncrementalAlterConfigs: operations
 _EXACTLY = 0  # DescribeClientQuotas: the entity of this name

@@ -7,8 +7,8 @@ import socket
 import ssl
 
 from chaosk.cluster.wire import TIMEOUT
+from chaosk.core.errors import ClusterError
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory, Listener
 from chaosk.stranger import fingerprint
 

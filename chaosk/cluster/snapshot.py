@@ -11,7 +11,7 @@ from pydantic import Field
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import Live
 from chaosk.cluster.views import PartitionView, View, current, partitions
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 Partitions = Annotated[tuple[PartitionView, ...], Field(strict=False)]
 Ids = Annotated[tuple[int, ...], Field(strict=False)]

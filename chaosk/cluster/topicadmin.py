@@ -14,8 +14,8 @@ from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.shape import placement
 from chaosk.cluster.views import View, current
+from chaosk.core.errors import ClusterError, PreflightError
 from chaosk.entity import spelled
-from chaosk.errors import ClusterError, PreflightError
 from chaosk.scenario import Topic
 from chaosk.topicshape import TopicShape
 

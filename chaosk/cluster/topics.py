@@ -13,7 +13,7 @@ from chaosk.cluster.serving import wait_until_served
 from chaosk.cluster.shape import differences
 from chaosk.cluster.topicadmin import create_topics, delete_topics, wait_until_known
 from chaosk.cluster.views import PartitionView, View, current, partitions
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.scenario import Topic
 
 

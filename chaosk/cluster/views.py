@@ -16,7 +16,7 @@ from typing import Any
 from kafka.protocol.metadata import MetadataRequest
 
 from chaosk.cluster.live import PartitionState
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 NO_EPOCH = -1
 _Key = tuple[str, int]

@@ -22,7 +22,7 @@ from kafka.protocol.parser import KafkaProtocol
 from chaosk.cluster import handshake
 from chaosk.cluster.login import Refused, log_in
 from chaosk.cluster.security import CLEAR, Security
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 TIMEOUT = 1.0
 """Seconds that one exchange with one broker may take, connecting included."""

@@ -5,8 +5,8 @@ Kafka's own kafka-configs.sh and kafka-acls.sh do it, there: so a host can undo 
 
 from __future__ import annotations
 
+from chaosk.core.errors import StepError
 from chaosk.entity import Acl, Entity, Settings
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.scripts import script
 from chaosk.transport.command import Command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.ownmachine import boot_id
 from chaosk.scripts import script
 from chaosk.transport.command import Command

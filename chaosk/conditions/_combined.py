@@ -8,7 +8,7 @@ from pydantic import Field
 
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer, Ask, Condition, counting
-from chaosk.errors import ChaoskError, ClusterError, UsageError
+from chaosk.core.errors import ChaoskError, ClusterError, UsageError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 

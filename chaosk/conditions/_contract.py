@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from chaosk.cluster.live import Live
+from chaosk.core.model import Model
 from chaosk.inventory import Inventory
-from chaosk.model import Model
 from chaosk.quorum import Needs
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from chaosk.cluster.live import Live, PartitionState
 from chaosk.conditions._contract import Answer
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 SHOWN = 5
 """Partitions named in one answer."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer, Condition
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.inventory import Inventory
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer, Condition
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.inventory import Inventory
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer, Condition
-from chaosk.errors import ClusterError, UsageError
+from chaosk.core.errors import ClusterError, UsageError
 from chaosk.inventory import Inventory
 
 _WITHIN = 1.0

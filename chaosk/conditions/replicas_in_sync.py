@@ -7,7 +7,7 @@ from typing import ClassVar
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer, Condition
 from chaosk.conditions._partitions import SHOWN, ids
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.inventory import Inventory
 
 

@@ -12,8 +12,8 @@ from chaosk.cluster.reassigning import reassigning
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.views import partitions
 from chaosk.cluster.wire import PATIENCE
+from chaosk.core.errors import ClusterError
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory
 
 FEW = 5

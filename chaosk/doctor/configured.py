@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import broker_config
+from chaosk.core.errors import ClusterError
 from chaosk.doctor.finding import Finding, bad, ok
 from chaosk.entity import spelled
-from chaosk.errors import ClusterError
 from chaosk.scenario import Scalar
 
 _TODO = "configure it so, or name another cluster with --inventory"

@@ -9,6 +9,8 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.wire import PATIENCE
+from chaosk.core.errors import ChaoskError
+from chaosk.core.parallel import together
 from chaosk.doctor import host as hosts
 from chaosk.doctor import kernels
 from chaosk.doctor.cluster import cluster
@@ -20,12 +22,10 @@ from chaosk.doctor.needs import Needs, needs
 from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import misfits, switches
-from chaosk.errors import ChaoskError
 from chaosk.healing import find
 from chaosk.inventory import Inventory
 from chaosk.ownmachine import HERE, boot_id, places
 from chaosk.scenario import Scenario
-from chaosk.together import together
 from chaosk.transport._contract import Transport
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chaosk.commands.service import program_of
+from chaosk.core.errors import StepError
 from chaosk.doctor.needs import OPTIONAL, Needs
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory, ScriptService, SystemdService
 from chaosk.scripts import script
 from chaosk.transport.command import Command

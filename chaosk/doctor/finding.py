@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from chaosk.errors import PreflightError
-from chaosk.model import Model
+from chaosk.core.errors import PreflightError
+from chaosk.core.model import Model
 
 State = Literal["ok", "warning", "unknown", "bad"]
 """``bad``: no run starts like this; ``unknown``: it could not be asked; ``warning``: a run starts all the same."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from chaosk.core.errors import ChaoskError, HostError
+from chaosk.core.printable import printable
 from chaosk.doctor import clocks, facts
 from chaosk.doctor.finding import Finding, bad, ok, unknown
 from chaosk.doctor.fitness import fitness
 from chaosk.doctor.needs import Needs
-from chaosk.errors import ChaoskError, HostError
 from chaosk.inventory import Inventory
-from chaosk.printable import printable
 from chaosk.transport._contract import Transport
 from chaosk.transport.clock import EXCHANGES, epoch
 from chaosk.transport.command import Command, Result

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from chaosk.core.errors import ChaoskError
+from chaosk.core.parallel import together
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.errors import ChaoskError
-from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command
 

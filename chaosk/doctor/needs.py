@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from chaosk.commands.shape import Means, means
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory

@@ -8,8 +8,8 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import Live
 from chaosk.cluster.settings import probe_settings
 from chaosk.cluster.wire import PATIENCE
+from chaosk.core.errors import ChaoskError
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.errors import ChaoskError
 from chaosk.inventory import Inventory
 from chaosk.scenario import Entry, Scenario
 from chaosk.steps._contract import Site

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from chaosk.core.errors import ChaoskError, StepError
+from chaosk.core.parallel import together
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.errors import ChaoskError, StepError
 from chaosk.examplecluster import NoCluster, OnlyLiveError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
@@ -14,7 +15,6 @@ from chaosk.safety import NoChance
 from chaosk.scenario import Entry, Scenario
 from chaosk.steps._contract import Fact, Site
 from chaosk.targets._contract import Node, Scene, servers, voters
-from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command
 

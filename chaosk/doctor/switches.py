@@ -6,15 +6,15 @@ import shutil
 from collections.abc import Iterator
 
 from chaosk.commands import power
+from chaosk.core.errors import ChaoskError
+from chaosk.core.parallel import together
 from chaosk.doctor.finding import Finding, bad, ok
 from chaosk.doctor.needs import HERE_TOOLS, PACKAGES
-from chaosk.errors import ChaoskError
 from chaosk.inventory import Host, Inventory
 from chaosk.ownmachine import HERE, boot_id
 from chaosk.safety import possible_hosts, unfit
 from chaosk.scenario import Scenario
 from chaosk.steps._host_steps import HostStep
-from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from chaosk.core.suggest import instead
 from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, descend
 from chaosk.document.parse import Found
-from chaosk.nearest import instead
 from chaosk.scenario import GRAMMAR, steps
 
 REPEAT, ENTRIES = "repeat", "entries"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from chaosk.core.suggest import instead
 from chaosk.document.blocks import written
 from chaosk.document.nodes import Mapping, Node, Path, Sequence, descend
 from chaosk.document.parse import Found
-from chaosk.nearest import instead
 from chaosk.scenario import GRAMMAR, probes, steps
 from chaosk.stop_conditions._rules import stop_conditions
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from chaosk.bounds import Bound
+from chaosk.core.suggest import instead
 from chaosk.document.draft import Draft
 from chaosk.document.figures import NOUNS, misfit
 from chaosk.document.nodes import Path, Sequence, descend
 from chaosk.document.parse import Found
 from chaosk.expectederrors import KNOWN
 from chaosk.metrics import METRICS, WINDOWS, Metric
-from chaosk.nearest import instead
 from chaosk.prediction import NAMING, RULES
 from chaosk.verdict import Outcome
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from chaosk.core.messages import WANTS, wanted, words
+from chaosk.core.suggest import instead, nearest
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, child, descend, plain
 from chaosk.document.parse import MOST_FOUND, Found
-from chaosk.nearest import instead, nearest
-from chaosk.wording import WANTS, wanted, words
 
 Error = dict[str, Any]
 Loc = tuple[int | str, ...]

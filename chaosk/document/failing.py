@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from chaosk.core.suggest import instead
 from chaosk.document.draft import Draft
 from chaosk.document.nodes import Path
 from chaosk.document.parse import Found
 from chaosk.mustfail import MustFail
-from chaosk.nearest import instead
 from chaosk.probes._contract import Probe
 
 

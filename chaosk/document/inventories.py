@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
+from chaosk.core.suggest import instead
 from chaosk.document.folders import PROCESSES, folders
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
 from chaosk.inventory import Host, Inventory, SecretRef
-from chaosk.nearest import instead
 from chaosk.quorum import mistakes
 
 _FILES = {"ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"}

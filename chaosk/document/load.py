@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from chaosk.core.model import Model
+from chaosk.core.suggest import instead
 from chaosk.document import nodes
 from chaosk.document.blocks import misfits
 from chaosk.document.choices import choices
@@ -31,8 +33,6 @@ from chaosk.document.variables import defaults, substitute, uses
 from chaosk.document.variants import Variant, clashes, listed, once, variants, varying
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
-from chaosk.model import Model
-from chaosk.nearest import instead
 from chaosk.scenario import Scenario, from_plain
 
 EXPLORE = "explore"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 _MOST = 50
 """Problems that are printed; behind so many there is one cause."""

@@ -7,6 +7,9 @@ from functools import partial
 
 from chaosk.bounds import BOUND_KEYS
 from chaosk.conditions._contract import Condition
+from chaosk.core.model import Model
+from chaosk.core.plugins import name_of
+from chaosk.core.suggest import instead
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.expectations import expectations
 from chaosk.document.failing import must_fail
@@ -15,9 +18,6 @@ from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
 from chaosk.expression import ExpressionError, inside, kinds, parse_condition, parse_target
 from chaosk.metrics import WINDOWS
-from chaosk.model import Model
-from chaosk.nearest import instead
-from chaosk.registry import name_of
 from chaosk.scenario import After, Entry
 from chaosk.steps._contract import Step
 from chaosk.steps.create_partitions import CreatePartitions

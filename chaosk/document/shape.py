@@ -12,18 +12,18 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
-from chaosk import docstrings
 from chaosk.bounds import parse_bounds
+from chaosk.core import docstrings
+from chaosk.core.messages import summary
+from chaosk.core.model import Model
 from chaosk.document.blocks import ENTRIES, MOST_ROUNDS, REPEAT, is_block
 from chaosk.expect import Expect
 from chaosk.fields import Name
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.metrics import METRICS, WINDOWS, Metric
-from chaosk.model import Model
 from chaosk.scenario import Entry, Scalar, Scenario, probes, steps
 from chaosk.stop_conditions._rules import stop_conditions
-from chaosk.wording import summary
 
 _ENTRY, _BLOCK = "[entry]", "[repeat]"
 """What an item of the timeline is meant as, in the paths of pydantic's errors: words that are nobody's keys."""

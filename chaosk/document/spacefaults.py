@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from chaosk.core.units import parse_duration
 from chaosk.document.blocks import is_block
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain
 from chaosk.document.parse import Found
 from chaosk.explore.space import ANY, DRAWN, PREFIX, Choice, Span, named
 from chaosk.scenario import from_plain, steps
-from chaosk.units import parse_duration
 
 MOST_LOOKS = 200
 """Values of all faults together that are looked at."""

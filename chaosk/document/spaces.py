@@ -12,6 +12,7 @@ from collections.abc import Mapping as MappingOf
 from pathlib import Path as FilePath
 from typing import Any
 
+from chaosk.core.model import Model
 from chaosk.document.load import EXPLORE, empty, examined, misshapen, read, tainted, together, wrong
 from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, descend, plain
 from chaosk.document.parse import Found, parse
@@ -20,7 +21,6 @@ from chaosk.document.variables import BLOCK as VARIABLES
 from chaosk.document.variables import substitute
 from chaosk.document.variants import BLOCKS
 from chaosk.explore.space import Candidate, Explore, Space
-from chaosk.model import Model
 from chaosk.scenario import from_plain
 
 LONGEST_NAME = 60

@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Iterator
 from collections.abc import Mapping as MappingOf
 
+from chaosk.core.suggest import instead
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, scalars
 from chaosk.document.parse import Found
 from chaosk.document.scalars import resolve
-from chaosk.nearest import instead
 
 _USE = re.compile(r"\$(\$?)\{([^}]*)\}")
 BLOCK = "variables"

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import structlog
 
+from chaosk.core.errors import StepError
 from chaosk.dump import command
 from chaosk.dump.said import Said, read
-from chaosk.errors import StepError
 from chaosk.inventory import Broker, Inventory, Kafka
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from chaosk.audit.ranges import Range, ranges
 from chaosk.cluster.brokers import Brokers
+from chaosk.core.errors import ChaoskError, ClusterError
+from chaosk.core.parallel import together
 from chaosk.dump import asking, command
 from chaosk.dump.asking import NOBODY
 from chaosk.dump.said import Log, Said
-from chaosk.errors import ChaoskError, ClusterError
 from chaosk.eventlog import LiveLog
 from chaosk.inventory import Inventory
-from chaosk.together import together
 from chaosk.transport._contract import Transport
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from chaosk.audit.missing import Stretch
 from chaosk.cluster.brokers import Brokers
+from chaosk.core.errors import ChaoskError, ClusterError
+from chaosk.core.parallel import together
 from chaosk.dump import command
 from chaosk.dump.asking import ask
 from chaosk.dump.copies import copies
 from chaosk.dump.said import Log, Said
-from chaosk.errors import ChaoskError, ClusterError
 from chaosk.eventlog import LiveLog
 from chaosk.inventory import Inventory
-from chaosk.together import together
 from chaosk.transport._contract import Transport
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 
 _FORMS = {
     form.partition(" ")[0]: re.compile(form)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.explore.sequence import Move, Sequence
 from chaosk.explore.space import Candidate, Space, Span, named
 

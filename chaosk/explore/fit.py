@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from chaosk.core.errors import PreflightError, UsageError
 from chaosk.document import DocumentError
 from chaosk.document.load import variants_in
-from chaosk.errors import PreflightError, UsageError
 from chaosk.explore.sequence import Move, Sequence, document, text
 from chaosk.explore.space import Space, named
 from chaosk.inventory import Inventory

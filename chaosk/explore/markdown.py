@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
+from chaosk.core.figures import metric_name, seconds
+from chaosk.core.printable import printable
+from chaosk.core.units import format_duration
 from chaosk.explore.outcome import exit_code
 from chaosk.explore.record import Exploration, Found, Trial
 from chaosk.explore.sequence import Move, entry, kind_of
 from chaosk.explore.space import Space
-from chaosk.figures import metric_name, seconds
-from chaosk.printable import printable
 from chaosk.release.outcome import state_of
 from chaosk.report.markdown import escaped, section
 from chaosk.report.words import SIGNS
-from chaosk.units import format_duration
 
 _TONES = {ExitCode.PASS: "pass", ExitCode.FAIL: "violation", ExitCode.NOT_HEALED: "violation"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.explore.record import Exploration, Trial
 
 _NOT_RUN = (ExitCode.INTERNAL, ExitCode.PREFLIGHT, ExitCode.USAGE)

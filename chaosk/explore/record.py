@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from chaosk.core.model import Model
 from chaosk.document.nodes import Plain
 from chaosk.explore.sequence import Move, document, text
 from chaosk.explore.space import Space
-from chaosk.model import Model
 from chaosk.release.record import Attempt
 from chaosk.release.store import Store
 

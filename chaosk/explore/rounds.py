@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.explore.draw import Drawn, draw
 from chaosk.explore.record import Exploration, Found, Trial, save
 from chaosk.explore.sequence import Sequence, kinds

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field
 
+from chaosk.core.model import Model
+from chaosk.core.printable import printable
+from chaosk.core.units import spell_duration
 from chaosk.document.nodes import Path, Plain
 from chaosk.document.scalars import resolve
 from chaosk.explore.space import Space
-from chaosk.model import Model
-from chaosk.printable import printable
 from chaosk.scenario import GRAMMAR
-from chaosk.units import spell_duration
 
 _NOTHING: dict[str, Plain] = {"wait": {"duration": "1s"}}
 """The timeline of a sequence in which nothing happens."""

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema
 
+from chaosk.core.model import Model
+from chaosk.core.units import Duration, parse_duration
 from chaosk.document.nodes import Path, Plain
-from chaosk.model import Model
-from chaosk.units import Duration, parse_duration
 
 ANY = "any"
 """The key that stands for one of several values."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from chaosk import private
-from chaosk.errors import ExitCode, UsageError
+from chaosk.core import files
+from chaosk.core.errors import ExitCode, UsageError
 from chaosk.explore.breach import breaches, gravest
 from chaosk.explore.fit import scenario_of
 from chaosk.explore.record import Exploration, Trial, save
@@ -97,7 +97,7 @@ def written(path: Path, told: str) -> None:
     """Write a file as a whole; raises UsageError where that cannot be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        private.replace(path, told)
+        files.replace(path, told)
     except OSError as error:
         raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
 

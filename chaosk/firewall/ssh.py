@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.firewall.party import Party
 from chaosk.inventory import Inventory
 

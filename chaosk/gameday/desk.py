@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import structlog
 
+from chaosk.core.errors import ChaoskError
 from chaosk.decision import Decision, What
-from chaosk.errors import ChaoskError
 from chaosk.run.clock import Interrupted, now
 from chaosk.run.deciding import Question
 

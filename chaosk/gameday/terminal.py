@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.gameday.keys import Keys
 
 WIDTH, HEIGHT = 80, 24

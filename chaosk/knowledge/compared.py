@@ -13,11 +13,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.figures import figure, metric_name
+from chaosk.core.figures import figure, metric_name
+from chaosk.core.printable import printable
 from chaosk.knowledge.comparison import Column, Comparison, FigureRow
 from chaosk.knowledge.differences import Difference
 from chaosk.knowledge.history import Figure
-from chaosk.printable import printable
 from chaosk.report.markdown import escaped, section
 from chaosk.report.measures import window_name
 from chaosk.report.pages import environment

@@ -7,14 +7,14 @@ from datetime import datetime
 from math import isfinite
 from string import ascii_uppercase
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
+from chaosk.core.model import Model
+from chaosk.core.printable import printable
 from chaosk.knowledge.differences import Difference, differences
 from chaosk.knowledge.history import Figure
 from chaosk.knowledge.series import Series
 from chaosk.knowledge.stored import Cluster, Stored
 from chaosk.metrics import METRICS, WINDOWS
-from chaosk.model import Model
-from chaosk.printable import printable
 from chaosk.report.headline import headline
 from chaosk.verdict import Outcome
 

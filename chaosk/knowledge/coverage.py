@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chaosk.errors import ChaoskError, UsageError
+from chaosk.core.errors import ChaoskError, UsageError
+from chaosk.core.model import Model
 from chaosk.knowledge.clients import SETTINGS, settings
 from chaosk.knowledge.fits import roles_of
 from chaosk.knowledge.roles import EXAMPLES, hit, of_a_step
 from chaosk.knowledge.stored import Stored, part
-from chaosk.model import Model
 from chaosk.scenario import Entry, Scenario, from_plain, steps
 from chaosk.verdict import QUIET
 

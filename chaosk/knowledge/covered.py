@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from chaosk.core.printable import printable
 from chaosk.knowledge.coverage import Cell, Coverage
-from chaosk.printable import printable
 from chaosk.report.markdown import escaped, section
 from chaosk.report.words import SIGNS
 

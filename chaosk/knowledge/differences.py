@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from chaosk.core.model import Model
 from chaosk.knowledge.stored import Stored, part
-from chaosk.model import Model
 from chaosk.report.settings import leaves
 
 MOST = 20_000

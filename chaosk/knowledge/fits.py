@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.rundir import RunDir, existing
 
 DEEPEST = 8

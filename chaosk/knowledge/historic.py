@@ -12,11 +12,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.figures import figure, metric_name
+from chaosk.core.figures import figure, metric_name
+from chaosk.core.printable import printable
 from chaosk.knowledge.folders import Passed
 from chaosk.knowledge.history import Group, Row, groups
 from chaosk.knowledge.trend import LONGEST, span, sparkline
-from chaosk.printable import printable
 from chaosk.report.terminal import STYLES
 from chaosk.report.words import SIGNS
 from chaosk.verdict import Outcome

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
+from chaosk.core.model import Model
+from chaosk.core.printable import printable
 from chaosk.knowledge.stored import Cluster, Stored
-from chaosk.model import Model
-from chaosk.printable import printable
 from chaosk.report.measures import overall
 from chaosk.verdict import Outcome
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from chaosk.figures import number, seconds
+from chaosk.core.figures import number, seconds
 from chaosk.knowledge.series import Series
 from chaosk.report import panels
 from chaosk.report.axis import Floats

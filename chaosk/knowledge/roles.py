@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk import registry
+from chaosk.core import plugins
 from chaosk.expression import parse_target
 
 CLUSTER = "the cluster"
@@ -43,7 +43,7 @@ _ALONE = {
 def role(expression: str) -> str:
     """Like ``leader``, ``random broker`` or ``host of leader``; raises ExpressionError for what is no target."""
     target = parse_target(expression)
-    name = registry.name_of(type(target))
+    name = plugins.name_of(type(target))
     if nested := target.nested():
         return _of_others(name, role(nested[0]))
     if name in {"controller", "zookeeper"}:

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Literal
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
+from chaosk.core.model import Model
 from chaosk.knowledge.folders import Found, passed
-from chaosk.model import Model
 from chaosk.release.attempts import counted
 from chaosk.report.source import mapping, read_verdict
 from chaosk.rundir import RunDir

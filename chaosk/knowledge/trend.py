@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chaosk.figures import figure
+from chaosk.core.figures import figure
+from chaosk.core.printable import printable
 from chaosk.knowledge.history import Figure
-from chaosk.printable import printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 NOTHING, NO_END = "·", "↑"

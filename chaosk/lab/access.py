@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.errors import LabError, UsageError
+from chaosk.core.errors import LabError, UsageError
 from chaosk.lab import kinds, lab, ssh_files
 from chaosk.lab import state as places
 from chaosk.lab.lab import Lab

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import launchers
 from chaosk.lab.namespace_hosts import NamespaceHosts
 

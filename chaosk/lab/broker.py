@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.inventory import Broker, Host, Listener, ScriptService
 from chaosk.lab import launchers
 from chaosk.lab.seating import Seat

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
+from chaosk.core.parallel import together
 from chaosk.lab import (
     archive,
     health,
@@ -36,7 +37,6 @@ from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
 from chaosk.lablayout import LabLayout
-from chaosk.together import together
 
 Say = Callable[[str], object]
 

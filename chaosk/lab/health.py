@@ -11,9 +11,9 @@ from confluent_kafka.admin import AdminClient
 
 from chaosk.cluster.quorum import Quorum, quorum, quorum_request
 from chaosk.cluster.wire import Link, NoAnswer, Place
+from chaosk.core.parallel import together
 from chaosk.lab import namespace
 from chaosk.lab.service import Service
-from chaosk.together import together
 
 T = TypeVar("T")
 _TIMEOUT = 1.5

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.installation import Installation
 from chaosk.inventory import Inventory, KafkaProcess
 from chaosk.lab import jars

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import runner, state
 
 _POM = "http://maven.apache.org/POM/4.0.0"

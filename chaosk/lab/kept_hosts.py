@@ -13,7 +13,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import keeper_plan, namespace, runner
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.kind import HostKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from chaosk.cluster.wire import Place
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.inventory import Inventory
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import runner
 
 T = TypeVar("T")

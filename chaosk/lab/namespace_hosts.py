@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import host_plan, keeper_plan, namespace, preflight, runner
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.kept_hosts import KeptHosts, as_json, read_pid

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from chaosk.errors import LabError, UsageError
+from chaosk.core.errors import LabError, UsageError
 from chaosk.inventory import Inventory, Power
 from chaosk.lab import lab
 from chaosk.lab import state as places

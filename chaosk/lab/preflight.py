@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import runner, state, vm_plan
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.lab import describe

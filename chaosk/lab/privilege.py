@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import runner
 from chaosk.lab import state as places
 from chaosk.lablayout import LabLayout

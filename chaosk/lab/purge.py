@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from chaosk.analysis.cache import cache
-from chaosk.errors import LabError
+from chaosk.core.cache import cache
+from chaosk.core.errors import LabError
 from chaosk.lab import privilege, remove, state
 
 SHARED = ("kafka", "images", "labs")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import shorten
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import build, kinds, privilege
 from chaosk.lab import state as places
 

@@ -1,7 +1,7 @@
 """The one place where the lab acts on the machine: runs programs, writes files, reads what is there.
 
 Programs are lists of words; no shell reads them. A program that is missing or fails becomes one
-:class:`~chaosk.errors.LabError` with its own words in it.
+:class:`~chaosk.core.errors.LabError` with its own words in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 
 PACKAGES: Mapping[str, str] = {
     "debootstrap": "debootstrap",

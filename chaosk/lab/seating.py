@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Literal, cast
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.lablayout import LabLayout
 
 NETWORK = "198.18.0"

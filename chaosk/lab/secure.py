@@ -16,7 +16,7 @@ from confluent_kafka import KafkaException, admin
 from chaosk.cluster.security import security
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import Link, NoAnswer, Place
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.inventory import Inventory, SecretRef
 from chaosk.lab import certificates, namespace, privilege, runner
 from chaosk.lab.broker import CLIENT_PORT, LISTENER_FILE, REPLICATION_PORT, TOOLS_FILE, TRUST_FILE, USER

@@ -30,7 +30,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import runner
 from chaosk.lab.namespace import NAMES
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from functools import partial
 
+from chaosk.core.model import Model
 from chaosk.lab import health, kinds, lab, privilege
 from chaosk.lab import state as places
 from chaosk.lab.lab import Lab
-from chaosk.model import Model
 
 
 class ServiceStatus(Model):

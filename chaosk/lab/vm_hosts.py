@@ -12,7 +12,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import namespace, runner, ssh_files, vm_disks, vm_image, vm_plan, vm_registers, vm_seed
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.kept_hosts import KeptHosts, read_pid

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import preflight, runner, state, vm_plan, vm_recipe
 from chaosk.lab.service import HostFile
 

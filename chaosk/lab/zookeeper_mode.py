@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from chaosk.cluster.wire import Place
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.inventory import Inventory, Kafka, ScriptService, ZooKeeper
 from chaosk.lab import broker, jars, launchers, seating
 from chaosk.lab.launchers import Control

@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.probes._client import Errors, settings
 from chaosk.probes._contract import Workplace
 from chaosk.probes._operations import UnansweredError, asking

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.security import security
-from chaosk.errors import PreflightError, UsageError
+from chaosk.core.errors import PreflightError, UsageError
 from chaosk.probes._check import NO_TURN, TIMEOUT, Check, Resolved, Tls
 from chaosk.probes._contract import Workplace
 from chaosk.probes._priority import go_first

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
 from chaosk.cluster.live import ProbeState
-from chaosk.model import Model
+from chaosk.core.model import Model
 from chaosk.mustfail import MustFail
 
 Address = tuple[str, int]

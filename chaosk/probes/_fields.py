@@ -16,8 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from chaosk.model import Model
-from chaosk.units import Duration, Rate, format_duration, parse_duration, parse_rate
+from chaosk.core.model import Model
+from chaosk.core.units import Duration, Rate, format_duration, parse_duration, parse_rate
 
 FULL_SPEED = "as_fast_as_possible"
 _RATE_SCHEMA = {

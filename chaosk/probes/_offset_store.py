@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from pydantic import Field
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 from chaosk.probes import _client
 from chaosk.probes._commits import Commits
 from chaosk.probes._contract import Workplace

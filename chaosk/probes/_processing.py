@@ -7,10 +7,10 @@ from zlib import crc32
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
-from chaosk.model import Model
+from chaosk.core.model import Model
+from chaosk.core.units import parse_duration, spell_duration
 from chaosk.payload import Payload
 from chaosk.probes._fields import TopicName
-from chaosk.units import parse_duration, spell_duration
 
 TRIES = 9
 """How often a record is tried again unless the scenario says otherwise: as often as common frameworks do."""

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from chaosk.core.units import Duration
 from chaosk.probes import _client, _fields
 from chaosk.probes._contract import Probe, Workplace
-from chaosk.units import Duration
 
 Operation = Literal["metadata", "end_offsets", "committed_offsets", "describe_group", "describe_cluster"]
 

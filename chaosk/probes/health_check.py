@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
+from chaosk.core.units import Duration, Rate
 from chaosk.probes._contract import Probe, Workplace
 from chaosk.probes._schedule import Schedule
-from chaosk.units import Duration, Rate
 
 MOST = 400.0
 """Checks per second and broker: each leaves a port in TIME_WAIT for a minute, of which a system has some 28,000."""

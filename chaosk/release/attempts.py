@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.inventory import Inventory
 from chaosk.metrics import METRICS
 from chaosk.plan import Plan

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TextIO
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.release.record import Attempt
 
 _LOOK = 0.1  # seconds between two looks at whether to go on

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
+from chaosk.core.errors import UsageError
 from chaosk.document import DocumentError, load_variants
 from chaosk.document.kinds import is_inventory, is_space
-from chaosk.errors import UsageError
 from chaosk.scenario import Scalar, Scenario
 
 SUFFIXES = (".yaml", ".yml")

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.release.attempts import ended
 from chaosk.release.child import Ended
 from chaosk.release.lanes import Lane, begun, lanes_of, leaving, left, next_place, over

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from chaosk.errors import ExitCode
-from chaosk.figures import figure, metric_name, share
+from chaosk.core.errors import ExitCode
+from chaosk.core.figures import figure, metric_name, share
 from chaosk.release.outcome import exit_code, state_of
 from chaosk.release.record import Attempt, Comparison, Gate
 from chaosk.release.sidebyside import SideBySide, side_by_side

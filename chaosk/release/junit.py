@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from junitparser import Error, Failure, Skipped, TestCase
 
-from chaosk.errors import ExitCode
-from chaosk.printable import printable
+from chaosk.core.errors import ExitCode
+from chaosk.core.printable import printable
 from chaosk.release.content import content
 from chaosk.release.record import Attempt, Gate
 from chaosk.report.junit import Result, case, document

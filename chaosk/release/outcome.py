@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.release.record import Attempt, Gate
 from chaosk.verdict import Outcome
 

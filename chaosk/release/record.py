@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 from chaosk.release.store import Store
 from chaosk.scenario import Scalar
 from chaosk.verdict import Measure, Outcome

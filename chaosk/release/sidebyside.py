@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
-from chaosk.figures import figure, metric_name
+from chaosk.core.figures import figure, metric_name
 from chaosk.metrics import METRICS
 from chaosk.release.outcome import state_of
 from chaosk.release.record import Attempt, Gate

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import comb, inf
 from statistics import median
 
-from chaosk.figures import figure
+from chaosk.core.figures import figure
 
 CONFIDENCE = 0.95
 

@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from chaosk import private
-from chaosk.errors import UsageError
-from chaosk.model import Model
+from chaosk.core import files
+from chaosk.core.errors import UsageError
+from chaosk.core.model import Model
 from chaosk.rundir import document as plain
 
 M = TypeVar("M", bound=Model)
@@ -32,7 +32,7 @@ class Store(Generic[M]):
         """Write it into a folder; raises UsageError if it cannot be written."""
         path = folder / self.name
         try:
-            private.replace(path, document.model_dump_json(indent=1) + "\n")
+            files.replace(path, document.model_dump_json(indent=1) + "\n")
         except OSError as error:
             raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
 

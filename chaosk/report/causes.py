@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from chaosk.figures import number, seconds
+from chaosk.core.figures import number, seconds
 from chaosk.report.axis import Axis
 from chaosk.report.changes import Place
 from chaosk.report.happenings import BEFORE, Surroundings

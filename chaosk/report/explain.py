@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from chaosk.figures import seconds
+from chaosk.core.figures import seconds
 from chaosk.report.causes import causes
 from chaosk.report.happenings import Happening, Surroundings, happenings
 from chaosk.report.outages import Outage

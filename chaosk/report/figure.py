@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from chaosk.figures import number
+from chaosk.core.figures import number
 from chaosk.report import panels
 from chaosk.report.axis import Axis, Longs
 from chaosk.report.lanes import Lane

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from chaosk import private
-from chaosk.errors import UsageError
+from chaosk.core import files
+from chaosk.core.errors import UsageError
 from chaosk.report.content import Content, content
 from chaosk.report.html import html
 from chaosk.report.junit import junit
@@ -36,7 +36,7 @@ def write_all(run: RunDir, formats: Sequence[str] = tuple(FORMATS)) -> tuple[Pat
 def replace(path: Path, text: str) -> None:
     """Write a file as a whole or not at all; raises UsageError where that cannot be."""
     try:
-        private.replace(path, text)
+        files.replace(path, text)
     except OSError as error:
         raise UsageError(
             f"{path}: cannot write the report: {error.strerror}; make room or fix the permissions"

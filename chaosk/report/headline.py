@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chaosk.figures import bounds, comparison, figure
+from chaosk.core.figures import bounds, comparison, figure
 from chaosk.report.grouped import Group, grouped
 from chaosk.report.words import SIGNS
 from chaosk.verdict import Finding, Outcome, Severity, Verdict

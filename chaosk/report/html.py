@@ -8,7 +8,7 @@ from functools import cache
 from jinja2 import Environment
 from markupsafe import Markup
 
-from chaosk.figures import seconds
+from chaosk.core.figures import seconds
 from chaosk.report.content import Content
 from chaosk.report.glossary import meaning
 from chaosk.report.measures import window_name

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from chaosk.figures import bounds, figure, metric_name
-from chaosk.printable import printable
+from chaosk.core.figures import bounds, figure, metric_name
+from chaosk.core.printable import printable
 from chaosk.report.headline import headline, is_predicted
 from chaosk.report.measures import window_name
 from chaosk.report.settings import Pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from chaosk.figures import number
+from chaosk.core.figures import number
 from chaosk.verdict import Account
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from chaosk.figures import number
-from chaosk.printable import printable
+from chaosk.core.figures import number
+from chaosk.core.printable import printable
 from chaosk.report.content import Content, Proof
 from chaosk.report.ledger import COLUMNS
 from chaosk.report.measures import window_name

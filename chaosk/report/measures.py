@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chaosk.figures import bounds, figure, metric_name
+from chaosk.core.figures import bounds, figure, metric_name
 from chaosk.metrics import METRICS, WINDOWS
 from chaosk.verdict import Measure, Objective, Verdict
 

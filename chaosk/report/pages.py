@@ -5,7 +5,7 @@ from __future__ import annotations
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from chaosk.printable import printable
+from chaosk.core.printable import printable
 
 
 def environment(*packages: str) -> Environment:

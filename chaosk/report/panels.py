@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from chaosk.figures import number, seconds
-from chaosk.printable import printable
+from chaosk.core.figures import number, seconds
+from chaosk.core.printable import printable
 from chaosk.report.axis import Axis, Floats, Longs
 from chaosk.report.lanes import Lane, Level
 from chaosk.report.marks import KINDS

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from chaosk.figures import number
+from chaosk.core.figures import number
 from chaosk.report.axis import Axis
 from chaosk.report.words import since
 

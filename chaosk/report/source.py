@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.report.tables import UnreadableTable
 from chaosk.rundir import SEEN, RunDir, document
 from chaosk.verdict import Verdict

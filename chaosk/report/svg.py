@@ -16,7 +16,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from chaosk.printable import printable
+from chaosk.core.printable import printable
 from chaosk.report import panels
 from chaosk.report.axis import Axis
 from chaosk.report.palette import Tone, themed

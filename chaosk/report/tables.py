@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.events import TABLES, Kind
 from chaosk.report.axis import Longs
 from chaosk.rundir import RunDir

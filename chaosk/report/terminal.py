@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.figures import number
-from chaosk.printable import printable
+from chaosk.core.figures import number
+from chaosk.core.printable import printable
 from chaosk.report.grouped import grouped, rules
 from chaosk.report.headline import LOSS, gist, headline, sign, tone
 from chaosk.report.measures import ObjectiveRow, objective_rows, tiles

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from chaosk.conditions._contract import Answer, counting
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.expression import parse_condition
 from chaosk.plan import Plan
 from chaosk.run.admission import Admission

@@ -11,7 +11,7 @@ from chaosk.allow import Allow
 from chaosk.blast import excesses, forbidden
 from chaosk.cluster.live import ForeignPartition
 from chaosk.contradictions import contradiction
-from chaosk.errors import ChaoskError, StepError
+from chaosk.core.errors import ChaoskError, StepError
 from chaosk.inventory import Inventory
 from chaosk.safety import on_own_machine
 from chaosk.scenario import Entry

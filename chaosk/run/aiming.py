@@ -8,8 +8,8 @@ from random import Random
 from types import MappingProxyType
 
 from chaosk.cluster.live import Live
+from chaosk.core.errors import StepError
 from chaosk.entity import Entity
-from chaosk.errors import StepError
 from chaosk.expression import parse_target
 from chaosk.inventory import Inventory
 from chaosk.ownmachine import boot_id

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from chaosk.errors import AnalysisError
+from chaosk.core.errors import AnalysisError
 from chaosk.eventstore import length
 from chaosk.run.niceness import step_back
 from chaosk.run.standby import at_hand

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 
 TICK = 0.1
 """Seconds between two looks at something that has to come true."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import structlog
 
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.transport._contract import Transport
 from chaosk.transport.clock import Offset, epoch, offset_of
 from chaosk.transport.command import Command, Result

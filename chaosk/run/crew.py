@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.run.clock import now
 from chaosk.runrecord import ProbeEnd
 from chaosk.steps._contract import Signal

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from chaosk import preview
+from chaosk.core.errors import ChaoskError
 from chaosk.decision import Decision
-from chaosk.errors import ChaoskError
 from chaosk.inventory import Inventory
 from chaosk.run.pace import Pace
 from chaosk.scenario import Entry

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 import structlog
 
 from chaosk import report
-from chaosk.errors import ChaoskError, EventLogError, HealError
+from chaosk.core.errors import ChaoskError, EventLogError, HealError
 from chaosk.events.streams import RUN
 from chaosk.eventstore import close as close_events
 from chaosk.hoststate import differences

@@ -16,9 +16,10 @@ from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import Live
 from chaosk.cluster.snapshot import Snapshot, take
+from chaosk.core.errors import ChaoskError, ClusterError, EventLogError
+from chaosk.core.parallel import together
 from chaosk.dump.fetching import fetch
 from chaosk.dump.replicas import compare
-from chaosk.errors import ChaoskError, ClusterError, EventLogError
 from chaosk.eventlog import LiveLog
 from chaosk.events.streams import AUDIT, COPIES, HOSTS
 from chaosk.plan import Plan
@@ -26,7 +27,6 @@ from chaosk.run.clocked import Clocked
 from chaosk.run.observing import observe
 from chaosk.run.recorder import Recorder
 from chaosk.rundir import RunDir
-from chaosk.together import together
 from chaosk.transport.clock import Offset, clock
 
 log = structlog.get_logger()

@@ -13,7 +13,7 @@ from functools import partial
 import structlog
 
 from chaosk.conditions._contract import Answer
-from chaosk.errors import ChaoskError, StepError
+from chaosk.core.errors import ChaoskError, StepError
 from chaosk.lease import watched_on
 from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.hands import Hands

@@ -21,6 +21,8 @@ from chaosk.cluster.operate import operate
 from chaosk.cluster.remake import identity_of
 from chaosk.cluster.settings import client_settings, probe_settings
 from chaosk.cluster.wire import PATIENCE
+from chaosk.core.errors import ChaoskError, StepError
+from chaosk.core.plugins import name_of
 from chaosk.doctor import finding
 from chaosk.doctor.cluster import cluster
 from chaosk.doctor.configured import configured
@@ -31,12 +33,10 @@ from chaosk.doctor.needs import needs
 from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import switches
-from chaosk.errors import ChaoskError, StepError
 from chaosk.events.streams import WATCHER, writer_of
 from chaosk.healing import find
 from chaosk.ownmachine import kept, places
 from chaosk.plan import Plan
-from chaosk.registry import name_of
 from chaosk.run.clocked import Clocked
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display

@@ -11,11 +11,11 @@ import structlog
 
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer
+from chaosk.core.errors import ChaoskError, StepError
+from chaosk.core.printable import printable
 from chaosk.entity import Settings
-from chaosk.errors import ChaoskError, StepError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
-from chaosk.printable import printable
 from chaosk.run.clock import now, sleep_until, wait_for
 from chaosk.steps._contract import (
     AddPartitions,

@@ -8,7 +8,7 @@ from functools import partial
 import structlog
 
 from chaosk import clusterlock
-from chaosk.errors import ChaoskError, PreflightError
+from chaosk.core.errors import ChaoskError, PreflightError
 from chaosk.run.renewal import Renewal
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.steps._contract import Fault
 
 

@@ -12,14 +12,14 @@ from collections.abc import Callable
 import structlog
 
 from chaosk import lease
-from chaosk.errors import ChaoskError, StepError
+from chaosk.core.errors import ChaoskError, StepError
+from chaosk.core.parallel import together
 from chaosk.lease import Lease
 from chaosk.run.clock import now
 from chaosk.run.lasting import Look
 from chaosk.run.renewal import Renewal
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Deed, Fact, Fault
-from chaosk.together import together
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command, Result
 

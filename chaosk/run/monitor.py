@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 import structlog
 
-from chaosk import registry
-from chaosk.errors import ChaoskError
+from chaosk.core import plugins
+from chaosk.core.errors import ChaoskError
 from chaosk.run.clock import now
 from chaosk.runrecord import Breach
 from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
@@ -33,7 +33,7 @@ class Monitor:
         self._lock = threading.Lock()
         self._breach: Breach | None = None
         self._threads = [
-            threading.Thread(target=self._watch, args=(one,), name=f"watch {registry.name_of(type(one))}", daemon=True)
+            threading.Thread(target=self._watch, args=(one,), name=f"watch {plugins.name_of(type(one))}", daemon=True)
             for one in conditions
         ]
 
@@ -64,7 +64,7 @@ class Monitor:
             log.info("all healed", **self._breach.model_dump())
 
     def _watch(self, condition: StopCondition) -> None:
-        name = registry.name_of(type(condition))
+        name = plugins.name_of(type(condition))
         looked = now()
         while not self._ended.is_set():
             try:

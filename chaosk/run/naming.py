@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from chaosk import names
-from chaosk.errors import PreflightError, StepError
+from chaosk.core.errors import PreflightError, StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Names
 

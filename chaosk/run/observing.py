@@ -9,8 +9,8 @@ from chaosk.audit.ranges import ranges
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import Live
 from chaosk.cluster.snapshot import Log, Snapshot, take
+from chaosk.core.errors import ClusterError
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError
 from chaosk.scenario import Scenario
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chaosk import lab
+from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
 from chaosk.entity import spelled
-from chaosk.errors import LabError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import ClusterShape, Scenario

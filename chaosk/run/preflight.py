@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.inventory import Inventory
 from chaosk.scenario import ClusterShape, Size
 

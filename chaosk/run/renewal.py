@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import structlog
 
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.run.clock import now
 
 log = structlog.get_logger()

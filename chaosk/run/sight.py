@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import ChaoskError, StepError
+from chaosk.core.errors import ChaoskError, StepError
 from chaosk.run.clock import now
 from chaosk.stop_conditions._contract import Change, Strained
 from chaosk.transport._contract import Transport

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from chaosk.conditions._contract import Answer
-from chaosk.errors import ChaoskError, StepError
+from chaosk.core.errors import ChaoskError, StepError
 from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.deciding import Skipped
 from chaosk.run.pace import Pace

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.probes._contract import Probe
 from chaosk.run.clock import wait_for
 from chaosk.run.crew import Crew

@@ -6,12 +6,13 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chaosk import preview, registry
-from chaosk.figures import bounds
+from chaosk import preview
+from chaosk.core import plugins
+from chaosk.core.figures import bounds
+from chaosk.core.units import spell_duration
 from chaosk.inventory import Inventory
 from chaosk.metrics import METRICS
 from chaosk.scenario import Scenario
-from chaosk.units import spell_duration
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -51,7 +52,7 @@ def runbook(scenario: Scenario, inventory: Inventory | None, rows: tuple[preview
         hypothesis=scenario.hypothesis,
         cluster=tuple(_cluster(scenario, inventory)),
         probes=tuple(
-            (name, f"{registry.name_of(type(probe))} {', '.join(probe.topics())}")
+            (name, f"{plugins.name_of(type(probe))} {', '.join(probe.topics())}")
             for name, probe in scenario.probes.items()
         ),
         rows=rows,
@@ -79,7 +80,7 @@ def _cluster(scenario: Scenario, inventory: Inventory | None) -> Iterator[tuple[
 def _aborts(scenario: Scenario, inventory: Inventory | None) -> Iterator[str]:
     for condition in (*(inventory.stop_conditions if inventory else ()), *scenario.stop_conditions):
         fields = ", ".join(f"{key}: {value}" for key, value in condition.model_dump(mode="json").items())
-        yield f"{registry.name_of(type(condition))}: {fields}" if fields else registry.name_of(type(condition))
+        yield f"{plugins.name_of(type(condition))}: {fields}" if fields else plugins.name_of(type(condition))
 
 
 def _expects(scenario: Scenario) -> Iterator[tuple[str, str]]:

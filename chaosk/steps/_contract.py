@@ -19,10 +19,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from chaosk.core.model import Model
 from chaosk.entity import Entity, Settings
 from chaosk.harm import Harm, servers_of
 from chaosk.inventory import Broker, Controller, Inventory, ZooKeeper
-from chaosk.model import Model
 from chaosk.quorum import Needs
 from chaosk.targets._contract import Node, NodeKind
 from chaosk.topicshape import TopicShape

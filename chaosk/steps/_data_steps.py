@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.commands import service
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.fields import Path
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step
 from chaosk.steps._server import Server, beside, servers

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.fields import Port
 from chaosk.firewall.party import ANYBODY, Party, others, parties, refuse_overlap
 from chaosk.firewall.rules import with_ports

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import power, service
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.harm import Harm, servers_of
 from chaosk.inventory import Host, Inventory
 from chaosk.steps._contract import Deed, Fact, Run, Site

@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.harm import Harm
 from chaosk.steps._contract import Site, Step
 from chaosk.targets._contract import NodeKind

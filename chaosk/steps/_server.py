@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chaosk.commands import identity, service, supervisor
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Broker, ServerProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.targets._contract import Node, voters

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, Literal
 
 from chaosk.commands import service, supervisor
+from chaosk.core.units import Duration
 from chaosk.harm import Harm
 from chaosk.inventory import ServerProcess
 from chaosk.lease import lease_id
@@ -14,7 +15,6 @@ from chaosk.steps._contract import Deed, Fact, Pause, Run, Site, Step
 from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
 from chaosk.targets._contract import NodeKind
 from chaosk.transport.command import Command
-from chaosk.units import Duration
 
 
 class ServiceStep(Step, ABC):

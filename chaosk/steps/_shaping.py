@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import shape
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.firewall.rules import Direction, Rule, rules
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._groups import Groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import KafkaProcess
 from chaosk.steps._contract import Site, Step
 from chaosk.steps._server import Server

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from chaosk.commands import load
+from chaosk.core.units import Share
 from chaosk.steps._load_steps import LoadStep, ppm
-from chaosk.units import Share
 
 
 class BurnCpu(LoadStep):

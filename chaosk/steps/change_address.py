@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import address as addresses
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.fields import Ip
 from chaosk.firewall import commands
 from chaosk.firewall.party import SELF

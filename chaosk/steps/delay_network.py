@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from chaosk.commands import shape
+from chaosk.core.units import Duration
 from chaosk.steps._shaping import Shaping
-from chaosk.units import Duration
 
 
 class DelayNetwork(Shaping):

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from chaosk import principal
 from chaosk.commands import brokertool
+from chaosk.core.errors import StepError
 from chaosk.entity import Acl, Entity, Resource, Settings
-from chaosk.errors import StepError
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._partitions import owned
 from chaosk.steps._settings import HostSettled, told

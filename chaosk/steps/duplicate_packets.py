@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.commands import shape
+from chaosk.core.units import Share
 from chaosk.harm import Harm
 from chaosk.steps._contract import Site
 from chaosk.steps._shaping import Shaping
-from chaosk.units import Share
 
 
 class DuplicatePackets(Shaping):

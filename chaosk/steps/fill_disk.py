@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from chaosk.commands import disk, service
+from chaosk.core.units import Size
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._server import Server, beside, each
-from chaosk.units import Size
 
 
 class FillDisk(DataStep):

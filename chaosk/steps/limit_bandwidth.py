@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.commands import shape
+from chaosk.core.units import Bandwidth
 from chaosk.steps._shaping import Shaping
-from chaosk.units import Bandwidth
 
 
 class LimitBandwidth(Shaping):

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from chaosk.core.units import Share
 from chaosk.firewall.rules import Loss
 from chaosk.steps._between import Between
-from chaosk.units import Share
 
 
 class LosePackets(Between):

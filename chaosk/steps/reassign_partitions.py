@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Reassign, Site, Step
 from chaosk.steps._partitions import Numbers, moving, same_topic

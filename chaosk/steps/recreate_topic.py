@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.commands import brokertool, topictool
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
+from chaosk.core.units import Duration
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, DeleteTopic, Fact, MakeTopic, Pause, Run, Site, Step
 from chaosk.steps._partitions import owned, same_topic
 from chaosk.topicshape import TopicShape
-from chaosk.units import Duration
 
 WITHIN = 30.0
 """Seconds until the partitions have leaders, and all replicas in sync."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import reset
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.firewall.rules import ARRIVING, Rule, rules
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Run, Site

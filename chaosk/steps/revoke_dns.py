@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.harm import Harm
 from chaosk.steps._contract import Deed, Fact, Names, Site, Step
 

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.commands import brokertool
+from chaosk.core.errors import StepError
 from chaosk.dynamic import BrokerSetting
 from chaosk.entity import Entity, Settings
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Site
 from chaosk.steps._settings import HostSettled

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints, model_validator
 
 from chaosk.commands import brokertool
+from chaosk.core.errors import StepError
+from chaosk.core.units import Size
 from chaosk.entity import Entity, Settings, number
-from chaosk.errors import StepError
 from chaosk.steps._contract import Site
 from chaosk.steps._settings import HostSettled
-from chaosk.units import Size
 
 Client = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 

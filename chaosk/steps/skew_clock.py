@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from chaosk.commands import wallclock
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
+from chaosk.core.units import Duration, Share
 from chaosk.inventory import ScriptService
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._load_steps import ppm
 from chaosk.steps._per_host import PerHostStep
-from chaosk.units import Duration, Share
 
 FELT = 30.0
 """Seconds until a drift is seen at the latest: at one per cent it takes ten to be off by a tenth of a second."""

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from chaosk.commands.mapper import Ill
+from chaosk.core.units import Duration
 from chaosk.steps._mapper_steps import MapperStep
-from chaosk.units import Duration
 
 Delay = Annotated[Duration, Field(ge=0.0, le=60.0)]
 

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import StringConstraints
 
 from chaosk.commands import brokertool
+from chaosk.core.errors import StepError
 from chaosk.entity import Entity, Settings
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Deed, Fact, Run, Site, Step
 from chaosk.steps._settings import told

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import service, versions
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.fields import Version
 from chaosk.inventory import KafkaProcess
 from chaosk.steps._contract import Deed, Fact, Run, Site

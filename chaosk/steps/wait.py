@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from chaosk.core.units import Duration
 from chaosk.steps._contract import Deed, Fact, Pause, Site, Step
-from chaosk.units import Duration
 
 
 class Wait(Step):

@@ -8,13 +8,13 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from chaosk.commands import service, wiping
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
+from chaosk.core.units import Duration
 from chaosk.harm import Harm
 from chaosk.lease import lease_id
 from chaosk.steps._contract import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._server import SHUTDOWN, SOON, Server, crash, each
-from chaosk.units import Duration
 
 
 class WipeDisk(DataStep):

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 
 @dataclass(frozen=True, slots=True)

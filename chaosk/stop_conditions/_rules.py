@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, SerializerFunctionWrapHandler, WrapSerializer
 
-from chaosk import registry
+from chaosk.core import plugins
 from chaosk.stop_conditions._contract import StopCondition
 
 
 def stop_conditions() -> dict[str, type[StopCondition]]:
     """Every kind of stop condition by its YAML name."""
-    return registry.discover("chaosk.stop_conditions", StopCondition)
+    return plugins.discover("chaosk.stop_conditions", StopCondition)
 
 
 def _each(value: object) -> object:
@@ -29,7 +29,7 @@ def _one(value: object) -> object:
 
 
 def _with_kinds(value: tuple[StopCondition, ...], handler: SerializerFunctionWrapHandler) -> list[dict[str, Any]]:
-    return [{registry.name_of(type(condition)): plain} for condition, plain in zip(value, handler(value), strict=True)]
+    return [{plugins.name_of(type(condition)): plain} for condition, plain in zip(value, handler(value), strict=True)]
 
 
 Rules = Annotated[

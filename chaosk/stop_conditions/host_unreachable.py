@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from chaosk.core.units import Duration
 from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
-from chaosk.units import Duration
 
 
 class HostUnreachable(StopCondition):

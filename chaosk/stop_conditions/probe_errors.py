@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from chaosk.core.units import Duration
 from chaosk.fields import Name
 from chaosk.stop_conditions._contract import Change, Seen, Sight, StopCondition
-from chaosk.units import Duration
 
 
 class ProbeErrors(StopCondition):

@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints
 
+from chaosk.core.units import Duration
 from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
-from chaosk.units import Duration
 
 
 class FailingUrl(StopCondition):

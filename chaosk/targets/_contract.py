@@ -8,8 +8,8 @@ from random import Random
 from typing import ClassVar, Literal
 
 from chaosk.cluster.live import Live
+from chaosk.core.model import Model
 from chaosk.inventory import Inventory
-from chaosk.model import Model
 from chaosk.quorum import Needs
 
 NodeKind = Literal["host", "broker", "zookeeper", "controller", "probe", "listener", "everyone_else"]

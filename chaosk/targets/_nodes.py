@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from chaosk.cluster.live import PartitionState
-from chaosk.errors import ClusterError, UsageError
+from chaosk.core.errors import ClusterError, UsageError
+from chaosk.core.suggest import instead
 from chaosk.inventory import Inventory
-from chaosk.nearest import instead
 from chaosk.targets._contract import Node, Scene, voters
 
 Number = Annotated[int, Field(ge=0)]

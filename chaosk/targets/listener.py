@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
+from chaosk.core.suggest import instead
 from chaosk.expression import parse_target
-from chaosk.nearest import instead
 from chaosk.targets._contract import Node, NodeKind, Scene, Target
 
 

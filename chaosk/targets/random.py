@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.expression import parse_target
 from chaosk.targets._contract import Node, Scene, Target
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from chaosk.model import Model
-from chaosk.printable import printable
+from chaosk.core.model import Model
+from chaosk.core.printable import printable
 
 _LONGEST = 160
 """Characters of a command in a message."""

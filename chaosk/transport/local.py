@@ -11,7 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.ownmachine import HERE
 from chaosk.transport._contract import Transport
 from chaosk.transport.command import Command, Result

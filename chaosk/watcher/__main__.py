@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from chaosk.cluster.places import broker_places, zookeeper_places
 from chaosk.cluster.settings import client_settings
-from chaosk.errors import ChaoskError, UsageError
+from chaosk.core.errors import ChaoskError, UsageError
 from chaosk.eventlog import LiveLog
 from chaosk.events.streams import WATCHER
 from chaosk.heartbeat import heartbeats

@@ -11,7 +11,7 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.watcher.spec import WatcherSpec
 from chaosk.watcher.state import WatcherState
 

@@ -16,7 +16,7 @@ from chaosk.cluster.quorum import Quorum, quorum, quorum_request
 from chaosk.cluster.views import NO_EPOCH, View, metadata_request, view
 from chaosk.cluster.wire import Link, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 BROKER_PERIOD = 0.15
 """Seconds between two samples of a broker: 6.7 a second, so that 5 are left when some take longer."""

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chaosk.core.model import Model
 from chaosk.inventory import Inventory
-from chaosk.model import Model
 
 
 class WatcherSpec(Model):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from chaosk.cluster.quorum import Quorum
 from chaosk.cluster.views import View, current, partitions
-from chaosk.model import Model
+from chaosk.core.model import Model
 
 Ids = Annotated[tuple[int, ...], Field(strict=False)]
 

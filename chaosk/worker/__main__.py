@@ -19,7 +19,7 @@ from pathlib import Path
 
 from chaosk.arrow import warm_up
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.eventlog import LiveLog
 from chaosk.heartbeat import heartbeats
 from chaosk.probes._contract import Workplace

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 
 LOG = "stderr.jsonl"
 """Name of the file that takes its stderr."""

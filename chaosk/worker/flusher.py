@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.eventlog import LiveLog
 
 LOOK_EVERY = 0.02

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.worker.child import Child
 from chaosk.worker.spec import FILE, WorkerSpec
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, JsonValue, ValidationError
 
-from chaosk import registry
-from chaosk.errors import UsageError
+from chaosk.core import plugins
+from chaosk.core.errors import UsageError
+from chaosk.core.model import Model
 from chaosk.fields import Id, Name
 from chaosk.inventory import Inventory, SecretRef
-from chaosk.model import Model
 from chaosk.probes._contract import Probe
 from chaosk.scenario import Topic
 from chaosk.secrets import resolve
@@ -46,7 +46,7 @@ class WorkerSpec(Model):
 
     def load(self) -> Probe:
         """The probe itself; raises UsageError if there is no such kind or a field is wrong."""
-        kinds = registry.discover("chaosk.probes", Probe)
+        kinds = plugins.discover("chaosk.probes", Probe)
         if self.kind not in kinds:
             raise UsageError(f"{self.kind}: there is no such kind of probe; there are {', '.join(kinds)}")
         try:

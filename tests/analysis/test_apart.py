@@ -13,7 +13,7 @@ from chaosk.analysis.apart import apart
 from chaosk.analysis.case import Case
 from chaosk.analysis.former import Former, Remaking, former
 from chaosk.analysis.reading import read_case
-from chaosk.errors import AnalysisError
+from chaosk.core.errors import AnalysisError
 from chaosk.scenario import Topic
 
 OLD, NEW = 1000, 0

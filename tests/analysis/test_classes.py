@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from chaosk.analysis import classes
 from chaosk.analysis.analyze import analyze
 from chaosk.cli.prepare import command
-from chaosk.errors import AnalysisError, PreflightError
+from chaosk.core.errors import AnalysisError, PreflightError
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 

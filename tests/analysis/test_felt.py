@@ -11,7 +11,7 @@ from analysis.test_guards import progress_of
 
 from chaosk.analysis.guards import guards
 from chaosk.analysis.reading import read_case
-from chaosk.registry import discover
+from chaosk.core.plugins import discover
 from chaosk.steps._contract import Step
 
 

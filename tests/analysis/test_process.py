@@ -28,7 +28,7 @@ from chaosk.analysis import process as waiting
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE
 from chaosk.cli.analyze import command
-from chaosk.errors import AnalysisError, UsageError
+from chaosk.core.errors import AnalysisError, UsageError
 from chaosk.rundir import RunDir
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]

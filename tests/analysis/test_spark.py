@@ -13,7 +13,7 @@ from chaosk.analysis.events import spark_schema
 from chaosk.analysis.java import require_java
 from chaosk.analysis.spark import failures_as, tune, user_settings
 from chaosk.arrow import SCHEMAS
-from chaosk.errors import AnalysisError, PreflightError
+from chaosk.core.errors import AnalysisError, PreflightError
 from chaosk.events import TABLES
 
 

@@ -20,7 +20,7 @@ from chaosk.analysis.findings import checks
 from chaosk.analysis.guards import guards
 from chaosk.analysis.process import close_events
 from chaosk.analysis.reading import read_case
-from chaosk.errors import AnalysisError
+from chaosk.core.errors import AnalysisError
 from chaosk.eventlog import LiveLog
 from chaosk.events import TABLES
 from chaosk.events.streams import WRITTEN_BY, written_by

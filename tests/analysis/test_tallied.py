@@ -20,7 +20,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.frames.figures import bucket
 from chaosk.arrow import SCHEMAS
 from chaosk.buckets import lower_bounds, numbers
-from chaosk.errors import AnalysisError
+from chaosk.core.errors import AnalysisError
 from chaosk.fingerprint import hashed
 from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome, Verdict

@@ -15,7 +15,7 @@ from fake_servers import mock_cluster, unused_port
 from chaosk.audit import auditing
 from chaosk.audit.auditing import audit
 from chaosk.audit.spec import AuditResult, AuditSpec
-from chaosk.errors import ClusterError, EventLogError
+from chaosk.core.errors import ClusterError, EventLogError
 from chaosk.eventlog import read_live
 from chaosk.inventory import Inventory, Listener
 from chaosk.payload import Encoder

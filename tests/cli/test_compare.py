@@ -15,7 +15,7 @@ from sample_history import inventory, run_of
 from sample_run import Shape
 
 from chaosk.cli.main import cli, main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.rundir import RunDir
 from chaosk.verdict import Measure
 

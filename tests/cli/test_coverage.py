@@ -12,7 +12,7 @@ from sample_documents import SCENARIO
 from sample_history import run_of
 
 from chaosk.cli.main import cli, main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 SHIPPED = Path(__file__).parents[2] / "scenarios"
 

@@ -7,7 +7,7 @@ import pytest
 from chaosk import reference
 from chaosk.analysis.findings import checks
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 
 @pytest.mark.parametrize("name", sorted(checks()))

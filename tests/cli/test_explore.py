@@ -15,8 +15,8 @@ from sample_explore import SPACE, Cluster, Judge, inconclusive, missed, passed, 
 from sample_gate import unreachable
 
 from chaosk.cli.main import main
+from chaosk.core.errors import ExitCode
 from chaosk.document import load_scenario
-from chaosk.errors import ExitCode
 from chaosk.explore.record import Exploration, load
 from chaosk.release import child
 from chaosk.release.child import Ended

@@ -9,7 +9,7 @@ import pytest
 from sample_documents import SCENARIO, written
 
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sample_gate import attempt, gate, measured, unreachable
 
 from chaosk.cli import _gate
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.release.choice import choose
 from chaosk.release.content import content
 from chaosk.release.record import NAME, Gate, load, save

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from sample_history import measured, run_of
 
 from chaosk.cli.main import cli, main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.verdict import Outcome
 
 HOSTILE = "=cmd|'/c calc'!A1 \x1b[31m\u202e<script>"

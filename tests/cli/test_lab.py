@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 
 @pytest.fixture(autouse=True)

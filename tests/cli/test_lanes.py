@@ -9,8 +9,8 @@ from sample_documents import SCENARIO, written
 from sample_gate import unreachable
 
 from chaosk.cli import _lanes
+from chaosk.core.errors import LabError, UsageError
 from chaosk.document import load_scenario
-from chaosk.errors import LabError, UsageError
 from chaosk.lab import preflight
 from chaosk.scenario import ClusterShape, Scenario
 

@@ -6,7 +6,7 @@ import pytest
 
 from chaosk import reference
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 
 @pytest.mark.parametrize("kind", reference.KINDS)

@@ -10,7 +10,7 @@ from fake_live import inventory
 from sample_documents import SCENARIO, VARIED, spoil, written
 
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 
 @pytest.fixture

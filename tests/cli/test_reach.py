@@ -9,7 +9,7 @@ import pytest
 from analysis.history import History
 
 from chaosk.cli._reach import cluster_of
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 
 def test_a_plan_that_is_no_plain_file_is_one_error(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 import sample_run
 
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome
 

@@ -8,7 +8,7 @@ import pytest
 
 from chaosk import schemas
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 
 @pytest.mark.parametrize("name", schemas.SCHEMAS)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.cli._sets import set_option, sets_of
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 
 def test_assignments() -> None:

@@ -11,7 +11,7 @@ from sample_documents import INVENTORY, SCENARIO, written
 from sample_explore import SPACE
 
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from sample_documents import SCENARIO, VARIED, written
 from sample_gate import unreachable
 
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.release.record import load, save
 
 

@@ -19,8 +19,8 @@ from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.topicadmin import delete_topics
 from chaosk.cluster.topics import prepare
+from chaosk.core.errors import ChaoskError
 from chaosk.document import load_inventory
-from chaosk.errors import ChaoskError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout

@@ -17,7 +17,7 @@ from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.groups import Committed
 from chaosk.cluster.views import PartitionView, View
 from chaosk.cluster.wire import NoAnswer
-from chaosk.errors import ClusterError, StepError
+from chaosk.core.errors import ClusterError, StepError
 from chaosk.steps._contract import Elect, Reassign
 
 Answer = Any

@@ -19,7 +19,7 @@ from chaosk.audit.reading import Reader
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.groups import Committed, commit
 from chaosk.cluster.settings import client_settings
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.eventlog import LiveLog, read_live
 from chaosk.payload import Decoder, Encoder
 from chaosk.scenario import Topic

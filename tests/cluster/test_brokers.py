@@ -15,7 +15,7 @@ from fake_servers import mock_cluster, server, silent, unused_port
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import NoAnswer, Place
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.inventory import Inventory, Listener
 
 

@@ -14,8 +14,8 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.logstart import log_start
 from chaosk.cluster.settingsof import configure, settings_of
 from chaosk.cluster.views import PartitionView, View
+from chaosk.core.errors import ClusterError, StepError
 from chaosk.entity import Entity, Settings
-from chaosk.errors import ClusterError, StepError
 from chaosk.steps._contract import AddPartitions
 
 ORDERS = Entity(kind="topic", name="orders")

@@ -14,7 +14,7 @@ from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import Live, ProbeState
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.cluster.wire import Place
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.inventory import Host, Inventory, Listener
 
 LEADER = b"Zookeeper version: 3.8.4\nMode: leader\n"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chaosk.cluster.configs import broker_config
+from chaosk.core.errors import ClusterError
 from chaosk.doctor.configured import configured
-from chaosk.errors import ClusterError
 
 pytestmark = pytest.mark.lab
 

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from chaosk.cluster.foreign import Foreign
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.scenario import Topic
 
 pytestmark = pytest.mark.lab

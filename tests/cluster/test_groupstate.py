@@ -9,7 +9,7 @@ from typing import Any, cast
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.groupstate import look
 from chaosk.cluster.views import PartitionView, View
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 
 @dataclass

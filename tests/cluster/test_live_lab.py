@@ -17,8 +17,8 @@ from chaosk.cluster.settings import client_settings
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import PATIENCE
+from chaosk.core.errors import StepError
 from chaosk.doctor.cluster import listeners
-from chaosk.errors import StepError
 from chaosk.expression import parse_condition, parse_target
 from chaosk.scenario import Topic
 from chaosk.steps._contract import Elect

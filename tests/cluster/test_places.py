@@ -6,7 +6,7 @@ import pytest
 from fake_live import inventory
 
 from chaosk.cluster.places import broker_places, zookeeper_places
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.inventory import Listener
 
 

@@ -10,7 +10,7 @@ from chaosk.cluster.operate import operate
 from chaosk.cluster.owner import own_topics
 from chaosk.cluster.remake import shape_of
 from chaosk.cluster.topics import prepare
-from chaosk.errors import ClusterError, StepError
+from chaosk.core.errors import ClusterError, StepError
 from chaosk.scenario import Topic
 from chaosk.steps._contract import DeleteTopic, MakeTopic
 from chaosk.topicshape import TopicShape

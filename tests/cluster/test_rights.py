@@ -11,8 +11,8 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.rights import acls_of, rights_of
 from chaosk.cluster.views import View
 from chaosk.cluster.wire import NoAnswer
+from chaosk.core.errors import ClusterError
 from chaosk.entity import Entity, Resource
-from chaosk.errors import ClusterError
 
 DENY = SimpleNamespace(principal="User:ann", host="*", operation=4, permission_type=2)
 

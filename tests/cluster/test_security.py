@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaosk.cluster.security import CLEAR, security
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.lab import certificates
 
 SCRAM = {"sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "me", "sasl.password": "swordfish"}

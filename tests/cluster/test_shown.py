@@ -15,8 +15,8 @@ from fake_tls import serving
 from sample_inventory import on_hosts
 
 from chaosk.cluster.shown import HANDSHAKES, certificate_of
+from chaosk.core.errors import ClusterError
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory, Listener
 from chaosk.lab import certificates
 from chaosk.stranger import fingerprint

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chaosk.cluster import serving, topicadmin
 from chaosk.cluster.owner import claim
 from chaosk.cluster.topics import prepare
-from chaosk.errors import ChaoskError, ClusterError, PreflightError
+from chaosk.core.errors import ChaoskError, ClusterError, PreflightError
 from chaosk.scenario import Topic
 
 SHAPE = Topic(partitions=3, config={"min.insync.replicas": 2})

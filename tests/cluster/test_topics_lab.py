@@ -13,7 +13,7 @@ from confluent_kafka.cimpl import NewTopic
 from chaosk.cluster.groups import Committed, commit, committed
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.owner import own_topics
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.scenario import Topic
 
 pytestmark = pytest.mark.lab

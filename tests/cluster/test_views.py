@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.cluster.views import NO_EPOCH, PartitionView, View, current, metadata_request, partitions, view
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 
 
 def part(leader: int, epoch: int = 0, isr: tuple[int, ...] = (0, 1, 2), number: int = 0) -> PartitionView:

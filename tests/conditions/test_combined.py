@@ -9,7 +9,7 @@ from fake_live import FakeLive, inventory, state
 
 from chaosk.cluster.live import ProbeState
 from chaosk.conditions._contract import Answer
-from chaosk.errors import ClusterError, StepError, UsageError
+from chaosk.core.errors import ClusterError, StepError, UsageError
 from chaosk.expression import parse_condition
 
 YES, NO, UNKNOWN = "broker_up(0)", "broker_up(2)", "isr_full(nothing)"

@@ -9,7 +9,7 @@ from fake_live import FakeLive, inventory, kraft_inventory, state
 
 from chaosk.cluster.live import ProbeState
 from chaosk.conditions._contract import Answer
-from chaosk.errors import ClusterError, UsageError
+from chaosk.core.errors import ClusterError, UsageError
 from chaosk.expression import conditions, parse_condition, render
 from chaosk.inventory import Inventory, Listener
 

@@ -6,7 +6,7 @@ import pytest
 from fake_live import FakeLive
 from sample_inventory import INVENTORY, on_hosts
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.expression import parse_condition
 
 NAMED = on_hosts("a.example.com", "b.example.com", "198.18.0.13")

@@ -9,10 +9,10 @@ from fake_servers import mock_cluster, unused_port
 
 from chaosk.cluster.advertised import Advertised
 from chaosk.cluster.brokers import Brokers
+from chaosk.core.errors import ClusterError
 from chaosk.doctor import cluster as module
 from chaosk.doctor.cluster import FEW, cluster, listeners
 from chaosk.doctor.finding import Finding
-from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory, Listener
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_inventory import INVENTORY
 
+from chaosk.core.errors import StepError
 from chaosk.doctor.facts import LEASES, HostFacts, Space, Try, ask, read
 from chaosk.doctor.needs import Needs
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.transport.command import Command
 

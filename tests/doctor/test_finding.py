@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chaosk.core.errors import PreflightError
 from chaosk.doctor.finding import Finding, bad, fit, ok, refuse, unknown, warning
-from chaosk.errors import PreflightError
 
 FINE = (ok("a", "tools", "all"), warning("a", "clock", "off", "set it"), unknown("a", "kernel", "no unshare"))
 

@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
+from chaosk.core.errors import ChaoskError, ConnectionLost, HostError, StepError
 from chaosk.doctor.finding import Finding
 from chaosk.doctor.host import host
 from chaosk.doctor.needs import Needs
-from chaosk.errors import ChaoskError, ConnectionLost, HostError, StepError
 from chaosk.inventory import Inventory
 from chaosk.transport import wrap
 from chaosk.transport.command import Command, Result

@@ -8,11 +8,11 @@ from fake_live import FakeLive
 from fake_servers import mock_cluster, unused_port
 from sample_inventory import INVENTORY, on_hosts
 
+from chaosk.core.errors import ClusterError
 from chaosk.doctor.finding import Finding
 from chaosk.doctor.rights import rights
 from chaosk.document import load_scenario
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError
 from chaosk.inventory import Inventory, Listener
 from chaosk.scenario import Entry, Scenario
 

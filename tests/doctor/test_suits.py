@@ -6,9 +6,9 @@ import pytest
 from fake_live import kraft_inventory
 from sample_inventory import INVENTORY
 
+from chaosk.core.errors import ConnectionLost
 from chaosk.doctor.finding import Finding
 from chaosk.doctor.suits import suits
-from chaosk.errors import ConnectionLost
 from chaosk.inventory import Inventory
 from chaosk.transport.command import Command, Result
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field, ValidationError
 
+from chaosk.core.model import Model
+from chaosk.core.units import Duration
 from chaosk.document.explain import explain, known_keys
 from chaosk.document.nodes import plain, spell
 from chaosk.document.parse import parse
-from chaosk.model import Model
-from chaosk.units import Duration
 
 
 class Colour(StrEnum):

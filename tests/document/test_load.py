@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_documents import INVENTORY, SCENARIO, spoil, written
 
+from chaosk.core.errors import ExitCode, UsageError
 from chaosk.document import DocumentError, load_inventory, load_scenario, load_variants
-from chaosk.errors import ExitCode, UsageError
 from chaosk.inventory import Inventory, SecretRef
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Scenario

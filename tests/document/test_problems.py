@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from chaosk.core.errors import ExitCode, UsageError
 from chaosk.document.problems import DocumentError, Problem, unreadable
-from chaosk.errors import ExitCode, UsageError
 
 
 def test_a_problem_reads_like_a_compiler_s() -> None:

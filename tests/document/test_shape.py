@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 from sample_documents import SCENARIO, spoil, written
 
-from chaosk import registry, schemas
+from chaosk import schemas
+from chaosk.core import plugins
 from chaosk.document import DocumentError, load, load_scenario, shape
 from chaosk.scenario import Entry, probes, steps
 
@@ -49,7 +50,7 @@ def whistle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "whistle.py").write_text(PLUGIN, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     entry = SimpleNamespace(value="whistle", load=lambda: import_module("whistle"))
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == "chaosk.steps" else [])
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [entry] if group == "chaosk.steps" else [])
     _forget()
     yield
     monkeypatch.undo()
@@ -58,7 +59,7 @@ def whistle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _forget() -> None:
-    registry.discover.cache_clear()
+    plugins.discover.cache_clear()
     shape.scenario_shape.cache_clear()
     load._schema.cache_clear()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chaosk.core.errors import StepError
 from chaosk.dump.said import Batch, Marker, Stretch, read
-from chaosk.errors import StepError
 
 TWO_CLIENTS = """\
 log orders-0

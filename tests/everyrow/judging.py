@@ -23,7 +23,7 @@ from chaosk.analysis.histograms import Histograms, histograms
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 from chaosk.analysis.tallied import recounted, tallied
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.rundir import RunDir
 from chaosk.verdict import Outcome, Severity, Verdict
 

@@ -18,8 +18,8 @@ from sample_documents import written
 from sample_explore import OVERLAPPING, SPACE, space
 from sample_inventory import INVENTORY
 
+from chaosk.core.errors import PreflightError, UsageError
 from chaosk.document import load_scenario
-from chaosk.errors import PreflightError, UsageError
 from chaosk.explore.draw import MOST_DRAWS, draw
 from chaosk.explore.fit import check, refusal
 from chaosk.explore.sequence import Sequence, document, entry, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_inventory import on_hosts
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.firewall.party import SELF, Door, host_addresses, others, parties, party, refuse_overlap
 from chaosk.inventory import Inventory
 from chaosk.targets._contract import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_live import inventory
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.firewall.party import ANYBODY, parties
 from chaosk.firewall.ssh import refuse_ssh
 from chaosk.inventory import Inventory

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from chaosk.core.errors import EventLogError
 from chaosk.decision import Decision
-from chaosk.errors import EventLogError
 from chaosk.gameday import desk as module
 from chaosk.gameday.desk import Desk
 from chaosk.run.clock import Interrupted

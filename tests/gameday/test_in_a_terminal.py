@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from gameday.emulator import Emulator
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 pytestmark = pytest.mark.timeout(180)
 

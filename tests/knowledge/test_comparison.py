@@ -9,7 +9,7 @@ from math import inf
 import pytest
 from sample_history import measured
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.knowledge.comparison import MOST, compare, with_lines
 from chaosk.knowledge.history import Figure
 from chaosk.knowledge.series import series

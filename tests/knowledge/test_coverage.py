@@ -13,8 +13,8 @@ from sample_history import run_of
 from sample_inventory import INVENTORY
 from sample_run import Shape
 
+from chaosk.core.errors import UsageError
 from chaosk.document import load_variants
-from chaosk.errors import UsageError
 from chaosk.knowledge import coverage as module
 from chaosk.knowledge.coverage import Cell, coverage, of_run, of_scenario
 from chaosk.knowledge.stored import stored

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sample_history import run_of
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.knowledge import folders
 from chaosk.knowledge.folders import find
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.expression import targets
 from chaosk.knowledge.roles import CLUSTER, EXAMPLES, hit, of_a_step, role
 

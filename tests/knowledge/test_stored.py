@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sample_history import inventory, run_of
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.knowledge.folders import find
 from chaosk.knowledge.stored import Cluster, judged, stored
 

@@ -12,7 +12,7 @@ from as_github_shows import rendered
 from sample_history import run_of
 
 from chaosk.cli.main import main
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 ODD: tuple[Any, ...] = (
     None, True, 0, -1, 1 << 62, 1 << 80, 1e308, float("inf"), float("nan"), "", "\u202e\x1b[31m", "<script>",

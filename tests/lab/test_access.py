@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import LabError, UsageError
+from chaosk.core.errors import LabError, UsageError
 from chaosk.lab import access, state
 from chaosk.lablayout import LabLayout
 

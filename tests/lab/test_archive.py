@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import archive, launchers
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import LabState

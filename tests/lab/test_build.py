@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[at
 from confluent_kafka.cimpl import NewTopic
 
 from chaosk import lab
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.inventory import Inventory
 from chaosk.lab import build, launchers, namespace, state
 from chaosk.lablayout import LabLayout

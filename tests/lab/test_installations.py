@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_inventory import INVENTORY
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.lab import installations, lab, state
 from chaosk.lablayout import LabLayout
 

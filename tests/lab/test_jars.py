@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import jars, mode, runner
 from chaosk.lablayout import LabLayout
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from properties_reader import read_properties
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.inventory import Inventory
 from chaosk.lab.kraft_mode import KRaftMode, broker_config, controller_config, voters
 from chaosk.lab.properties import properties

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.lab import lab
 from chaosk.lab.state import LabState
 from chaosk.lablayout import LabLayout

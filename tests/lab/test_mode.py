@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.lab.kraft_mode import KRaftMode
 from chaosk.lab.mode import mode_of
 from chaosk.lab.zookeeper_mode import ZooKeeperMode

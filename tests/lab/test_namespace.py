@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import namespace, runner
 
 NAME = f"chaosk-n{os.getpid()}"
@@ -196,7 +196,7 @@ def test_without_root_and_without_sudo(made: Path) -> None:
     """A user that sudo refuses gets one sentence, not a traceback and not a prompt."""
     script = (
         "import os, sys\n"
-        "from chaosk.errors import LabError\n"
+        "from chaosk.core.errors import LabError\n"
         "from chaosk.lab import namespace\n"
         "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
         "try:\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import health, keeper_plan, namespace, preflight, runner, ssh_files
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat

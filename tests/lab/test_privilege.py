@@ -84,7 +84,7 @@ def readable(python: str) -> bool:
 
 UP = """
 import subprocess, sys
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.lablayout import LabLayout
 from chaosk import lab
 try:

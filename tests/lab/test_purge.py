@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from chaosk.cli.main import cli
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import privilege, state
 from chaosk.lab.purge import places, purge
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from chaosk import lab
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import namespace, state
 from chaosk.lablayout import LabLayout
 

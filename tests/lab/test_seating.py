@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.lab.seating import Seat, seats
 from chaosk.lablayout import LabLayout
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import state
 
 

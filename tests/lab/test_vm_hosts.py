@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import runner, vm_hosts, vm_registers
 from chaosk.lab.state import LabState
 from chaosk.lab.vm_hosts import VmHosts

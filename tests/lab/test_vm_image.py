@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import vm_image
 
 SOURCES = """Debian Debian-Security main http://security.example/debian-security/

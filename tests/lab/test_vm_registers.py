@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import vm_registers
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the kernel's package is for amd64 alone")

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from properties_reader import read_properties
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.inventory import Inventory
 from chaosk.lab.seating import seats
 from chaosk.lab.zookeeper_mode import ZooKeeperMode, broker_config, zoo_cfg

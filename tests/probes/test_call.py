@@ -18,7 +18,7 @@ from fake_servers import closing, server, silent, unused_port
 from probes.conftest import Working
 from pydantic import ValidationError
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.probes._operations import UnansweredError, asking
 from chaosk.probes.call import Call
 

@@ -16,7 +16,7 @@ from fake_tls import behind_tls, serving
 from probes.conftest import Working
 from pydantic import ValidationError
 
-from chaosk.errors import PreflightError, UsageError
+from chaosk.core.errors import PreflightError, UsageError
 from chaosk.lab import certificates
 from chaosk.probes import _checking
 from chaosk.probes._contract import Address

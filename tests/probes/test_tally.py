@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.eventlog import LiveLog, read_live
 from chaosk.probes._tally import Sent, Tallies, Tally, known
 

@@ -9,7 +9,7 @@ import yaml
 from sample_documents import INVENTORY, SCENARIO
 from sample_explore import SPACE
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.release.choice import choose
 
 ALL = (1, 1)

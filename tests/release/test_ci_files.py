@@ -14,7 +14,7 @@ import yaml
 from sample_documents import SCENARIO
 from sample_gate import gate, measured, unreachable
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.release.choice import choose
 from chaosk.release.record import NAME, save
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sample_gate import attempt, gate
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.release import conduct as conducting
 from chaosk.release.child import Ended
 from chaosk.release.conduct import Hands, conduct

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_gate import attempt, gate
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 from chaosk.release.outcome import WORST_FIRST, exit_code
 from chaosk.release.record import Comparison
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sample_gate import attempt, figure, gate
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.release.record import NAME, load, save
 
 

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from sample_run import verdict
 
 from chaosk import report
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.report.files import FORMATS, replace, write_all
 from chaosk.rundir import RunDir
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_run import Shape, guard, lost, objective, outages, verdict
 
-from chaosk.printable import printable
+from chaosk.core.printable import printable
 from chaosk.report.content import content
 from chaosk.report.markdown import escaped, markdown
 from chaosk.rundir import RunDir

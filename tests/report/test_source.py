@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 from chaosk.report.source import Source, read, read_verdict
 from chaosk.report.tables import UnreadableTable
 from chaosk.rundir import RunDir

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.figures import bounds, figure, metric_name, number, seconds
-from chaosk.printable import printable
+from chaosk.core.figures import bounds, figure, metric_name, number, seconds
+from chaosk.core.printable import printable
 from chaosk.report.words import listed, since
 
 

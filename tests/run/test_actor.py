@@ -7,7 +7,7 @@ from typing import Any, cast
 from fake_live import FakeLive, inventory
 
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.run.actor import FaultActor
 from chaosk.run.hands import Hands
 

@@ -13,7 +13,7 @@ from fake_live import FakeLive, inventory, state
 from chaosk.allow import Allow
 from chaosk.blast import excesses
 from chaosk.cluster.live import ForeignPartition
-from chaosk.errors import ClusterError, StepError
+from chaosk.core.errors import ClusterError, StepError
 from chaosk.run import admission as module
 from chaosk.run.admission import Admission
 from chaosk.run.aiming import aim

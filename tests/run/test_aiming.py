@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 from chaosk.cluster.live import Live, PartitionState
+from chaosk.core.errors import ClusterError, StepError
 from chaosk.entity import Entity
-from chaosk.errors import ClusterError, StepError
 from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim
 from chaosk.scenario import Entry

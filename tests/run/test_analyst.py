@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from chaosk.errors import AnalysisError
+from chaosk.core.errors import AnalysisError
 from chaosk.run import analyst
 from chaosk.run.analyst import Analyst, patience
 from chaosk.rundir import RunDir

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.run.clocked import Clocked
 from chaosk.transport.clock import Offset, epoch
 from chaosk.transport.command import Command, Result

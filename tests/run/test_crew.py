@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.run.clock import now
 from chaosk.run.crew import Crew
 from chaosk.steps._contract import Signal

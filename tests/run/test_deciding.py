@@ -13,8 +13,8 @@ import yaml
 from fake_live import FakeLive, inventory, kraft_inventory, state
 from sample_inventory import secured
 
+from chaosk.core.errors import ChaoskError, StepError
 from chaosk.decision import Decision, What
-from chaosk.errors import ChaoskError, StepError
 from chaosk.examplecluster import ExampleCluster
 from chaosk.expression import parse_target
 from chaosk.run.aiming import aim, freeze

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 import pytest
 
 from chaosk.conditions._contract import Answer
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.run import faults as module
 from chaosk.run import vigil
 from chaosk.run.clock import Interrupted, now

@@ -16,7 +16,7 @@ from bare_hosts import Bare, bare, cut
 from on_lab import until
 
 from chaosk import clusterlock, lease
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh
 

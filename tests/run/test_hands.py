@@ -11,8 +11,8 @@ import pytest
 
 from chaosk.cluster.live import Live
 from chaosk.conditions._contract import Answer
+from chaosk.core.errors import ClusterError, ConnectionLost, StepError
 from chaosk.entity import Entity, Settings
-from chaosk.errors import ClusterError, ConnectionLost, StepError
 from chaosk.inventory import Inventory
 from chaosk.run.clock import Interrupted
 from chaosk.run.hands import Hands

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.run.journal import Journal, armed
 from chaosk.steps._contract import Fact, Fault, Pause, Run
 from chaosk.targets._contract import Node

@@ -13,7 +13,7 @@ from bare_hosts import Bare, bare, cut
 from on_lab import until
 
 from chaosk import healing, lease
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lease import Lease
 from chaosk.run.renewal import Renewal

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from chaosk.errors import ConnectionLost, StepError
+from chaosk.core.errors import ConnectionLost, StepError
 from chaosk.run.lasting import Look
 from chaosk.run.leases import Leases
 from chaosk.scenario import Entry

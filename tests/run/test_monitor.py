@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import pytest
 from pydantic import PrivateAttr
 
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.run import monitor as module
 from chaosk.run.monitor import Monitor
 from chaosk.runrecord import Breach

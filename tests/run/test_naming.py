@@ -10,7 +10,7 @@ import pytest
 from sample_inventory import on_hosts
 
 from chaosk import names
-from chaosk.errors import PreflightError, StepError
+from chaosk.core.errors import PreflightError, StepError
 from chaosk.run.naming import Naming
 from chaosk.steps._contract import Names
 

@@ -10,7 +10,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.live import Live
 from chaosk.cluster.snapshot import Snapshot
 from chaosk.cluster.views import PartitionView, View
-from chaosk.errors import ClusterError
+from chaosk.core.errors import ClusterError
 from chaosk.run import observing
 from chaosk.scenario import Scenario
 

@@ -10,7 +10,7 @@ import pytest
 from bare_hosts import Bare, bare
 
 from chaosk import clusterlock
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.run.holding import Holding
 from chaosk.transport.ssh import Ssh
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.errors import PreflightError
+from chaosk.core.errors import PreflightError
 from chaosk.inventory import Broker, Host, Inventory, Listener, SystemdService, ZooKeeper
 from chaosk.run.preflight import check_shape
 from chaosk.scenario import ClusterShape

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from chaosk.errors import ConnectionLost, HostError
+from chaosk.core.errors import ConnectionLost, HostError
 from chaosk.run.renewal import Renewal
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import HostError, StepError
+from chaosk.core.errors import HostError, StepError
 from chaosk.run import sight as module
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.stop_conditions._contract import Change

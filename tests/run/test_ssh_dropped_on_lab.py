@@ -14,7 +14,7 @@ import pytest
 from bare_hosts import Bare, bare, cut
 from on_lab import until
 
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.run.faults import Faults
 from chaosk.run.life import Life
 from chaosk.run.renewal import Renewal

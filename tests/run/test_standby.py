@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from chaosk.errors import AnalysisError
+from chaosk.core.errors import AnalysisError
 from chaosk.run import standby
 from chaosk.run.analyst import Analyst
 from chaosk.run.standby import VARIABLE, at_hand, standing_by

@@ -12,8 +12,8 @@ import pytest
 from sample_documents import written
 
 from chaosk.conditions._contract import Answer
+from chaosk.core.errors import StepError
 from chaosk.document import load_scenario
-from chaosk.errors import StepError
 from chaosk.run.clock import Interrupted, now
 from chaosk.run.deciding import Skipped
 from chaosk.run.pace import Pace

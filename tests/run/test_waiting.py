@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.run import waiting
 from chaosk.run.clock import Interrupted
 from chaosk.run.crew import Crew

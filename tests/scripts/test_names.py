@@ -11,8 +11,8 @@ import pytest
 from sample_documents import INVENTORY, SCENARIO, written
 
 from chaosk import lease
+from chaosk.core.errors import UsageError
 from chaosk.document import load_inventory, load_scenario
-from chaosk.errors import UsageError
 from chaosk.inventory import Inventory
 from chaosk.plan import Plan, make
 from chaosk.scripts import script

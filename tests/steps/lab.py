@@ -19,8 +19,8 @@ from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.live import ProbeState
 from chaosk.cluster.operate import operate
 from chaosk.cluster.settings import client_settings, probe_settings
+from chaosk.core.errors import StepError
 from chaosk.document import load_inventory
-from chaosk.errors import StepError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout

@@ -11,10 +11,10 @@ import pytest
 from bare_hosts import Bare, bare
 
 from chaosk.commands import wallclock
+from chaosk.core.errors import PreflightError, StepError
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
-from chaosk.errors import PreflightError, StepError
 from chaosk.run.aiming import freeze
 from chaosk.scenario import Entry
 from chaosk.targets._contract import Node

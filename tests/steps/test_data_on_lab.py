@@ -11,7 +11,7 @@ from on_lab import until
 
 from chaosk import hoststate
 from chaosk.cluster.topics import prepare
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Topic

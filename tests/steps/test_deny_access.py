@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 from sample_inventory import secured
 
+from chaosk.core.errors import StepError
 from chaosk.entity import Entity, Settings
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Deed, Run, Site
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from chaosk import docstrings
+from chaosk.core import docstrings
 from chaosk.expression import parse_target
 from chaosk.scenario import Entry, steps
 from chaosk.steps._contract import Step

@@ -6,7 +6,7 @@ import pytest
 from fake_live import kraft_inventory
 
 from chaosk.commands import disk
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Run
 from chaosk.targets._contract import Node

@@ -8,7 +8,7 @@ import pytest
 
 from chaosk import lease
 from chaosk.contradictions import contradiction
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory, Power
 from chaosk.ownmachine import HERE
 from chaosk.run.aiming import freeze

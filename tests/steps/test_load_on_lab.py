@@ -12,7 +12,7 @@ from bare_hosts import Bare, bare
 from on_lab import until
 
 from chaosk import hoststate
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.run.aiming import freeze
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fault

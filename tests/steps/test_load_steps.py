@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Run
 

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from bare_hosts import Bare, bare
 
+from chaosk.core.errors import PreflightError
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
-from chaosk.errors import PreflightError
 from chaosk.run.aiming import freeze
 from chaosk.scenario import Entry
 from chaosk.targets._contract import Node

@@ -12,7 +12,7 @@ import pytest
 
 from chaosk.cluster.topics import prepare
 from chaosk.commands import power
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import boot_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.expression import parse_condition
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Reassign, Site, Step

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chaosk.cluster.topics import prepare
-from chaosk.errors import ClusterError, StepError
+from chaosk.core.errors import ClusterError, StepError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.run.aiming import aim

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import DeleteTopic, Fact, MakeTopic, Pause, Run, Site
 from chaosk.topicshape import TopicShape

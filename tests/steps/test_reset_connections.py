@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.firewall.party import SELF
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Run

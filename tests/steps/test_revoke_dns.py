@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_inventory import on_hosts
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Names
 

@@ -9,8 +9,8 @@ import pytest
 
 from chaosk.cluster.topics import prepare
 from chaosk.commands import brokertool
+from chaosk.core.errors import StepError
 from chaosk.entity import Acl, Entity
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Topic

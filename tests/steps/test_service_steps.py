@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fake_live import kraft_inventory
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory, SystemdService
 from chaosk.steps._contract import Fact, Fault, Run, Site
 from chaosk.targets._contract import Node

@@ -11,8 +11,8 @@ from on_lab import until
 
 from chaosk.cluster.topics import prepare
 from chaosk.commands import brokertool
+from chaosk.core.errors import StepError
 from chaosk.entity import Entity, Settings
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.scenario import Topic

@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from chaosk.commands import brokertool
+from chaosk.core.errors import StepError
 from chaosk.entity import Entity, Settings
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Configure, Fact, Run, Site, Step
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from chaosk.contradictions import contradiction
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.steps._contract import Fact, Fault, Run
 from chaosk.targets._contract import Node

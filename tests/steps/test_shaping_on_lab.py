@@ -12,10 +12,10 @@ from bare_hosts import Bare, bare
 from on_lab import until
 
 from chaosk import hoststate, lease
+from chaosk.core.errors import PreflightError, StepError
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
-from chaosk.errors import PreflightError, StepError
 from chaosk.run.aiming import freeze
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fault, Run

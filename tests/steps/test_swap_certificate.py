@@ -10,8 +10,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from sample_inventory import secured
 
+from chaosk.core.errors import StepError
 from chaosk.entity import Entity, Settings
-from chaosk.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lab import certificates
 from chaosk.steps._contract import Run, Site

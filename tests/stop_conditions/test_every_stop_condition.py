@@ -8,7 +8,7 @@ import pytest
 import yaml
 from sample_documents import INVENTORY, SCENARIO, written
 
-from chaosk import docstrings
+from chaosk.core import docstrings
 from chaosk.document import DocumentError, load_inventory, load_scenario
 from chaosk.inventory import Inventory
 from chaosk.plan import Plan, make

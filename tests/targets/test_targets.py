@@ -9,7 +9,7 @@ from fake_live import FakeLive, inventory, kraft_inventory, state
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.errors import ChaoskError, ClusterError, UsageError
+from chaosk.core.errors import ChaoskError, ClusterError, UsageError
 from chaosk.expression import parse_target, render, targets
 from chaosk.inventory import Inventory
 from chaosk.targets._contract import Node, Scene

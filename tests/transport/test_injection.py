@@ -24,10 +24,10 @@ from payloads import CANARY, HARMLESS_IN_A_FILE, SHELL
 
 from chaosk import lease
 from chaosk.commands import service
+from chaosk.core.model import Model
 from chaosk.document import DocumentError, load_variants
 from chaosk.document.nodes import spell
 from chaosk.inventory import Broker, Inventory
-from chaosk.model import Model
 from chaosk.rundir import slug
 from chaosk.scenario import Scenario
 from chaosk.scripts import script

@@ -9,7 +9,7 @@ import pytest
 from sample_inventory import INVENTORY
 
 from chaosk import lease
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.lease import Lease
 from chaosk.ownmachine import HERE, kept, places
 from chaosk.transport.command import Command, Result

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh
 from chaosk.transport.wrap import PATH

@@ -14,7 +14,7 @@ from fake_live import inventory
 from fake_servers import mock_cluster, server, silent, unused_port
 
 from chaosk.cluster.wire import Place
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.eventlog import read_live
 from chaosk.inventory import Inventory, Listener
 from chaosk.watcher.process import WatcherProcess

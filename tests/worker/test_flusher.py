@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.eventlog import LiveLog, read_live
 from chaosk.worker.flusher import flushed
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from chaosk.cluster.live import ProbeState
-from chaosk.errors import EventLogError
+from chaosk.core.errors import EventLogError
 from chaosk.eventlog import read_live
 from chaosk.events.streams import writer_of
 from chaosk.probes.produce import Produce

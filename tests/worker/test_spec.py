@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chaosk.errors import PreflightError, UsageError
+from chaosk.core.errors import PreflightError, UsageError
 from chaosk.inventory import Inventory
 from chaosk.probes.consume import Consume
 from chaosk.probes.health_check import HealthCheck

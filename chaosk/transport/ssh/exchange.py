@@ -12,7 +12,7 @@ from functools import partial
 import paramiko
 
 from chaosk import gate
-from chaosk.errors import ConnectionLost, StepError
+from chaosk.core.errors import ConnectionLost, StepError
 from chaosk.inventory import Host
 from chaosk.transport import wrap
 from chaosk.transport.command import Command, Result

@@ -6,7 +6,7 @@ import threading
 
 import paramiko
 
-from chaosk.errors import ConnectionLost
+from chaosk.core.errors import ConnectionLost
 from chaosk.inventory import Host
 from chaosk.transport import wrap
 from chaosk.transport.command import Command, Result

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import paramiko
 
-from chaosk.errors import HostError
+from chaosk.core.errors import HostError
 from chaosk.inventory import Host
 
 CONNECT_WITHIN = 5.0

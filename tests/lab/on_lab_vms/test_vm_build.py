@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from on_lab import until
 
-from chaosk.errors import LabError
+from chaosk.core.errors import LabError
 from chaosk.lab import jars, launchers, mode, runner, vm_image
 from chaosk.lablayout import LabLayout
 

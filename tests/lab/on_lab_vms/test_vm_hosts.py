@@ -15,8 +15,8 @@ from on_lab import inside, until
 
 from chaosk import lab, lease
 from chaosk.commands import service
+from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
-from chaosk.errors import LabError
 from chaosk.inventory import Inventory
 from chaosk.lab import health, jars, launchers, mode, runner, state
 from chaosk.lab.vm_hosts import VmHosts

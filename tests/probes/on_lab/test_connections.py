@@ -14,7 +14,7 @@ import pytest
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.elect import elect
 from chaosk.cluster.settings import client_settings
-from chaosk.errors import ChaoskError
+from chaosk.core.errors import ChaoskError
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.steps._contract import Elect

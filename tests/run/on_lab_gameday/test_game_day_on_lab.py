@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from gameday.emulator import Emulator
 
-from chaosk.errors import ExitCode
+from chaosk.core.errors import ExitCode
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 

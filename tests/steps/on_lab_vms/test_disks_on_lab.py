@@ -14,7 +14,7 @@ from steps.lab import Ground, ground
 
 from chaosk import hoststate
 from chaosk.cluster.topics import prepare
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.scenario import Topic
 

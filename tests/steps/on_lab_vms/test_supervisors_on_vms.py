@@ -16,7 +16,7 @@ from chaosk import lease
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.settings import client_settings
 from chaosk.commands import service
-from chaosk.errors import StepError
+from chaosk.core.errors import StepError
 from chaosk.inventory import Inventory
 from chaosk.lab import state
 from chaosk.lablayout import LabLayout

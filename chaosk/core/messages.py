@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chaosk.nearest import instead
-from chaosk.units import spelled_like
+from chaosk.core.suggest import instead
+from chaosk.core.units import spelled_like
 
 TEXT, NUMBER, WHOLE, BOOLEAN, MAPPING, LIST = (
     "text",

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from chaosk import docstrings
+from chaosk.core import docstrings
 
 
 class Model(BaseModel):

@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import TypeVar
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import IO
 
-from chaosk.errors import UsageError
+from chaosk.core.errors import UsageError
 
 OTHERS = 0o077
 """What group and others may do with what chaosk writes of a run: nothing."""

@@ -27,8 +27,8 @@ from chaosk.analysis.reading import read_case
 from chaosk.analysis.screens import screened
 from chaosk.analysis.spark import LARGE, session, tune
 from chaosk.analysis.tallied import recounted
-from chaosk.eventstore import length
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.store import length
+from chaosk.rundir.paths import RunDir
 
 FIVE = ("lost", "duplicate_in_log", "send_order", "produce_unavailability", "latency")
 """The checks that answer them: loss, duplicates, order, unavailability, percentiles of latency."""

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from chaosk.arrow import SCHEMAS
 from chaosk.probes._tally import Sent, Tally
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.paths import RunDir
 
 SECOND = 1_000_000_000
 LENGTH = 60 * SECOND

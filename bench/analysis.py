@@ -19,7 +19,7 @@ from _synthetic import PLANTED, generate
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE, session
-from chaosk.eventstore import length
+from chaosk.rundir.events.store import length
 
 
 def measured(root: Path, records: int, rounds: int) -> dict[str, Any]:

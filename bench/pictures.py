@@ -21,8 +21,8 @@ from sample_run import Shape, lost, outages, sample_run, verdict  # noqa: E402 -
 
 from chaosk import report  # noqa: E402 - as above
 from chaosk.report import figure, source, timeline  # noqa: E402 - as above
-from chaosk.rundir import RunDir  # noqa: E402 - as above
-from chaosk.verdict import Outcome, Severity  # noqa: E402 - as above
+from chaosk.rundir.paths import RunDir  # noqa: E402 - as above
+from chaosk.rundir.verdict import Outcome, Severity  # noqa: E402 - as above
 
 TERMINAL = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">

@@ -17,7 +17,7 @@ from chaosk.core.suggest import instead
 from chaosk.expectederrors import ExpectedErrors
 from chaosk.expectedrules import ExpectedRules
 from chaosk.metrics import METRICS
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 _WORDS = {"fail": Outcome.VIOLATION, **{outcome.value: outcome for outcome in Outcome}}
 PREDICTABLE = sorted(word for word, outcome in _WORDS.items() if outcome is not Outcome.INCONCLUSIVE)

@@ -15,7 +15,7 @@ from chaosk.core import figures
 from chaosk.expect import Expect
 from chaosk.metrics import METRICS
 from chaosk.prediction import PREDICTED_BY, Places, Prediction, Windows, predictions
-from chaosk.verdict import Finding, Guard, Measure, Objective, Outcome, Severity
+from chaosk.rundir.verdict import Finding, Guard, Measure, Objective, Outcome, Severity
 
 _SURPRISE = "expected_outcome"
 _WHY = "the faults did not do what they were meant to, or their timing was off"

@@ -12,7 +12,7 @@ from typing import Any
 from chaosk.document.shape import Variants, bounds_schema, inventory_shape, lab_shape, scenario_shape
 from chaosk.explore.space import ANY, DRAWN, Explore
 from chaosk.metrics import METRICS, Metric
-from chaosk.verdict import Verdict
+from chaosk.rundir.verdict import Verdict
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -10,7 +10,7 @@ from on_lab import inside
 
 from chaosk.document import load_inventory
 from chaosk.inventory import Inventory
-from chaosk.runrecord import RunRecord
+from chaosk.rundir.record import RunRecord
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh
 

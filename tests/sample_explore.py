@@ -14,9 +14,9 @@ from chaosk.document.spaces import load_space
 from chaosk.explore.space import Space
 from chaosk.release.child import Ended
 from chaosk.release.record import Attempt
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Finding, Outcome, Severity, Verdict
 from chaosk.scenario import Scenario
-from chaosk.verdict import Finding, Outcome, Severity, Verdict
 
 SPACE = """\
 name: A space

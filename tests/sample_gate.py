@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.release.record import Attempt, Gate
-from chaosk.verdict import Measure, Outcome
+from chaosk.rundir.verdict import Measure, Outcome
 
 CLUSTER = "3 brokers, 3 ZooKeeper nodes"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import sample_run
 
-from chaosk.rundir import RunDir
-from chaosk.verdict import Measure
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Measure
 
 DAY = 86_400_000_000_000
 """Nanoseconds."""

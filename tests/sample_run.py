@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from chaosk.arrow import SCHEMAS
-from chaosk.rundir import RunDir
-from chaosk.verdict import Fault, Finding, Guard, Measure, Objective, Outcome, Row, Severity, Verdict
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Fault, Finding, Guard, Measure, Objective, Outcome, Row, Severity, Verdict
 
 ZERO = 1_000_000_000_000
 """Monotonic nanoseconds of the timeline's start."""

@@ -6,13 +6,13 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from chaosk import eventstore
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.tallies import recounted
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.tallied import differences
 from chaosk.analysis.tally import Tally
-from chaosk.rundir import RunDir
+from chaosk.rundir.events import store
+from chaosk.rundir.paths import RunDir
 
 Process = tuple[str, int]
 PLAN = {"scenario": {"name": "n", "hypothesis": "h", "topics": {}, "probes": {}, "timeline": []}}
@@ -21,7 +21,7 @@ PLAN = {"scenario": {"name": "n", "hypothesis": "h", "topics": {}, "probes": {},
 def disagreements(root: Path) -> dict[Process, list[str]]:
     """By process with a tally what its rows say otherwise; its live streams are in ``root/live/<source>``."""
     rundir = RunDir(root)
-    eventstore.close(rundir)
+    store.close(rundir)
     rundir.plan.write_text(json.dumps(PLAN), encoding="utf-8")
     case = read_case(rundir)
     figures, latencies = recounted(Rows(case)), buckets_of(rundir)
@@ -39,7 +39,7 @@ def tallies_of(root: Path) -> dict[Process, Tally]:
 def buckets_of(rundir: RunDir) -> dict[Process, Counter[tuple[str, int]]]:
     """By process its sends by outcome and bucket of latency: its first eleven bits, by plain arithmetic."""
     found: dict[Process, Counter[tuple[str, int]]] = {}
-    for row in eventstore.read(rundir, "sends").to_pylist():
+    for row in store.read(rundir, "sends").to_pylist():
         if row["completed"] is not None:
             latency = max(row["completed"] - row["scheduled"], 0)
             cut = max(latency.bit_length() - 11, 0)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosk.core.errors import EventLogError
-from chaosk.eventlog import FLUSH_AFTER, LiveLog, LiveReader, read_live
+from chaosk.rundir.events.live import FLUSH_AFTER, LiveLog, LiveReader, read_live
 
 
 def clocks(log: LiveLog, count: int, start: int = 0) -> None:
@@ -236,7 +236,7 @@ def test_reading_holds_one_batch_at_a_time(tmp_path: Path) -> None:
 WRITER = """
 import os, struct, sys, time
 from pathlib import Path
-from chaosk.eventlog import LiveLog
+from chaosk.rundir.events.live import LiveLog
 log = LiveLog(Path(sys.argv[1]))
 known = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT)
 number = 0

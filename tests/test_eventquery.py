@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.arrow import record_batch
 from chaosk.core.errors import UsageError
-from chaosk.eventquery import Where, Window, is_time, parse_where, select, table_of, time_column, window
-from chaosk.events import TABLES
+from chaosk.rundir.events import TABLES
+from chaosk.rundir.events.arrow import record_batch
+from chaosk.rundir.events.query import Where, Window, is_time, parse_where, select, table_of, time_column, window
 
 VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3)), max_size=30)
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from chaosk.events import TABLES, Kind, Table
+from chaosk.rundir.events import TABLES, Kind, Table
 
 ALL = pytest.mark.parametrize("table", list(TABLES.values()), ids=list(TABLES))
 

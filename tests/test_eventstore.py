@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosk.arrow import SCHEMAS
 from chaosk.core.errors import EventLogError
-from chaosk.eventlog import LiveLog
-from chaosk.events import TABLES
-from chaosk.eventstore import close, length, read, scan, streams
-from chaosk.rundir import RunDir, create
+from chaosk.rundir.events import TABLES
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.store import close, length, read, scan, streams
+from chaosk.rundir.paths import RunDir, create
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_small_flushes_become_large_row_groups(rundir: RunDir) -> None:
 
 def test_memory_is_bounded_by_the_group(rundir: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are written group by group, each as soon as it is full, and scanned the same way."""
-    monkeypatch.setattr("chaosk.eventstore._GROUP", 100)
+    monkeypatch.setattr("chaosk.rundir.events.store._GROUP", 100)
     log(rundir, "a", [list(range(60 * flush, 60 * flush + 60)) for flush in range(10)])
     close(rundir)
     assert pq.ParquetFile(rundir.events / "clocks.parquet").num_row_groups == 5

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from chaosk.bounds import Bound, parse_bounds
 from chaosk.expect import Expect, parse_verdict
 from chaosk.metrics import METRICS, WINDOWS, Metric
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 
 def bounds(name: str, value: object) -> dict[str, tuple[Bound, ...]]:

@@ -18,13 +18,13 @@ from fake_live import FakeLive, inventory
 from sample_documents import written
 
 from chaosk import reference
-from chaosk.arrow import SCHEMAS
 from chaosk.cli.main import main
 from chaosk.cluster.live import ProbeState
 from chaosk.core import plugins
 from chaosk.core.errors import ExitCode
 from chaosk.expression import parse_condition
 from chaosk.probes._contract import Workplace
+from chaosk.rundir.events.arrow import SCHEMAS
 from chaosk.scenario import probes
 
 ROOT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ from chaosk.core.figures import bounds, comparison, figure
 from chaosk.expect import Expect
 from chaosk.judge import Ruling, rule
 from chaosk.metrics import METRICS
-from chaosk.verdict import Measure, Outcome
+from chaosk.rundir.verdict import Measure, Outcome
 
 
 @pytest.mark.parametrize(

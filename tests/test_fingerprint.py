@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk import buckets
-from chaosk.fingerprint import Fingerprint, by_group, hashed
+from chaosk.rundir.events import buckets
+from chaosk.rundir.events.fingerprint import Fingerprint, by_group, hashed
 
 LONG = st.integers(-(2**63), 2**63 - 1)
 RECORDS = st.lists(st.tuples(st.integers(-1, 3), LONG, st.integers(-1, 2**40), LONG), min_size=1, max_size=60)

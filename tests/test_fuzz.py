@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from sample_documents import COMBINED, INVENTORY, SCENARIO, VARIED
 
 from chaosk.document import DocumentError, load_inventory, load_variants
-from chaosk.eventlog import LiveLog, read_live
-from chaosk.payload import Decoder, Payload, encode, of_other_run
+from chaosk.rundir.events.live import LiveLog, read_live
+from chaosk.rundir.events.payload import Decoder, Payload, encode, of_other_run
 
 RUN = "run-1"
 EXAMPLES = int(os.environ.get("CHAOSK_FUZZ", "200"))

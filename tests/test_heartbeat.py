@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from chaosk.eventlog import LiveLog, read_live
-from chaosk.heartbeat import PERIOD, heartbeats
+from chaosk.rundir.events.heartbeat import PERIOD, heartbeats
+from chaosk.rundir.events.live import LiveLog, read_live
 
 AT_WORK = """
 import sys, time
 from pathlib import Path
 from typing import Any
-from chaosk.eventlog import LiveLog
-from chaosk.heartbeat import heartbeats
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.heartbeat import heartbeats
 with LiveLog(Path(sys.argv[1])) as log, heartbeats(log, "writer-0"):
     print("at work", flush=True)
     sys.stdin.readline()

@@ -12,7 +12,7 @@ from chaosk.expect import Expect
 from chaosk.judge import Ruling, overall, rule, worst
 from chaosk.metrics import METRICS
 from chaosk.prediction import Windows
-from chaosk.verdict import Finding, Guard, Measure, Outcome, Severity
+from chaosk.rundir.verdict import Finding, Guard, Measure, Outcome, Severity
 
 GUARD = Guard(guard="audit_missing", what="not read")
 

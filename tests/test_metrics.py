@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.metrics import METRICS, WINDOWS, Metric
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 ROOT = Path(__file__).parents[1]
 SOURCES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "chaosk/analysis").rglob("*.py"))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.payload import (
+from chaosk.rundir.events.payload import (
     LONGEST_NAME,
     SMALLEST,
     BulkEncoder,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from chaosk.cli.main import cli
 from chaosk.core.errors import ExitCode
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from payloads import SHELL
 
-from chaosk import rundir
 from chaosk.core.errors import UsageError
-from chaosk.rundir import FOLDERS, create, document, existing, slug
+from chaosk.rundir import paths
+from chaosk.rundir.paths import FOLDERS, create, document, existing, slug
 
 NOW = datetime(2026, 9, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -152,6 +152,6 @@ def test_a_document_is_a_plain_file_of_the_run(tmp_path: Path, monkeypatch: pyte
     for name, says in (("link", "symbolic link"), ("folder", "directory"), ("pipe", "no plain file")):
         with pytest.raises(OSError, match=says):
             document(tmp_path / name)
-    monkeypatch.setattr(rundir, "LARGEST", 1)
+    monkeypatch.setattr(paths, "LARGEST", 1)
     with pytest.raises(OSError, match="no plain file"):
         document(tmp_path / "plain")

@@ -165,7 +165,7 @@ def test_a_variable_fits_wherever_a_value_does(place: str) -> None:
 
 def test_a_verdict_fits_its_schema() -> None:
     """The contract for who reads verdict.json, on a small one."""
-    from chaosk.verdict import Guard, Outcome, Verdict
+    from chaosk.rundir.verdict import Guard, Outcome, Verdict
 
     verdict = Verdict(
         scenario="x", hypothesis="y", found=Outcome.INCONCLUSIVE, verdict=Outcome.INCONCLUSIVE, summary="z", began=1,

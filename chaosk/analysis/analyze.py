@@ -25,8 +25,8 @@ from chaosk.core import files
 from chaosk.core.errors import AnalysisError
 from chaosk.judge import rule
 from chaosk.prediction import FOLLOWING, Places, predictions
-from chaosk.rundir import RunDir
-from chaosk.verdict import Account, Guard, Severity, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Account, Guard, Severity, Verdict
 
 
 def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None) -> Verdict:

@@ -27,7 +27,7 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.former import Remaking
 from chaosk.analysis.held import Held, held_over, stale
 from chaosk.analysis.sentto import NONE, Numbers, SentTo, numbers
-from chaosk.arrow import SCHEMAS
+from chaosk.rundir.events.arrow import SCHEMAS
 
 _BY_TIME = {
     "seeks": "at", "assignments": "at", "commits": "invoked", "fetched": "invoked", "txn_offsets": "at",

@@ -15,11 +15,11 @@ from chaosk.analysis.former import Former
 from chaosk.analysis.intervals import Interval
 from chaosk.analysis.planned import Planned
 from chaosk.analysis.tally import Tally
-from chaosk.decision import Decision
-from chaosk.rundir import RunDir
-from chaosk.runrecord import RunRecord
+from chaosk.rundir.decision import Decision
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.record import RunRecord
+from chaosk.rundir.verdict import QUIET, Fault
 from chaosk.scenario import Topic
-from chaosk.verdict import QUIET, Fault
 
 PlaceKey = tuple[str, int]
 """Topic and partition."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosk.analysis.case import Case
-from chaosk.verdict import Guard
+from chaosk.rundir.verdict import Guard
 
 
 def group_not_asked(case: Case) -> Iterator[Guard]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from chaosk.analysis.case import Case
 from chaosk.analysis.found import Found
 from chaosk.metrics import METRICS
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 def counted(

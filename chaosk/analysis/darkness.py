@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from chaosk.analysis.case import Case, Span
 from chaosk.analysis.settingsseen import min_isr
-from chaosk.verdict import Fault
+from chaosk.rundir.verdict import Fault
 
 FORGETTING = frozenset({"power_off", "crash_kernel", "fail_disk", "reboot", "wipe_disk"})
 """Kinds of step that take from hosts what they had not brought to their disks; of ``reboot`` only the hard one,

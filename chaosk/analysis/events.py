@@ -25,7 +25,7 @@ from pyspark.storagelevel import StorageLevel
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.glances.rows import Rows
-from chaosk.events import TABLES, Kind, Table
+from chaosk.rundir.events import TABLES, Kind, Table
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class Events:
         return (self.spark.sparkContext.master or "").startswith("local")
 
     def table(self, name: str) -> DataFrame:
-        """An event table, with the columns of ``chaosk.events``; a table without rows costs no reading.
+        """An event table, with the columns of ``chaosk.rundir.events``; a table without rows costs no reading.
 
         An offset of ``sends`` is what a broker said it is: with ``acks=0`` none says any, whatever the client made up.
         """

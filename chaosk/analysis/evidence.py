@@ -19,7 +19,7 @@ from chaosk.analysis.frames.absent import bereft
 from chaosk.core import files
 from chaosk.core.errors import AnalysisError
 from chaosk.prediction import FOLLOWING, Prediction, predictions
-from chaosk.verdict import Row
+from chaosk.rundir.verdict import Row
 
 SHOWN = 20
 """Rows of each severity that go into the verdict."""

@@ -27,7 +27,7 @@ from chaosk.analysis.screens import screened
 from chaosk.analysis.stillness import stood_still
 from chaosk.core import plugins
 from chaosk.core.errors import ChaoskError
-from chaosk.verdict import Finding, Guard, Measure, Severity
+from chaosk.rundir.verdict import Finding, Guard, Measure, Severity
 
 log = structlog.get_logger()
 

@@ -13,9 +13,9 @@ from chaosk.analysis.committed import foreign_commit, group_not_asked
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.progress import ABOUT_PROGRESS
 from chaosk.analysis.stillness import still
-from chaosk.events.streams import WATCHER
 from chaosk.judge import SKIPPED
-from chaosk.verdict import Guard
+from chaosk.rundir.events.streams import WATCHER
+from chaosk.rundir.verdict import Guard
 
 _SHOWN = 3
 """Times at which somebody stood still that are told one by one."""

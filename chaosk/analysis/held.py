@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from chaosk.analysis.case import Case, PlaceKey, Process
 from chaosk.analysis.former import Remaking
 from chaosk.analysis.sentto import NONE, SentTo, numbers
-from chaosk.arrow import SCHEMAS
+from chaosk.rundir.events.arrow import SCHEMAS
 
 Row = dict[str, Any]
 _JUST_AFTER = 1

@@ -15,8 +15,8 @@ from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.histograms import Histograms, Key, tally
 from chaosk.analysis.readers import at_the_end
 from chaosk.analysis.windows import Segments
-from chaosk.buckets import lower_bounds
-from chaosk.buckets import numbers as buckets_of
+from chaosk.rundir.events.buckets import lower_bounds
+from chaosk.rundir.events.buckets import numbers as buckets_of
 
 WHAT = "lag"
 """What the keys of these histograms count."""

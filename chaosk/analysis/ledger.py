@@ -25,7 +25,7 @@ from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.readers import Reader, readers
 from chaosk.analysis.screens import screened
 from chaosk.analysis.uncommitted import uncommitted
-from chaosk.verdict import Account, Finding, Guard, Severity
+from chaosk.rundir.verdict import Account, Finding, Guard, Severity
 
 _OF_THE_LOG = ("audit", "audit_ranges", "offsets", "remakings")
 _OF_READERS = (*_OF_THE_LOG, "reads", "assignments", "fetched", "seeks")

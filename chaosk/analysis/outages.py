@@ -10,7 +10,7 @@ from chaosk.analysis.counts import measured
 from chaosk.analysis.intervals import union as union_of
 from chaosk.analysis.intervals import without
 from chaosk.analysis.stillness import LEAST, stood_still
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE, session
 from chaosk.analysis.warmup import warm_up, worthwhile
 from chaosk.core.errors import AnalysisError, ChaoskError, ExitCode
-from chaosk.eventstore import close, length, restore
-from chaosk.rundir import RunDir, document, existing
-from chaosk.runrecord import RunRecord
-from chaosk.verdict import Verdict
+from chaosk.rundir.events.store import close, length, restore
+from chaosk.rundir.paths import RunDir, document, existing
+from chaosk.rundir.record import RunRecord
+from chaosk.rundir.verdict import Verdict
 
 
 def judge(root: Path, master: str | None = None) -> Verdict:

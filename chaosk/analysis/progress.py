@@ -8,7 +8,7 @@ from chaosk.analysis.case import LOOK, Case, Span
 from chaosk.analysis.failing import AGAIN, afterwards, failing
 from chaosk.analysis.felt import closing, concerned, to_be_felt
 from chaosk.analysis.histograms import Histograms, total
-from chaosk.verdict import Guard
+from chaosk.rundir.verdict import Guard
 
 
 def log_truncated(case: Case, progress: Histograms) -> Iterator[Guard]:

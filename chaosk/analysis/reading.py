@@ -20,13 +20,13 @@ from chaosk.analysis.planned import Lenient, Planned
 from chaosk.analysis.stillness import pulse
 from chaosk.analysis.streams import Present, discrepancies
 from chaosk.analysis.tally import last_tallies
-from chaosk.arrow import SCHEMAS
 from chaosk.core.errors import AnalysisError
-from chaosk.decision import Decision
-from chaosk.rundir import RunDir
-from chaosk.rundir import document as read_document
-from chaosk.runrecord import RunRecord
-from chaosk.verdict import Fault
+from chaosk.rundir.decision import Decision
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.paths import document as read_document
+from chaosk.rundir.record import RunRecord
+from chaosk.rundir.verdict import Fault
 
 SILENCE = 5_000_000_000
 """Nanoseconds without any event after which the machine that runs chaosk is held to have stood still."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chaosk.analysis.case import MIN_ISR, Case, Span
 from chaosk.core.units import parse_size
 from chaosk.entity import spelled
-from chaosk.verdict import Fault
+from chaosk.rundir.verdict import Fault
 
 SLACK = 5_000_000_000
 """Nanoseconds that a setting may have been in force before, or after, it was reported: they are asked every second."""

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from chaosk.core import files
 from chaosk.core.errors import ExitCode
-from chaosk.eventstore import length
-from chaosk.rundir import existing
+from chaosk.rundir.events.store import length
+from chaosk.rundir.paths import existing
 from chaosk.worker.lifeline import watch_parent
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from chaosk.analysis.case import Discrepancy
-from chaosk.eventlog import SUFFIX
-from chaosk.events.streams import writer_of, written_by
-from chaosk.runrecord import RunRecord
+from chaosk.rundir.events.live import SUFFIX
+from chaosk.rundir.events.streams import writer_of, written_by
+from chaosk.rundir.record import RunRecord
 
 Row = Mapping[str, Any]
 Process = tuple[str, int]

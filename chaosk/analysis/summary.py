@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from chaosk.core.figures import bounds, comparison, figure
 from chaosk.judge import Ruling
-from chaosk.verdict import Account, Finding, Objective, Outcome, Severity
+from chaosk.rundir.verdict import Account, Finding, Objective, Outcome, Severity
 
 _FIRST = ("lost", "unseen", "commit_skip", "swallowed", "duplicate_in_log", "send_order")
 """Checks whose findings matter most to a reader, in this order; the others follow."""

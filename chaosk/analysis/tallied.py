@@ -17,8 +17,8 @@ from chaosk.analysis.frames.gaps import SHORTEST
 from chaosk.analysis.glances import tallies as by_numpy
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.tally import GAP, UNANSWERED, Figures, Part, Tally
-from chaosk.fingerprint import Fingerprint
-from chaosk.verdict import Guard
+from chaosk.rundir.events.fingerprint import Fingerprint
+from chaosk.rundir.verdict import Guard
 
 COUNTING = ("produce", "consume", "transform")
 """Kinds of probes that count what they are told: those that send or read records."""

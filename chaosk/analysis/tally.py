@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chaosk.fingerprint import WRAP, Fingerprint
+from chaosk.rundir.events.fingerprint import WRAP, Fingerprint
 
 
 class Part(NamedTuple):

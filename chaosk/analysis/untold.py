@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.case import Case, Process
 from chaosk.analysis.events import Events
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.verdict import Guard
+from chaosk.rundir.verdict import Guard
 
 
 def untold(events: Events) -> Mapping[Process, int]:

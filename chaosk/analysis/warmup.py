@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
-from chaosk.arrow import SCHEMAS
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.paths import RunDir
 
 _PLAN = {
     "scenario": {

@@ -14,8 +14,8 @@ from chaosk.cluster.groups import committed
 from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import ClusterError
 from chaosk.core.parallel import together
-from chaosk.eventlog import LiveLog
-from chaosk.payload import Decoder
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.payload import Decoder
 
 ISOLATIONS = ("read_uncommitted", "read_committed")
 

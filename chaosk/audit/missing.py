@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from chaosk.eventstore import chunks, read
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.store import chunks, read
+from chaosk.rundir.paths import RunDir
 
 _Process = tuple[str, int]
 _Place = tuple[str, int]

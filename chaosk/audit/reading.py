@@ -10,8 +10,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from chaosk.audit.ranges import Range
-from chaosk.eventlog import LiveLog
-from chaosk.payload import Decoder
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.payload import Decoder
 
 BATCH = 5_000
 """Records taken from the client at once."""

@@ -13,7 +13,7 @@ from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import kept
 from chaosk.plan import Plan
-from chaosk.rundir import RunDir, document
+from chaosk.rundir.paths import RunDir, document
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh, Transport
 

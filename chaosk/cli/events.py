@@ -17,14 +17,14 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from chaosk import rundir as rundirs
-from chaosk.arrow import SCHEMAS
 from chaosk.core.errors import UsageError
 from chaosk.core.units import parse_duration
-from chaosk.eventquery import is_time, parse_where, select, table_of, window, zero
-from chaosk.events import TABLES, Table
-from chaosk.eventstore import scan, streams
-from chaosk.rundir import RunDir
+from chaosk.rundir import paths as rundirs
+from chaosk.rundir.events import TABLES, Table
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.query import is_time, parse_where, select, table_of, window, zero
+from chaosk.rundir.events.store import scan, streams
+from chaosk.rundir.paths import RunDir
 
 _SHOWN = 100
 """Rows that a table shows unless --limit says otherwise; a person does not read more, a pipe gets all."""

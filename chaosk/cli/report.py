@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from chaosk.core.files import keep_private
-from chaosk.rundir import existing
+from chaosk.rundir.paths import existing
 
 FORMATS = ("html", "markdown", "junit")
 

@@ -33,10 +33,10 @@ from chaosk.run.field import Field
 from chaosk.run.log import logging_to
 from chaosk.run.place import settle_on
 from chaosk.run.signals import heard
-from chaosk.rundir import RunDir, create, slug
-from chaosk.runrecord import RunRecord
+from chaosk.rundir.paths import RunDir, create, slug
+from chaosk.rundir.record import RunRecord
+from chaosk.rundir.verdict import Verdict
 from chaosk.scenario import Scenario
-from chaosk.verdict import Verdict
 from chaosk.worker.lifeline import watch_parent
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from chaosk.document.parse import Found
 from chaosk.expectederrors import KNOWN
 from chaosk.metrics import METRICS, WINDOWS, Metric
 from chaosk.prediction import NAMING, RULES
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 _LEAST = {"s": "1s", "records/s": "1/s", "ratio": "99 %"}
 

@@ -11,7 +11,7 @@ from chaosk.probes._contract import Probe
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
-from chaosk.verdict import QUIET
+from chaosk.rundir.verdict import QUIET
 
 NOUNS = ("probe", "topic", "fault", "group")
 

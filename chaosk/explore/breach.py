@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosk.prediction import PREDICTED_BY
-from chaosk.verdict import Outcome, Severity, Verdict
+from chaosk.rundir.verdict import Outcome, Severity, Verdict
 
 _ROOTS = {check: metric for metric, checks in reversed(PREDICTED_BY.items()) for check in checks}
 """By check the figure that counts what it finds: a log that was cut back is what loses records."""

@@ -19,7 +19,7 @@ from chaosk.explore.space import Space
 from chaosk.release.attempts import ended
 from chaosk.release.child import Ended
 from chaosk.release.record import Attempt
-from chaosk.verdict import Verdict
+from chaosk.rundir.verdict import Verdict
 
 SEQUENCES = "sequences"
 """The folder of the scenarios that are run."""

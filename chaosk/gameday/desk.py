@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import structlog
 
 from chaosk.core.errors import ChaoskError
-from chaosk.decision import Decision, What
 from chaosk.run.clock import Interrupted, now
 from chaosk.run.deciding import Question
+from chaosk.rundir.decision import Decision, What
 
 log = structlog.get_logger()
 

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from chaosk.arrow import SCHEMAS
-from chaosk.eventlog import SUFFIX
 from chaosk.run.clock import now
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.live import SUFFIX
 
 WINDOW = 5.0
 """Seconds that a latency counts for."""

@@ -20,7 +20,7 @@ from chaosk.gameday.groups import GroupWatch
 from chaosk.gameday.latencies import Latencies
 from chaosk.gameday.terminal import Terminal
 from chaosk.run.field import Field
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 ANSWER_WITHIN = 300.0
 """Seconds for an answer, unless the command line says otherwise."""

@@ -16,7 +16,7 @@ from chaosk.knowledge.series import Series
 from chaosk.knowledge.stored import Cluster, Stored
 from chaosk.metrics import METRICS, WINDOWS
 from chaosk.report.headline import headline
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 MOST = len(ascii_uppercase)
 """Runs side by side; each has a letter."""

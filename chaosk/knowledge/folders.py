@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chaosk.core.errors import UsageError
-from chaosk.rundir import RunDir, existing
+from chaosk.rundir.paths import RunDir, existing
 
 DEEPEST = 8
 """Levels of folders that are looked into; a gate's runs lie five below ``reports``."""

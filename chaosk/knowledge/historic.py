@@ -19,7 +19,7 @@ from chaosk.knowledge.history import Group, Row, groups
 from chaosk.knowledge.trend import LONGEST, span, sparkline
 from chaosk.report.terminal import STYLES
 from chaosk.report.words import SIGNS
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 _FORMULA = tuple("=+-@")
 

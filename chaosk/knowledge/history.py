@@ -13,7 +13,7 @@ from chaosk.core.model import Model
 from chaosk.core.printable import printable
 from chaosk.knowledge.stored import Cluster, Stored
 from chaosk.report.measures import overall
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 DEFAULT = ("unavailability", "recovery")
 """The figures that are told unless others are asked for."""

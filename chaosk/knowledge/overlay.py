@@ -15,7 +15,7 @@ from chaosk.report import panels
 from chaosk.report.axis import Floats
 from chaosk.report.palette import LINES, Tone, line
 from chaosk.report.svg import Panel, drawing
-from chaosk.verdict import QUIET, Fault
+from chaosk.rundir.verdict import QUIET, Fault
 
 Drawn = tuple[int, str, Series, Sequence[Fault]]
 """A run that is drawn: its place among all, its letter, its series and its faults."""

@@ -17,8 +17,8 @@ from chaosk.core.model import Model
 from chaosk.knowledge.folders import Found, passed
 from chaosk.release.attempts import counted
 from chaosk.report.source import mapping, read_verdict
-from chaosk.rundir import RunDir
-from chaosk.verdict import Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Verdict
 
 _LONGEST = 366 * 86_400
 """Seconds that a run lasts at most."""

@@ -16,7 +16,7 @@ Address = tuple[str, int]
 
 
 class EventLog(Protocol):
-    """Where a probe writes events; rows are tuples in the table's column order (``chaosk.events``)."""
+    """Where a probe writes events; rows are tuples in the table's column order (``chaosk.rundir.events``)."""
 
     def write(self, table: str, row: tuple[Any, ...]) -> None:
         """Append one row; cheap, kept in memory until the next flush."""

@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, mo
 
 from chaosk.core.model import Model
 from chaosk.core.units import parse_duration, spell_duration
-from chaosk.payload import Payload
 from chaosk.probes._fields import TopicName
+from chaosk.rundir.events.payload import Payload
 
 TRIES = 9
 """How often a record is tried again unless the scenario says otherwise: as often as common frameworks do."""

@@ -2,7 +2,8 @@
 
 The analysis counts the rows and holds them against this: rows that were lost, doubled or changed on their way through
 the log, the disk, the archive or the analysis itself are seen, whoever's mistake it was. Constant space: fingerprints
-by partition (``chaosk.fingerprint``) and histograms with the analysis's own buckets (``chaosk.buckets``).
+by partition (``chaosk.rundir.events.fingerprint``) and histograms with the analysis's own buckets
+(``chaosk.rundir.events.buckets``).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chaosk import buckets
-from chaosk.fingerprint import Fingerprint, Longs, by_group, hashed
 from chaosk.probes._contract import EventLog
+from chaosk.rundir.events import buckets
+from chaosk.rundir.events.fingerprint import Fingerprint, Longs, by_group, hashed
 
 EVERY = 1_000_000_000
 """Nanoseconds between two tallies at least."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from chaosk.payload import Encoder
 from chaosk.probes import _client
 from chaosk.probes._connections import Watch
 from chaosk.probes._consuming import Consuming
@@ -16,6 +15,7 @@ from chaosk.probes._contract import Workplace
 from chaosk.probes._ownership import Place
 from chaosk.probes._sends import Sends
 from chaosk.probes._transaction import ABORTED, COMMITTED, Ending, Transactions
+from chaosk.rundir.events.payload import Encoder
 
 if TYPE_CHECKING:
     from chaosk.probes.transform import Transform

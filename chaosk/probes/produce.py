@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, model_validator
 
 from chaosk.core.units import Size
-from chaosk.payload import SMALLEST
 from chaosk.probes import _client, _fields
 from chaosk.probes._contract import Probe, Workplace
 from chaosk.probes._producing import Producing
 from chaosk.probes._schedule import Schedule
 from chaosk.probes._transacting import Transacting
+from chaosk.rundir.events.payload import SMALLEST
 
 _RESERVED = {**_client.RESERVED, "transactional.id": "write `transaction: {id: ...}`"}
 

@@ -11,8 +11,8 @@ from chaosk.plan import Plan
 from chaosk.release.record import Attempt
 from chaosk.report.headline import headline
 from chaosk.report.measures import overall
-from chaosk.rundir import RunDir, document
-from chaosk.verdict import Measure, Outcome, Verdict
+from chaosk.rundir.paths import RunDir, document
+from chaosk.rundir.verdict import Measure, Outcome, Verdict
 
 COUNTS = (Outcome.PASS, Outcome.DEGRADED)
 """The verdicts of runs whose figures count: the evidence carries, and nothing was lost on the way."""

@@ -13,7 +13,7 @@ from chaosk.release.record import Attempt, Comparison, Gate
 from chaosk.release.sidebyside import SideBySide, side_by_side
 from chaosk.release.spread import Spread, in_words, spread
 from chaosk.report.words import SIGNS
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 _ENDS = {
     ExitCode.PASS: ("pass", "PASS"),

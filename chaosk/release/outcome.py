@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from chaosk.core.errors import ExitCode
 from chaosk.release.record import Attempt, Gate
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 WORST_FIRST = (
     ExitCode.NOT_HEALED, ExitCode.INTERRUPTED, ExitCode.FAIL, ExitCode.INTERNAL, ExitCode.PREFLIGHT, ExitCode.USAGE,

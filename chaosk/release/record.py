@@ -12,8 +12,8 @@ from pydantic import Field
 
 from chaosk.core.model import Model
 from chaosk.release.store import Store
+from chaosk.rundir.verdict import Measure, Outcome
 from chaosk.scenario import Scalar
-from chaosk.verdict import Measure, Outcome
 
 NAME = "gate.json"
 VERSION = 1

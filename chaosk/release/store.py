@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from chaosk.core import files
 from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
-from chaosk.rundir import document as plain
+from chaosk.rundir.paths import document as plain
 
 M = TypeVar("M", bound=Model)
 

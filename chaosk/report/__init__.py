@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from chaosk.rundir import RunDir
-    from chaosk.verdict import Verdict
+    from chaosk.rundir.paths import RunDir
+    from chaosk.rundir.verdict import Verdict
 
 
 def write(run: RunDir) -> None:

@@ -23,8 +23,8 @@ from chaosk.report.axis import Axis
 from chaosk.report.explain import Explanation
 from chaosk.report.marks import KINDS
 from chaosk.report.source import Source, read
-from chaosk.rundir import RunDir
-from chaosk.verdict import QUIET, Fault, Finding, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import QUIET, Fault, Finding, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chaosk.events import TABLES
 from chaosk.report.axis import Axis, Longs
 from chaosk.report.marks import Marks
 from chaosk.report.ranges import Ranges
 from chaosk.report.source import Source
 from chaosk.report.words import since
-from chaosk.verdict import Cell, Row, Severity
+from chaosk.rundir.events import TABLES
+from chaosk.rundir.verdict import Cell, Row, Severity
 
 _MOMENTS = {  # `first` is a moment in one table, and an offset in evidence
     column.name

@@ -13,7 +13,7 @@ from chaosk.report.marks import KINDS
 from chaosk.report.panels import ErrorRow
 from chaosk.report.svg import Panel, drawing
 from chaosk.report.traffic import Traffic
-from chaosk.verdict import Fault
+from chaosk.rundir.verdict import Fault
 
 _REPLICAS = "Replicas of partitions{}: thick leads (red, half as thick: in its own eyes only), thin in sync, dotted out"
 _SERVERS = "Brokers and ZooKeeper: thick is the controller or leads, thin serves, dotted does not answer"

@@ -11,7 +11,7 @@ from chaosk.report.content import Content, content
 from chaosk.report.html import html
 from chaosk.report.junit import junit
 from chaosk.report.markdown import markdown
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 FORMATS: dict[str, tuple[str, Callable[[Content], str]]] = {
     "html": ("html", html),

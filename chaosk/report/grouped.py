@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from chaosk.verdict import Finding, Severity
+from chaosk.rundir.verdict import Finding, Severity
 
 CUT_BACK = (
     "lost", "truncation_after_ack", "lost_write", "inconsistent_offset", "end_offset_regression", "stale_append",

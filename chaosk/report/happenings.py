@@ -11,7 +11,7 @@ from chaosk.report.members import Members
 from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall, named
 from chaosk.report.tables import NONE
-from chaosk.verdict import Fault
+from chaosk.rundir.verdict import Fault
 
 SAMPLED = 500_000_000
 """Nanoseconds after a stall in which what ended it may have been seen: the watcher looks some times a second."""

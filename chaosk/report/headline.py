@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chaosk.core.figures import bounds, comparison, figure
 from chaosk.report.grouped import Group, grouped
 from chaosk.report.words import SIGNS
-from chaosk.verdict import Finding, Outcome, Severity, Verdict
+from chaosk.rundir.verdict import Finding, Outcome, Severity, Verdict
 
 _COUNTED = {
     "lost": "lost_records",

@@ -15,7 +15,7 @@ from chaosk.core.printable import printable
 from chaosk.report.headline import headline, is_predicted
 from chaosk.report.measures import window_name
 from chaosk.report.settings import Pairs
-from chaosk.verdict import Finding, Objective, Outcome, Severity, Verdict
+from chaosk.rundir.verdict import Finding, Objective, Outcome, Severity, Verdict
 
 MOST_ROWS = 20
 

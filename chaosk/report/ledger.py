@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from chaosk.core.figures import number
-from chaosk.verdict import Account
+from chaosk.rundir.verdict import Account
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from chaosk.report.ledger import COLUMNS
 from chaosk.report.measures import window_name
 from chaosk.report.stalls import named
 from chaosk.report.words import since
-from chaosk.verdict import Severity
+from chaosk.rundir.verdict import Severity
 
 MOST_ROWS = 10
 """Evidence rows shown; report.html has more, evidence/ all."""

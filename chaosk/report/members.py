@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chaosk.report.changes import Place
-from chaosk.verdict import Fault
+from chaosk.rundir.verdict import Fault
 
 SESSION = 45.0
 """Seconds of a session where the scenario sets none: the default of the clients, and of brokers for KIP-848."""

@@ -21,7 +21,7 @@ from chaosk.report.marks import KINDS
 from chaosk.report.palette import Tone
 from chaosk.report.traffic import Latency
 from chaosk.report.words import anchor, since
-from chaosk.verdict import Fault
+from chaosk.rundir.verdict import Fault
 
 SMALL = 7.5
 _LABEL = 34

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from chaosk.core.errors import UsageError
 from chaosk.report.tables import UnreadableTable
-from chaosk.rundir import SEEN, RunDir, document
-from chaosk.verdict import Verdict
+from chaosk.rundir.paths import SEEN, RunDir, document
+from chaosk.rundir.verdict import Verdict
 
 T = TypeVar("T")
 

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from chaosk.core.errors import ChaoskError
-from chaosk.events import TABLES, Kind
 from chaosk.report.axis import Longs
-from chaosk.rundir import RunDir
+from chaosk.rundir.events import TABLES, Kind
+from chaosk.rundir.paths import RunDir
 
 NONE = -1
 """Stands for an empty number: times, offsets and partitions are never negative."""

@@ -15,8 +15,8 @@ from chaosk.report.grouped import grouped, rules
 from chaosk.report.headline import LOSS, gist, headline, sign, tone
 from chaosk.report.measures import ObjectiveRow, objective_rows, tiles
 from chaosk.report.timeline import causes
-from chaosk.rundir import RunDir
-from chaosk.verdict import Finding, Outcome, Severity, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Finding, Outcome, Severity, Verdict
 
 STYLES = {
     Outcome.PASS: "bold green",

@@ -17,8 +17,8 @@ from chaosk.report.source import Source, read
 from chaosk.report.tables import frames
 from chaosk.report.traffic import Due, Traffic
 from chaosk.report.why import why
-from chaosk.rundir import RunDir
-from chaosk.verdict import QUIET, Outcome, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import QUIET, Outcome, Verdict
 
 MOST_PROBES = 8
 """Probes drawn."""

@@ -12,7 +12,7 @@ from chaosk.report.outages import Outage
 from chaosk.report.source import Source
 from chaosk.report.stalls import Stall, named, stalls
 from chaosk.report.words import since
-from chaosk.verdict import Outcome, Verdict
+from chaosk.rundir.verdict import Outcome, Verdict
 
 MOST = 4
 """Causes told in the head."""

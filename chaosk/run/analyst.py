@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.core.errors import AnalysisError
-from chaosk.eventstore import length
 from chaosk.run.niceness import step_back
 from chaosk.run.standby import at_hand
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.store import length
+from chaosk.rundir.paths import RunDir
 
 _AT_LEAST = 900.0
 _PER_MILLION = 100.0

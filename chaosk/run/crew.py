@@ -9,7 +9,7 @@ from types import MappingProxyType
 from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import StepError
 from chaosk.run.clock import now
-from chaosk.runrecord import ProbeEnd
+from chaosk.rundir.record import ProbeEnd
 from chaosk.steps._contract import Signal
 from chaosk.worker.process import ProbeProcess
 

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from chaosk import preview
 from chaosk.core.errors import ChaoskError
-from chaosk.decision import Decision
 from chaosk.inventory import Inventory
 from chaosk.run.pace import Pace
+from chaosk.rundir.decision import Decision
 from chaosk.scenario import Entry
 from chaosk.steps._contract import Fact, Fault, Pause
 

@@ -26,8 +26,6 @@ import structlog
 
 from chaosk import report
 from chaosk.core.errors import ChaoskError, EventLogError, HealError
-from chaosk.events.streams import RUN
-from chaosk.eventstore import close as close_events
 from chaosk.hoststate import differences
 from chaosk.plan import Plan
 from chaosk.run.actor import FaultActor
@@ -46,8 +44,10 @@ from chaosk.run.recorder import Recorder
 from chaosk.run.standing import standing
 from chaosk.run.timeline import Timeline
 from chaosk.run.waiting import become_whole, drain, settle_longer, warm_up
-from chaosk.rundir import RunDir
-from chaosk.runrecord import RunRecord
+from chaosk.rundir.events.store import close as close_events
+from chaosk.rundir.events.streams import RUN
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.record import RunRecord
 from chaosk.transactiontimeout import SLACK, longest
 
 log = structlog.get_logger()

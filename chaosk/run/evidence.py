@@ -20,13 +20,13 @@ from chaosk.core.errors import ChaoskError, ClusterError, EventLogError
 from chaosk.core.parallel import together
 from chaosk.dump.fetching import fetch
 from chaosk.dump.replicas import compare
-from chaosk.eventlog import LiveLog
-from chaosk.events.streams import AUDIT, COPIES, HOSTS
 from chaosk.plan import Plan
 from chaosk.run.clocked import Clocked
 from chaosk.run.observing import observe
 from chaosk.run.recorder import Recorder
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.streams import AUDIT, COPIES, HOSTS
+from chaosk.rundir.paths import RunDir
 from chaosk.transport.clock import Offset, clock
 
 log = structlog.get_logger()

@@ -33,7 +33,6 @@ from chaosk.doctor.needs import needs
 from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import switches
-from chaosk.events.streams import WATCHER, writer_of
 from chaosk.healing import find
 from chaosk.ownmachine import kept, places
 from chaosk.plan import Plan
@@ -49,7 +48,8 @@ from chaosk.run.naming import Naming
 from chaosk.run.preflight import check_shape
 from chaosk.run.remakings import Remakings
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.streams import WATCHER, writer_of
+from chaosk.rundir.paths import RunDir
 from chaosk.safety import refuse
 from chaosk.steps._contract import DeleteTopic, Look, MakeTopic, Operation
 from chaosk.stop_conditions._contract import StopCondition

@@ -10,7 +10,7 @@ import structlog
 from chaosk.core import plugins
 from chaosk.core.errors import ChaoskError
 from chaosk.run.clock import now
-from chaosk.runrecord import Breach
+from chaosk.rundir.record import Breach
 from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
 
 log = structlog.get_logger()

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chaosk.decision import Decision
-from chaosk.eventlog import LiveLog
 from chaosk.run.clock import now
 from chaosk.run.life import Life
+from chaosk.rundir.decision import Decision
+from chaosk.rundir.events.live import LiveLog
 
 
 class Recorder:

@@ -17,7 +17,7 @@ from chaosk.core.errors import ChaoskError, StepError
 from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.deciding import Skipped
 from chaosk.run.pace import Pace
-from chaosk.runrecord import EntryEnd
+from chaosk.rundir.record import EntryEnd
 from chaosk.scenario import Entry
 
 Mark = Literal["applied", "healed", "done"]

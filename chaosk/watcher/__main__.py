@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from chaosk.cluster.places import broker_places, zookeeper_places
 from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import ChaoskError, UsageError
-from chaosk.eventlog import LiveLog
-from chaosk.events.streams import WATCHER
-from chaosk.heartbeat import heartbeats
+from chaosk.rundir.events.heartbeat import heartbeats
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.streams import WATCHER
 from chaosk.watcher.sampling import About, BrokerSampler, QuorumSampler, Sampler, SettingsSampler, ZooKeeperSampler
 from chaosk.watcher.spec import WatcherSpec
 from chaosk.watcher.state import WatcherState, glance, with_quorum

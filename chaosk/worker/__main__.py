@@ -17,12 +17,12 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from chaosk.arrow import warm_up
 from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import ChaoskError
-from chaosk.eventlog import LiveLog
-from chaosk.heartbeat import heartbeats
 from chaosk.probes._contract import Workplace
+from chaosk.rundir.events.arrow import warm_up
+from chaosk.rundir.events.heartbeat import heartbeats
+from chaosk.rundir.events.live import LiveLog
 from chaosk.worker.flusher import flushed
 from chaosk.worker.lifeline import wake_with_parent, watch_parent
 from chaosk.worker.spec import WorkerSpec, read

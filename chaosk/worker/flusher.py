@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from chaosk.core.errors import EventLogError
-from chaosk.eventlog import LiveLog
+from chaosk.rundir.events.live import LiveLog
 
 LOOK_EVERY = 0.02
 """Seconds between looks at whether a row has waited too long."""

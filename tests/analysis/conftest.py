@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.findings import checks
-from chaosk.verdict import Verdict
+from chaosk.rundir.verdict import Verdict
 
 Judge = Callable[..., Verdict]
 

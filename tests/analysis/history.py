@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from analysis.tallying import tallies
 
-from chaosk.arrow import SCHEMAS
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.paths import RunDir
 
 Row = dict[str, Any]
 ORIGIN = 1_000_000_000_000

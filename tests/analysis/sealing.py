@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from chaosk.arrow import SCHEMAS
-from chaosk.events.streams import WRITTEN_BY, writer_of
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.streams import WRITTEN_BY, writer_of
+from chaosk.rundir.paths import RunDir
 
 Row = dict[str, Any]
 _OF = {table: writer for writer, tables in reversed(tuple(WRITTEN_BY.items())) for table in tables}

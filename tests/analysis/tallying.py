@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from chaosk.arrow import SCHEMAS
 from chaosk.probes._tally import Sent, Tally, known
+from chaosk.rundir.events.arrow import SCHEMAS
 
 Row = dict[str, Any]
 _TABLES = ("sends", "reads", "polls")

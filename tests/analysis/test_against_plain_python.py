@@ -21,7 +21,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.findings import checks
 from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.spark import tune
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 pytestmark = pytest.mark.spark
 

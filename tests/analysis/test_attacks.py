@@ -8,7 +8,7 @@ from analysis.history import ORIGIN, History, Row, ns
 from analysis.tallying import tallies
 from analysis.transactional import piped
 
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 pytestmark = pytest.mark.spark
 

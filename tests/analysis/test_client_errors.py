@@ -14,7 +14,7 @@ from chaosk.analysis.checks.client_errors import ClientErrors, at_a_glance, by_s
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.reading import read_case
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 pytestmark = pytest.mark.spark
 Figures = dict[tuple[str, str, str], float | None]

@@ -11,7 +11,7 @@ from analysis.test_swallowed import fail
 from analysis.transactional import piped
 from analysis.ways import finding, guards, measure, told
 
-from chaosk.verdict import Outcome, Severity
+from chaosk.rundir.verdict import Outcome, Severity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from analysis.ways import measure
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-    from chaosk.verdict import Verdict
+    from chaosk.rundir.verdict import Verdict
 
 pytestmark = pytest.mark.spark
 KILLED, BACK = 1.1, 9.6

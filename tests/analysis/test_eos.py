@@ -15,7 +15,7 @@ from chaosk.analysis.checks.abort_rewind import AbortRewind
 from chaosk.analysis.checks.eos import Eos
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.reading import read_case
-from chaosk.verdict import Severity
+from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

@@ -10,7 +10,7 @@ from analysis.history import History, Row, ns
 from analysis.transactional import transactional
 from analysis.ways import guards, told
 
-from chaosk.verdict import Outcome, Verdict
+from chaosk.rundir.verdict import Outcome, Verdict
 
 pytestmark = pytest.mark.spark
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks._contract import Check
 from chaosk.core.plugins import name_of
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 pytestmark = pytest.mark.spark
 

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
-from chaosk.verdict import Outcome, Verdict
+from chaosk.rundir.verdict import Outcome, Verdict
 
 pytestmark = pytest.mark.spark
 Asked = Callable[..., Verdict]

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks.generations import Generations
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 pytestmark = pytest.mark.spark
 

@@ -20,7 +20,7 @@ from chaosk.analysis.reading import read_case
 from chaosk.analysis.windows import ALL
 from chaosk.expect import Expect
 from chaosk.judge import rule
-from chaosk.verdict import Guard, Outcome
+from chaosk.rundir.verdict import Guard, Outcome
 
 
 def progress_of(case: Case, history: History) -> Histograms:

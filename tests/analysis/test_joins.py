@@ -11,7 +11,7 @@ from analysis.ways import finding, measure, told
 from chaosk.analysis.checks.joins import Joins
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.reading import read_case
-from chaosk.verdict import Severity
+from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.ledger import accounts, audited
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
-from chaosk.verdict import Account
+from chaosk.rundir.verdict import Account
 
 pytestmark = pytest.mark.spark
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks.lifecycle import Lifecycle
-from chaosk.verdict import Outcome, Verdict
+from chaosk.rundir.verdict import Outcome, Verdict
 
 pytestmark = pytest.mark.spark
 

@@ -12,7 +12,7 @@ from analysis.ways import finding, guards, told
 
 from chaosk.analysis.failing import Failing, failing
 from chaosk.analysis.reading import read_case
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

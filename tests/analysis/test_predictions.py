@@ -14,7 +14,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.evidence import SHOWN, keep
 from chaosk.analysis.findings import checks
 from chaosk.analysis.reading import read_case
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

@@ -29,7 +29,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE
 from chaosk.cli.analyze import command
 from chaosk.core.errors import AnalysisError, UsageError
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
 
@@ -179,7 +179,7 @@ def test_who_judges_ends_with_the_run_that_asked(tmp_path: Path, number: signal.
     """Ended while it waits for the verdict, by whatever signal: neither analysis nor JVM is left to go on."""
     rundir = small_run(tmp_path / "run")
     asking = (
-        "import pathlib, sys; from chaosk.rundir import RunDir; from chaosk.run.analyst import Analyst; "
+        "import pathlib, sys; from chaosk.rundir.paths import RunDir; from chaosk.run.analyst import Analyst; "
         "Analyst(RunDir(pathlib.Path(sys.argv[1]))).judge()"
     )
     environment = {name: value for name, value in os.environ.items() if name != "CHAOSK_STANDBY"}

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks.replica_difference import ReplicaDifference
-from chaosk.verdict import Outcome, Verdict
+from chaosk.rundir.verdict import Outcome, Verdict
 
 pytestmark = pytest.mark.spark
 HELD = "broker 0: 10 to 19, leader epoch 3, crc 00000016; broker 1: nothing"

@@ -8,7 +8,7 @@ import pytest
 from analysis.history import History
 from analysis.ways import finding, guards, measure, told
 
-from chaosk.verdict import Outcome, Severity
+from chaosk.rundir.verdict import Outcome, Severity
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from chaosk.analysis.acknowledged import acknowledged, at_a_glance, by_spark
 from chaosk.analysis.events import Events
 from chaosk.analysis.reading import read_case
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

@@ -9,7 +9,7 @@ from analysis.conftest import Judge
 from analysis.history import History, Row, ns
 from analysis.ways import guards, told
 
-from chaosk.verdict import Outcome, Verdict
+from chaosk.rundir.verdict import Outcome, Verdict
 
 pytestmark = pytest.mark.spark
 

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 from chaosk.analysis.events import spark_schema
 from chaosk.analysis.java import require_java
 from chaosk.analysis.spark import failures_as, tune, user_settings
-from chaosk.arrow import SCHEMAS
 from chaosk.core.errors import AnalysisError, PreflightError
-from chaosk.events import TABLES
+from chaosk.rundir.events import TABLES
+from chaosk.rundir.events.arrow import SCHEMAS
 
 
 def test_settings_of_the_user_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from analysis.history import History
 from analysis.ways import finding, guards, told
 
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

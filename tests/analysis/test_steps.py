@@ -16,7 +16,7 @@ from chaosk.analysis.frames.polled import is_whole, polled, stretches
 from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 pytestmark = pytest.mark.spark
 Said = list[tuple[Any, ...]]

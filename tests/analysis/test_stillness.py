@@ -17,7 +17,7 @@ from chaosk.analysis.outages import Outage, awake
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.stillness import still, told
 from chaosk.metrics import METRICS
-from chaosk.verdict import Measure, Outcome
+from chaosk.rundir.verdict import Measure, Outcome
 
 Gap = tuple[float, float]
 

@@ -21,11 +21,11 @@ from chaosk.analysis.guards import guards
 from chaosk.analysis.process import close_events
 from chaosk.analysis.reading import read_case
 from chaosk.core.errors import AnalysisError
-from chaosk.eventlog import LiveLog
-from chaosk.events import TABLES
-from chaosk.events.streams import WRITTEN_BY, written_by
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome
+from chaosk.rundir.events import TABLES
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.streams import WRITTEN_BY, written_by
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome
 
 
 def history() -> History:

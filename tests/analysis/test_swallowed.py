@@ -12,7 +12,7 @@ from analysis.ways import finding, guards, measure, told
 from chaosk.analysis.checks.swallowed import Swallowed
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.reading import read_case
-from chaosk.verdict import Outcome, Severity
+from chaosk.rundir.verdict import Outcome, Severity
 
 if TYPE_CHECKING:
     from pathlib import Path

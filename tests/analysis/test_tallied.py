@@ -18,12 +18,12 @@ from pyspark.sql import functions as F
 from chaosk.analysis import events
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.frames.figures import bucket
-from chaosk.arrow import SCHEMAS
-from chaosk.buckets import lower_bounds, numbers
 from chaosk.core.errors import AnalysisError
-from chaosk.fingerprint import hashed
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome, Verdict
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.buckets import lower_bounds, numbers
+from chaosk.rundir.events.fingerprint import hashed
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome, Verdict
 
 pytestmark = pytest.mark.spark
 Change = Callable[[list[Row]], list[Row]]

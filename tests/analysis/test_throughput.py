@@ -9,12 +9,12 @@ from analysis.history import History, Row, ns
 from analysis.tallying import tallies
 from analysis.ways import measure
 
-from chaosk.verdict import Measure, Outcome
+from chaosk.rundir.verdict import Measure, Outcome
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-    from chaosk.verdict import Verdict
+    from chaosk.rundir.verdict import Verdict
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ from analysis.ways import finding, told
 from chaosk.analysis.checks.torn_transaction import TornTransaction
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.reading import read_case
-from chaosk.verdict import Severity
+from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

@@ -15,7 +15,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames.truncations import UNCLEAN, UNSEEN, Truncation, truncations
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

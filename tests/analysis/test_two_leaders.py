@@ -9,7 +9,7 @@ from analysis.history import History
 from analysis.leading import PERIOD, View, watched
 from analysis.ways import finding, measure, told
 
-from chaosk.verdict import Severity
+from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

@@ -9,7 +9,7 @@ from analysis.asking import asking
 from analysis.history import History, Row
 from analysis.ways import finding, told
 
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.history import History, ns
 
-from chaosk.verdict import Finding, Severity, Verdict
+from chaosk.rundir.verdict import Finding, Severity, Verdict
 
 
 def told(verdict: Verdict, severity: str | None = None) -> dict[str, int]:

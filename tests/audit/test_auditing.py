@@ -16,9 +16,9 @@ from chaosk.audit import auditing
 from chaosk.audit.auditing import audit
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.core.errors import ClusterError, EventLogError
-from chaosk.eventlog import read_live
 from chaosk.inventory import Inventory, Listener
-from chaosk.payload import Encoder
+from chaosk.rundir.events.live import read_live
+from chaosk.rundir.events.payload import Encoder
 
 
 def at(port: int) -> Inventory:

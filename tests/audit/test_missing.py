@@ -8,10 +8,10 @@ import pytest
 from analysis.history import History
 from analysis.remade import FIRST, remade
 
-from chaosk.arrow import SCHEMAS
 from chaosk.audit.missing import Stretch, joined, missing, whole
-from chaosk.eventlog import LiveLog
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.paths import RunDir
 
 TABLES = ("sends", "reads", "audit", "audit_ranges", "remakings")
 

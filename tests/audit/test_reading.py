@@ -14,8 +14,8 @@ from fake_servers import mock_cluster, unused_port
 
 from chaosk.audit.ranges import Range
 from chaosk.audit.reading import Reader
-from chaosk.eventlog import LiveLog, read_live
-from chaosk.payload import Decoder, Encoder
+from chaosk.rundir.events.live import LiveLog, read_live
+from chaosk.rundir.events.payload import Decoder, Encoder
 
 RUN = "run-1"
 

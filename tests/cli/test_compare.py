@@ -16,8 +16,8 @@ from sample_run import Shape
 
 from chaosk.cli.main import cli, main
 from chaosk.core.errors import ExitCode
-from chaosk.rundir import RunDir
-from chaosk.verdict import Measure
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Measure
 
 HOSTILE = "</td><script>document.title='owned'</script><img src=http://127.0.0.1:9/x onerror=\"x\">\u202e\x1b[31m"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

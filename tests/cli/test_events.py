@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from chaosk.cli.main import main
-from chaosk.eventlog import LiveLog
-from chaosk.events import TABLES
-from chaosk.eventstore import close
-from chaosk.rundir import RunDir, create
+from chaosk.rundir.events import TABLES
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.store import close
+from chaosk.rundir.paths import RunDir, create
 
 START = 5_000_000_000_000
 

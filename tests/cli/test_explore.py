@@ -21,8 +21,8 @@ from chaosk.explore.record import Exploration, load
 from chaosk.release import child
 from chaosk.release.child import Ended
 from chaosk.run.standby import VARIABLE
+from chaosk.rundir.verdict import Verdict
 from chaosk.scenario import Scenario
-from chaosk.verdict import Verdict
 
 
 def kill_fails(scenario: Scenario) -> Verdict:

@@ -13,7 +13,7 @@ from sample_history import measured, run_of
 
 from chaosk.cli.main import cli, main
 from chaosk.core.errors import ExitCode
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 HOSTILE = "=cmd|'/c calc'!A1 \x1b[31m\u202e<script>"
 

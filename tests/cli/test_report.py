@@ -9,8 +9,8 @@ import sample_run
 
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome
 
 
 @pytest.fixture

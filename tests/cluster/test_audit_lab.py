@@ -20,8 +20,8 @@ from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.groups import Committed, commit
 from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import ClusterError
-from chaosk.eventlog import LiveLog, read_live
-from chaosk.payload import Decoder, Encoder
+from chaosk.rundir.events.live import LiveLog, read_live
+from chaosk.rundir.events.payload import Decoder, Encoder
 from chaosk.scenario import Topic
 
 pytestmark = pytest.mark.lab

@@ -11,8 +11,8 @@ from confluent_kafka import Producer
 
 from chaosk.audit.missing import Stretch
 from chaosk.dump.replicas import compare
-from chaosk.eventlog import LiveLog, read_live
 from chaosk.inventory import Inventory
+from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.scenario import Topic
 
 pytestmark = pytest.mark.lab

@@ -10,8 +10,8 @@ import pytest
 from confluent_kafka import Producer
 
 from chaosk.dump.fetching import fetch
-from chaosk.eventlog import LiveLog, read_live
 from chaosk.inventory import Inventory
+from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.scenario import Topic
 
 pytestmark = pytest.mark.lab

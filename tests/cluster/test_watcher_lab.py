@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.eventlog import read_live
+from chaosk.rundir.events.live import read_live
 from chaosk.scenario import Topic
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec

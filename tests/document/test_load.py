@@ -15,8 +15,8 @@ from chaosk.core.errors import ExitCode, UsageError
 from chaosk.document import DocumentError, load_inventory, load_scenario, load_variants
 from chaosk.inventory import Inventory, SecretRef
 from chaosk.lablayout import LabLayout
+from chaosk.rundir.verdict import Outcome
 from chaosk.scenario import Scenario
-from chaosk.verdict import Outcome
 
 ROOT = Path(__file__).parents[2]
 

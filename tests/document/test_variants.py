@@ -15,7 +15,7 @@ from sample_documents import SCENARIO, spoil, written
 from chaosk.document import DocumentError, load_scenario, load_variants
 from chaosk.document.variants import MOST
 from chaosk.expect import Expect
-from chaosk.rundir import slug
+from chaosk.rundir.paths import slug
 
 ROOT = Path(__file__).parents[2]
 DECLARED = "  hold: 30s\n  count: 6\n"

@@ -16,10 +16,10 @@ from analysis.history import Row
 from everyrow.kinds import Rows
 from everyrow.mutants import Flawless, Mutant, stream_ends, streams
 
-from chaosk.arrow import SCHEMAS
-from chaosk.events.streams import WATCHER, writer_of
-from chaosk.rundir import RunDir
-from chaosk.verdict import Guard, Verdict
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.streams import WATCHER, writer_of
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Guard, Verdict
 
 ONCE = ("topic_settings", "phases", "faults", "clocks", "host_clocks", "brokers", "zookeepers")
 """Tables that a run has once."""

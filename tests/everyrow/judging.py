@@ -24,8 +24,8 @@ from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 from chaosk.analysis.tallied import recounted, tallied
 from chaosk.core.errors import ChaoskError
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome, Severity, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome, Severity, Verdict
 
 MEASURING = frozenset({
     "availability", "calls", "connections", "consume_unavailability", "election", "end_to_end", "generations",

@@ -17,9 +17,9 @@ from everyrow.kinds import Rows, kinds
 from everyrow.operators import changed
 from everyrow.world import World
 
-from chaosk.arrow import SCHEMAS
-from chaosk.events.streams import WRITTEN_BY, writer_of
-from chaosk.rundir import RunDir
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.streams import WRITTEN_BY, writer_of
+from chaosk.rundir.paths import RunDir
 
 PROBES = ("sends", "reads", "polls", "health_checks", "calls")
 """Tables of which a probe counts the rows by itself, and what they say."""

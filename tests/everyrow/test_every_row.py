@@ -14,7 +14,7 @@ from everyrow.reasons import REASONS, reason_of
 from everyrow.workloads import WORKLOADS
 from pyspark.sql import SparkSession
 
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 RECORD = Path(__file__).parents[2] / "docs/measured/rows.csv"
 SAMPLE = 40

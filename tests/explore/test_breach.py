@@ -7,7 +7,7 @@ from sample_explore import inconclusive, missed, passed, violated
 from sample_run import objective, verdict
 
 from chaosk.explore.breach import breaches, gravest
-from chaosk.verdict import Outcome, Verdict
+from chaosk.rundir.verdict import Outcome, Verdict
 
 
 @pytest.mark.parametrize(

@@ -21,15 +21,15 @@ from chaosk.cli import run
 from chaosk.cli.main import main
 from chaosk.cluster.groupstate import GroupState
 from chaosk.cluster.live import ProbeState
-from chaosk.decision import Decision
-from chaosk.eventstore import read
 from chaosk.plan import Plan
 from chaosk.run import engine
 from chaosk.run.hands import Hands
 from chaosk.run.leases import Leases
-from chaosk.rundir import RunDir
+from chaosk.rundir.decision import Decision
+from chaosk.rundir.events.store import read
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome, Verdict
 from chaosk.transport.command import Command, Result
-from chaosk.verdict import Outcome, Verdict
 
 
 class Hosts:

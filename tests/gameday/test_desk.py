@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from chaosk.core.errors import EventLogError
-from chaosk.decision import Decision
 from chaosk.gameday import desk as module
 from chaosk.gameday.desk import Desk
 from chaosk.run.clock import Interrupted
 from chaosk.run.deciding import Question
+from chaosk.rundir.decision import Decision
 
 
 def question(name: str) -> Question:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.cluster.groupstate import GroupState
-from chaosk.eventlog import LiveLog
 from chaosk.gameday.groups import GroupWatch, Watched, after
 from chaosk.gameday.latencies import Latencies
+from chaosk.rundir.events.live import LiveLog
 
 
 def state(**fields: Any) -> GroupState:

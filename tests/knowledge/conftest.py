@@ -13,7 +13,7 @@ from sample_history import run_of
 from sample_run import Shape
 
 from chaosk.knowledge.stored import Stored, stored
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 
 @pytest.fixture(scope="session")

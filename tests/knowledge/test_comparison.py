@@ -14,7 +14,7 @@ from chaosk.knowledge.comparison import MOST, compare, with_lines
 from chaosk.knowledge.history import Figure
 from chaosk.knowledge.series import series
 from chaosk.knowledge.stored import Stored
-from chaosk.verdict import Measure, Outcome
+from chaosk.rundir.verdict import Measure, Outcome
 
 Make = Callable[..., Stored]
 

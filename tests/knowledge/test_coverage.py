@@ -19,8 +19,8 @@ from chaosk.knowledge import coverage as module
 from chaosk.knowledge.coverage import Cell, coverage, of_run, of_scenario
 from chaosk.knowledge.stored import stored
 from chaosk.plan import make
+from chaosk.rundir.verdict import Outcome
 from chaosk.scenario import Scenario, from_plain
-from chaosk.verdict import Outcome
 
 SHIPPED = Path(__file__).parents[2] / "scenarios"
 KILL = {"name": "kill", "at": "1s", "kill_broker": {"target": "leader(orders, 0)"}, "for": "5s"}

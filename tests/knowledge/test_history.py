@@ -12,7 +12,7 @@ from sample_history import FIRST, measured, run_of
 
 from chaosk.knowledge.history import Figure, Row, chosen, groups, row
 from chaosk.knowledge.stored import stored
-from chaosk.verdict import Outcome
+from chaosk.rundir.verdict import Outcome
 
 
 def told(root: Path, metrics: tuple[str, ...] = ("unavailability",), **changes: Any) -> Row:

@@ -12,7 +12,7 @@ from sample_run import ZERO, Shape
 from chaosk.knowledge import series as module
 from chaosk.knowledge.series import series
 from chaosk.knowledge.stored import Stored
-from chaosk.verdict import Fault
+from chaosk.rundir.verdict import Fault
 
 Make = Callable[..., Stored]
 LATER = 10_000_000_000_000

@@ -14,8 +14,8 @@ import pytest
 from confluent_kafka import Producer
 
 from chaosk.cluster.live import ProbeState
-from chaosk.eventlog import LiveLog, read_live
 from chaosk.probes._contract import Address, Probe, Workplace
+from chaosk.rundir.events.live import LiveLog, read_live
 
 RUN = "run-1"
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
-from chaosk.events import TABLES
 from chaosk.probes._commits import Commits
 from chaosk.probes._fields import Every
 from chaosk.probes._ownership import Ownership, Place
 from chaosk.probes._pace import Pace
+from chaosk.rundir.events import TABLES
 
 A, B = ("orders", 0), ("orders", 1)
 Row = dict[str, Any]

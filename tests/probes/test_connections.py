@@ -14,12 +14,12 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from probes.conftest import Working
 
-from chaosk.events import TABLES
 from chaosk.probes._connections import Connections, Handle, changes, handles
 from chaosk.probes._contract import Workplace
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
+from chaosk.rundir.events import TABLES
 
 Work = Callable[..., Working]
 SECOND = 1_000_000_000

@@ -12,11 +12,11 @@ import pytest
 from confluent_kafka import KafkaError, Message, Producer
 from pydantic import ValidationError
 
-from chaosk.eventlog import LiveLog
-from chaosk.payload import Payload, encode
 from chaosk.probes._consuming import Consuming
 from chaosk.probes._contract import Workplace
 from chaosk.probes.consume import Consume
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.payload import Payload, encode
 
 from .conftest import RUN, Working
 

@@ -10,8 +10,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from pydantic import ValidationError
 
-from chaosk.payload import Payload, decode, encode
 from chaosk.probes.consume import Consume
+from chaosk.rundir.events.payload import Payload, decode, encode
 
 from .conftest import RUN, Working
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from chaosk.eventlog import LiveLog, read_live
-from chaosk.payload import Payload, encode
 from chaosk.probes._generations import EVERY, Generations, generation
 from chaosk.probes.consume import Consume
+from chaosk.rundir.events.live import LiveLog, read_live
+from chaosk.rundir.events.payload import Payload, encode
 
 from .conftest import RUN, Working
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.eventlog import LiveLog, read_live
-from chaosk.payload import Payload, encode
 from chaosk.probes._joins import Joins, coordinator_since
 from chaosk.probes.consume import Consume
+from chaosk.rundir.events.live import LiveLog, read_live
+from chaosk.rundir.events.payload import Payload, encode
 
 from .conftest import RUN, Working
 

@@ -12,12 +12,12 @@ import pytest
 from confluent_kafka import Producer
 from pydantic import ValidationError
 
-from chaosk.eventlog import LiveLog
-from chaosk.payload import Payload, encode
 from chaosk.probes import _client
 from chaosk.probes._contract import Workplace
 from chaosk.probes._offset_store import Offsets, Restoring
 from chaosk.probes.consume import Consume
+from chaosk.rundir.events.live import LiveLog
+from chaosk.rundir.events.payload import Payload, encode
 
 from .conftest import RUN, Working
 

@@ -11,11 +11,11 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from pydantic import ValidationError
 
-from chaosk.payload import Payload, encode
 from chaosk.probes._commits import Commits
 from chaosk.probes._ownership import Place
 from chaosk.probes._processing import Failing
 from chaosk.probes.consume import Consume
+from chaosk.rundir.events.payload import Payload, encode
 
 from .conftest import RUN, Working
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chaosk.payload import SMALLEST, Payload, encode
 from chaosk.probes.produce import Produce
+from chaosk.rundir.events.payload import SMALLEST, Payload, encode
 
 from .conftest import RUN, Working
 

@@ -10,11 +10,11 @@ from confluent_kafka import Message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.eventlog import LiveLog, read_live
-from chaosk.payload import Payload, encode
 from chaosk.probes._ownership import Ownership
 from chaosk.probes._reads import Reads
 from chaosk.probes._tally import Tally
+from chaosk.rundir.events.live import LiveLog, read_live
+from chaosk.rundir.events.payload import Payload, encode
 
 
 class Bench:

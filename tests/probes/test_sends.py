@@ -10,11 +10,11 @@ from confluent_kafka import KafkaError, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.eventlog import LiveLog, read_live
-from chaosk.payload import Encoder
 from chaosk.probes._outcomes import FAIL, INFO, OK
 from chaosk.probes._sends import Sends
 from chaosk.probes._tally import Tally
+from chaosk.rundir.events.live import LiveLog, read_live
+from chaosk.rundir.events.payload import Encoder
 
 ENCODER = Encoder("run", "writer", 2, 120)
 

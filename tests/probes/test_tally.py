@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from chaosk.core.errors import EventLogError
-from chaosk.eventlog import LiveLog, read_live
 from chaosk.probes._tally import Sent, Tallies, Tally, known
+from chaosk.rundir.events.live import LiveLog, read_live
 
 SECOND = 1_000_000_000
 

@@ -19,8 +19,8 @@ from chaosk.release.conduct import Hands, conduct
 from chaosk.release.content import content
 from chaosk.release.lanes import Lane
 from chaosk.release.record import Attempt, Gate, load
-from chaosk.rundir import RunDir
-from chaosk.verdict import Guard, Outcome
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Guard, Outcome
 
 STILL = Guard(guard="clock_silent", what="nothing was written for 6.0 s: chaosk's machine stood still")
 OTHER = Guard(guard="probe_died", what="the probe writer/0 ended by itself with 1")

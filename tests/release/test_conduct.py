@@ -19,8 +19,8 @@ from chaosk.release.child import Ended
 from chaosk.release.conduct import Hands, conduct
 from chaosk.release.lanes import Lane
 from chaosk.release.record import Attempt, Gate, load
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome
 
 THREE = (attempt("A", exit_code=None), attempt("B", exit_code=None), attempt("C", exit_code=None))
 

@@ -19,7 +19,7 @@ from chaosk.release.junit import junit
 from chaosk.release.markdown import markdown
 from chaosk.release.outcome import exit_code
 from chaosk.release.record import Attempt, Comparison, Gate
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 PASSED = gate(*measured((10.0, 11.0, 12.0)))
 MIXED = gate(

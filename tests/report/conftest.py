@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 import sample_run
 
-from chaosk.arrow import SCHEMAS
 from chaosk.report.axis import Axis
 from chaosk.report.source import Source, read
 from chaosk.report.tables import Frame
-from chaosk.rundir import RunDir
-from chaosk.verdict import Verdict
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Verdict
 
 Rows = Iterable[dict[str, Any]]
 

@@ -11,7 +11,7 @@ from sample_run import ns, write_table
 from chaosk.report.around import MOST_ERRORS, error_rows, surroundings
 from chaosk.report.axis import Axis
 from chaosk.report.source import Source, read
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 MakeRun = Callable[..., RunDir]
 

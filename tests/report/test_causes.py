@@ -12,7 +12,7 @@ from chaosk.report.causes import causes
 from chaosk.report.happenings import ClientError, Surroundings
 from chaosk.report.members import Absence, Limits, Members, absences, holdings, limits
 from chaosk.report.outages import Outage
-from chaosk.verdict import Fault
+from chaosk.rundir.verdict import Fault
 
 PLACES = (("orders", 0), ("orders", 1))
 

@@ -17,7 +17,7 @@ from chaosk.report.html import html
 from chaosk.report.markdown import markdown
 from chaosk.report.source import read
 from chaosk.report.tables import Frame
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 Make = Callable[[str, list[dict[str, Any]]], Frame]
 HOUR = 3_600_000_000_000

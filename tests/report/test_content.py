@@ -8,8 +8,8 @@ from collections.abc import Callable
 from sample_run import ZERO, lost, verdict
 
 from chaosk.report.content import content
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome, Severity
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome, Severity
 
 MakeRun = Callable[..., RunDir]
 

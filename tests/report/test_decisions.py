@@ -8,11 +8,11 @@ import pytest
 from markdown_it import MarkdownIt
 from sample_run import ns, verdict
 
-from chaosk.decision import Decision
 from chaosk.report.content import content
 from chaosk.report.html import html
 from chaosk.report.markdown import markdown
-from chaosk.rundir import RunDir
+from chaosk.rundir.decision import Decision
+from chaosk.rundir.paths import RunDir
 
 MakeRun = Callable[..., RunDir]
 

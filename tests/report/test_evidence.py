@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sample_run import ZERO, lost_rows, ns
 
 from chaosk.report.evidence import evidence_table, is_moment
-from chaosk.verdict import Cell
+from chaosk.rundir.verdict import Cell
 
 
 def test_the_first_offset_that_waits_is_no_moment() -> None:

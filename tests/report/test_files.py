@@ -18,7 +18,7 @@ from sample_run import verdict
 from chaosk import report
 from chaosk.core.errors import UsageError
 from chaosk.report.files import FORMATS, replace, write_all
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 MakeRun = Callable[..., RunDir]
 SCHEMA = Path(__file__).parents[2] / "schemas" / "verdict.schema.json"
@@ -51,7 +51,8 @@ def test_another_process_writes_the_same_bytes(make_run: MakeRun) -> None:
     run = make_run()
     first = {path: path.read_bytes() for path in write_all(run)}
     code = (
-        "import sys, pathlib as p; from chaosk import report, rundir; report.write(rundir.RunDir(p.Path(sys.argv[1])))"
+        "import sys, pathlib as p; from chaosk import report; from chaosk.rundir.paths import RunDir; "
+        "report.write(RunDir(p.Path(sys.argv[1])))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     subprocess.run([sys.executable, "-c", code, run.root], check=True, env=environment, timeout=120)

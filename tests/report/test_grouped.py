@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chaosk.report.grouped import grouped, rules
-from chaosk.verdict import Finding, Severity
+from chaosk.rundir.verdict import Finding, Severity
 
 
 def finding(check: str, rule: str, partition: int = 0, topic: str = "orders", **more: Any) -> Finding:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sample_run import guard, lost, objective, verdict
 
 from chaosk.report.headline import gist, headline, is_predicted, sign, tone
-from chaosk.verdict import Finding, Guard, Outcome, Severity, Verdict
+from chaosk.rundir.verdict import Finding, Guard, Outcome, Severity, Verdict
 
 ALLOWED = lost(Severity.ALLOWED, reason="acks is not all: the leader alone acknowledged it")
 PREDICTED = objective("lost_records", "orders", 6863, minimum=1, prediction=True, unit="records")

@@ -17,8 +17,8 @@ from sample_run import Shape, guard, lost, objective, verdict
 
 from chaosk.report.content import content
 from chaosk.report.html import html
-from chaosk.rundir import RunDir
-from chaosk.verdict import Account, Finding, Outcome, Severity, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Account, Finding, Outcome, Severity, Verdict
 
 MakeRun = Callable[..., RunDir]
 

@@ -18,8 +18,8 @@ from sample_run import Shape, guard, lost, objective, outages, verdict
 
 from chaosk.report.content import content
 from chaosk.report.html import html
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome, Severity, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome, Severity, Verdict
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here; test_html.py's strict parser looks as well")

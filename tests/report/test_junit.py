@@ -11,7 +11,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from sample_run import guard, lost, objective, verdict
 
 from chaosk.report.junit import junit
-from chaosk.verdict import Finding, Guard, Objective, Outcome, Severity, Verdict
+from chaosk.rundir.verdict import Finding, Guard, Objective, Outcome, Severity, Verdict
 
 PREDICTED = objective("lost_records", "orders", 6863, minimum=1, prediction=True, unit="records")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaosk.report.ledger import ledger_rows
-from chaosk.verdict import Account
+from chaosk.rundir.verdict import Account
 
 
 def account(reader: str = "", **answers: object) -> Account:

@@ -15,8 +15,8 @@ from sample_run import Shape, guard, lost, objective, outages, verdict
 from chaosk.core.printable import printable
 from chaosk.report.content import content
 from chaosk.report.markdown import escaped, markdown
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome, Severity, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome, Severity, Verdict
 
 MakeRun = Callable[..., RunDir]
 

@@ -7,7 +7,7 @@ from sample_run import Shape, fault, measures, objective, verdict
 
 from chaosk.metrics import METRICS
 from chaosk.report.measures import measure_rows, objective_rows, overall, says, tiles, window_name, windows
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 def measure(metric: str, subject: str, value: float | None, window: str = "run", *, censored: bool = False) -> Measure:

@@ -12,7 +12,7 @@ from sample_run import ns, outage, verdict
 from chaosk.report import outages as module
 from chaosk.report.outages import Outage, outages
 from chaosk.report.source import read
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 MakeRun = Callable[..., RunDir]
 

@@ -10,7 +10,7 @@ from sample_run import ns, verdict
 from chaosk.plan import installed_versions
 from chaosk.report.settings import again, durations, flat, groups, identity, versions
 from chaosk.report.source import Source, read
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 
 def test_documents_become_paths_and_values() -> None:

@@ -11,7 +11,7 @@ import pytest
 from chaosk.core.errors import UsageError
 from chaosk.report.source import Source, read, read_verdict
 from chaosk.report.tables import UnreadableTable
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 MakeRun = Callable[..., RunDir]
 

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from sample_run import write_table
 
-from chaosk.events import TABLES
 from chaosk.report import tables
 from chaosk.report.tables import NONE, Frame, UnreadableTable, frames
-from chaosk.rundir import RunDir
+from chaosk.rundir.events import TABLES
+from chaosk.rundir.paths import RunDir
 
 Make = Callable[[str, list[dict[str, Any]]], Frame]
 

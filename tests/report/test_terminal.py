@@ -12,8 +12,8 @@ from rich.console import Console
 from sample_run import guard, lost, objective, verdict
 
 from chaosk.report import summary
-from chaosk.rundir import RunDir
-from chaosk.verdict import Outcome, Severity, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Outcome, Severity, Verdict
 
 RUN = RunDir(Path("/srv/reports/kill-the-leader/2026-09-21T14-13-20Z"))
 

@@ -11,7 +11,7 @@ from sample_run import ZERO, Shape, measures, ns, outage, sends, verdict, write_
 
 from chaosk.report.source import Source, read
 from chaosk.report.timeline import MOST_PROBES, axis_of, see
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 MakeRun = Callable[..., RunDir]
 

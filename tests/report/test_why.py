@@ -8,8 +8,8 @@ from sample_run import ns, objective, verdict, write_table
 
 from chaosk.report.content import content
 from chaosk.report.timeline import causes
-from chaosk.rundir import RunDir
-from chaosk.verdict import Finding, Outcome, Row, Severity, Verdict
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.verdict import Finding, Outcome, Row, Severity, Verdict
 
 MakeRun = Callable[..., RunDir]
 SAID = "reader left readers 3 times: no poll within max.poll.interval.ms (5 min 0 s)"

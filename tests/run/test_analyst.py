@@ -13,7 +13,7 @@ import pytest
 from chaosk.core.errors import AnalysisError
 from chaosk.run import analyst
 from chaosk.run.analyst import Analyst, patience
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 
 @pytest.fixture

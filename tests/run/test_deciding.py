@@ -14,12 +14,12 @@ from fake_live import FakeLive, inventory, kraft_inventory, state
 from sample_inventory import secured
 
 from chaosk.core.errors import ChaoskError, StepError
-from chaosk.decision import Decision, What
 from chaosk.examplecluster import ExampleCluster
 from chaosk.expression import parse_target
 from chaosk.run.aiming import aim, freeze
 from chaosk.run.deciding import CHANGED, Asking, Question, Skipped
 from chaosk.run.pace import Pace
+from chaosk.rundir.decision import Decision, What
 from chaosk.scenario import Entry, steps
 from chaosk.steps._contract import Fault
 from chaosk.targets._contract import Scene

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from chaosk.payload import decode
+from chaosk.rundir.events.payload import decode
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 

@@ -13,7 +13,7 @@ from pydantic import PrivateAttr
 from chaosk.core.errors import ClusterError
 from chaosk.run import monitor as module
 from chaosk.run.monitor import Monitor
-from chaosk.runrecord import Breach
+from chaosk.rundir.record import Breach
 from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
 
 SIGHT = cast("Sight", object())

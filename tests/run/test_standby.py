@@ -22,7 +22,7 @@ from chaosk.core.errors import AnalysisError
 from chaosk.run import standby
 from chaosk.run.analyst import Analyst
 from chaosk.run.standby import VARIABLE, at_hand, standing_by
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from chaosk.core.model import Model
 from chaosk.document import DocumentError, load_variants
 from chaosk.document.nodes import spell
 from chaosk.inventory import Broker, Inventory
-from chaosk.rundir import slug
+from chaosk.rundir.paths import slug
 from chaosk.scenario import Scenario
 from chaosk.scripts import script
 from chaosk.steps._contract import Fault, Run

@@ -10,7 +10,7 @@ from typing import Any
 from analysis.history import Row, ns
 from truth.logs import Fate, Log, Place, Value
 
-from chaosk.arrow import SCHEMAS
+from chaosk.rundir.events.arrow import SCHEMAS
 
 TOPICS: dict[str, Row] = {
     "orders": {"min.insync.replicas": 2},

@@ -21,7 +21,7 @@ from truth.generate import MOST
 from truth.story import END, INTO, LEVELS, TOPICS, Story
 from truth.told import Rows
 
-from chaosk.rundir import RunDir
+from chaosk.rundir.paths import RunDir
 
 PROCESSES = 32
 """Incarnations that a probe has in one story."""

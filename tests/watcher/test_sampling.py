@@ -9,7 +9,7 @@ import pytest
 from fake_servers import Behaviour, answering, closing, mock_cluster, server, silent, unused_port
 
 from chaosk.cluster.wire import Place
-from chaosk.events import TABLES
+from chaosk.rundir.events import TABLES
 from chaosk.watcher import sampling
 from chaosk.watcher.sampling import About, BrokerSampler, Sampler, SettingsSampler, ZooKeeperSampler
 

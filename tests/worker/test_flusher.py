@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaosk.core.errors import EventLogError
-from chaosk.eventlog import LiveLog, read_live
+from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.worker.flusher import flushed
 
 

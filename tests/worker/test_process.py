@@ -18,9 +18,9 @@ import pytest
 
 from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import EventLogError
-from chaosk.eventlog import read_live
-from chaosk.events.streams import writer_of
 from chaosk.probes.produce import Produce
+from chaosk.rundir.events.live import read_live
+from chaosk.rundir.events.streams import writer_of
 from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import WorkerSpec
 
@@ -246,7 +246,7 @@ def fill(pipe: int) -> int:
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from chaosk.events.streams import writer_of
+from chaosk.rundir.events.streams import writer_of
 from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import WorkerSpec
 spec = WorkerSpec.model_validate_json(Path(sys.argv[1]).read_text())

@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import Rows
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 MEANING = ("severity", "reason", "began", "ended")
 """Columns that every check's rows have."""

@@ -15,7 +15,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.windows import Segments
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 SECOND = 1_000_000_000
 """Nanoseconds of one bucket; the first one begins with the run."""

@@ -14,7 +14,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.windows import Segments
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 Counts = Counter[tuple[str, str, str]]
 """By probe, window and name of the error how many."""

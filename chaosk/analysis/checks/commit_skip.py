@@ -14,7 +14,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 from chaosk.analysis.frames.suspects import suspected_audit, suspected_reads
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class CommitSkip(Check):

@@ -14,7 +14,7 @@ from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import Rows
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 _PLACE = ("probe", "client", "role", "broker", "address")
 

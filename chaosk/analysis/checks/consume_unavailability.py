@@ -13,7 +13,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import consume_outages
 from chaosk.analysis.outages import Outage, awake, unavailability
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class ConsumeUnavailability(Check):

@@ -16,7 +16,7 @@ from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of, partition_of, topic_of
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class DuplicateInLog(Check):

@@ -16,7 +16,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.serving import last_signs, named, terms
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 _NONE = -1
 

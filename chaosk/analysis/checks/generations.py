@@ -12,7 +12,7 @@ from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import Numbers
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 SILENCE = 5_000_000_000
 """Nanoseconds without any member's sample from which on nobody can say what became of the group."""

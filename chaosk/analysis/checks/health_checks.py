@@ -18,7 +18,7 @@ from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.histograms import Histograms, Key, tally
 from chaosk.analysis.outages import Outage
 from chaosk.analysis.windows import Segments
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 _WHO = ("probe", "incarnation", "broker")
 

@@ -9,7 +9,7 @@ from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.histograms import Key, histograms
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class Latency(Check):

@@ -13,7 +13,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.intervals import Interval, common, without
 from chaosk.analysis.recovered import HOLD
 from chaosk.analysis.said import Said
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class Leadership(Check):

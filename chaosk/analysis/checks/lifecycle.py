@@ -11,7 +11,7 @@ from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.histograms import Histograms, histograms
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 _SUCCESS = {"produce": "ok", "consume": "read", "transform": "read", "call": "answered"}
 """By kind of probe its success, as ``histograms`` counts it."""

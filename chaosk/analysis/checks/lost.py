@@ -15,7 +15,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.absent import EXCUSED, absent
 from chaosk.analysis.frames.agreement import with_agreement
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class Lost(Check):

@@ -10,7 +10,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.histograms import Key, histograms
 from chaosk.analysis.windows import ALL
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 _METRICS = {"acknowledged_records": "ok", "failed_records": "fail", "uncertain_records": "info"}
 

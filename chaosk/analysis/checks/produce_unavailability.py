@@ -14,7 +14,7 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import produce_outages
 from chaosk.analysis.histograms import histograms, total
 from chaosk.analysis.outages import Outage, awake, unavailability
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class ProduceUnavailability(Check):

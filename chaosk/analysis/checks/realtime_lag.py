@@ -10,7 +10,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.histograms import Key
 from chaosk.analysis.lags import WHAT, lags_of
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class RealtimeLag(Check):

@@ -18,7 +18,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.windows import Segments
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 FENCED = "FENCED_INSTANCE_ID"
 """What a static member is told whose ``group.instance.id`` another process has taken."""

@@ -15,7 +15,7 @@ from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.frames.health import prompt_deliveries, prompt_sends, under_replicated
 from chaosk.analysis.histograms import Key, histograms
 from chaosk.analysis.recovered import Cells, first_well, grouped
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 _FACTOR = 3
 _FLOOR = 0.1

@@ -20,7 +20,7 @@ from chaosk.analysis.frames.suspects import suspected_reads
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.histograms import Histograms, Key, histograms
 from chaosk.analysis.windows import ALL
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class Redelivery(Check):

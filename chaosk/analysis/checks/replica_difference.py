@@ -15,7 +15,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.glances.rows import Rows
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class Piece(NamedTuple):

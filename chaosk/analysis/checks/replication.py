@@ -13,7 +13,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.intervals import common, length, union
 from chaosk.analysis.said import Said
 from chaosk.analysis.settingsseen import min_isr
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class Replication(Check):

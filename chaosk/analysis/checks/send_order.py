@@ -20,7 +20,7 @@ from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.screens import turned
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class SendOrder(Check):

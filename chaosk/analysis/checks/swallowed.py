@@ -17,7 +17,7 @@ from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 from chaosk.analysis.frames.values import values_of
 from chaosk.analysis.glances.rows import Rows
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 _RECORD = ("group", *VALUE)
 

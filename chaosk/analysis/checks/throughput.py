@@ -11,7 +11,7 @@ from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.histograms import Histograms, Key, histograms
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 _COUNTED = {
     "produce": ("acknowledgements", "acknowledged"),

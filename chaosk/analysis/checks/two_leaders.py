@@ -18,7 +18,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.claims import claims
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 SHORTEST = 1_000_000_000
 """Nanoseconds from which on it is told: that news of an election travel for less is nothing to tell."""

@@ -17,7 +17,7 @@ from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.glances.asof import last_until
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.intervals import ENDLESS
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 Counts = Counter[tuple[str, str]]
 """By group and window how many."""

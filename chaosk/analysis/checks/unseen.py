@@ -14,7 +14,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.absent import EXCUSED
 from chaosk.analysis.frames.lacking import lacking
-from chaosk.verdict import Measure
+from chaosk.rundir.verdict import Measure
 
 
 class Unseen(Check):

@@ -14,7 +14,7 @@ from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.suspects import settled, suspected_reads
 from chaosk.analysis.screens import screened
 from chaosk.analysis.windows import Segments
-from chaosk.buckets import BITS
+from chaosk.rundir.events.buckets import BITS
 
 
 def figures(events: Events) -> DataFrame:

@@ -13,7 +13,7 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.gaps import gaps
 from chaosk.analysis.tally import POLL, READ, UNANSWERED, Figures, Part, with_totals
-from chaosk.fingerprint import WRAP, Fingerprint
+from chaosk.rundir.events.fingerprint import WRAP, Fingerprint
 
 _LOW = 0xFFFFFFFF
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from chaosk.analysis.case import Case, Process
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.tally import OUTCOMES, POLL, READ, UNANSWERED, Figures, Part, with_totals
-from chaosk.fingerprint import Hashes, by_group, hashed
+from chaosk.rundir.events.fingerprint import Hashes, by_group, hashed
 
 _WHATS = (*OUTCOMES, UNANSWERED, READ.what, POLL.what)
 

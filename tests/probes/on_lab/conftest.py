@@ -21,12 +21,12 @@ from on_lab import inside
 from chaosk import lab
 from chaosk.cluster.live import ProbeState
 from chaosk.document import load_inventory
-from chaosk.eventlog import read_live
-from chaosk.events.streams import writer_of
 from chaosk.inventory import Inventory
 from chaosk.lablayout import LabLayout
-from chaosk.payload import decode
 from chaosk.probes._contract import Probe
+from chaosk.rundir.events.live import read_live
+from chaosk.rundir.events.payload import decode
+from chaosk.rundir.events.streams import writer_of
 from chaosk.scenario import Topic
 from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh

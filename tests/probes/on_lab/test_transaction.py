@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from chaosk.payload import decode
 from chaosk.probes.produce import Produce
+from chaosk.rundir.events.payload import decode
 
 from .conftest import RUN, Cluster, until
 

@@ -20,7 +20,7 @@ from chaosk.document import load_scenario
 from chaosk.lab.state import names
 from chaosk.release.record import load
 from chaosk.run.place import layout_for
-from chaosk.runrecord import RunRecord
+from chaosk.rundir.record import RunRecord
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 

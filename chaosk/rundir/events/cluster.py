@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.events.table import PLACE, VALUE, table
+from chaosk.rundir.events.table import PLACE, VALUE, table
 
 PARTITIONS = table(
     "partitions",

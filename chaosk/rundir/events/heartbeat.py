@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from chaosk.eventlog import LiveLog
+from chaosk.rundir.events.live import LiveLog
 
 PERIOD = 250_000_000
 """Nanoseconds from one beat to the next."""

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from chaosk.arrow import SCHEMAS
 from chaosk.core import files
 from chaosk.core.errors import EventLogError
 from chaosk.core.parallel import together
-from chaosk.eventlog import SUFFIX, LiveReader
-from chaosk.events import TABLES
-from chaosk.rundir import RunDir
+from chaosk.rundir.events import TABLES
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.events.live import SUFFIX, LiveReader
+from chaosk.rundir.paths import RunDir
 
 _GROUP = 128 * 1024  # rows of a Parquet row group, and what is held in memory of a stream
 

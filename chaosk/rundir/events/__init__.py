@@ -20,8 +20,8 @@ row when it starts and ``ends`` a row when it ended by itself: without that end 
 
 from __future__ import annotations
 
-from chaosk.events import clients, cluster, happenings, hosts, streams
-from chaosk.events.table import Column, Kind, Table
+from chaosk.rundir.events import clients, cluster, happenings, hosts, streams
+from chaosk.rundir.events.table import Column, Kind, Table
 
 __all__ = ["TABLES", "Column", "Kind", "Table"]
 

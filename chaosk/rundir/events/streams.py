@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from chaosk.events import clients
-from chaosk.events.table import table
+from chaosk.rundir.events import clients
+from chaosk.rundir.events.table import table
 
 HEARTBEATS = table(
     "heartbeats",

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from chaosk.core.errors import UsageError
 from chaosk.core.suggest import instead
-from chaosk.events import TABLES, Column, Table
-from chaosk.eventstore import scan
-from chaosk.rundir import RunDir
+from chaosk.rundir.events import TABLES, Column, Table
+from chaosk.rundir.events.store import scan
+from chaosk.rundir.paths import RunDir
 
 _WHERE = re.compile(r"(?P<column>\w+)(?P<sign>!?=)(?P<value>.*)", re.DOTALL)
 _COUNTS = {("ends", "scheduled")}  # named like a time elsewhere, and a count here

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from chaosk.core.errors import ExitCode
 from chaosk.core.model import Model
-from chaosk.decision import Decision
+from chaosk.rundir.decision import Decision
 
 VERSION = 1
 """Version of the verdict's schema; it changes when a field changes its meaning or goes away."""

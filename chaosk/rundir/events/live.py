@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from chaosk.arrow import SCHEMAS, Values, column_batch, record_batch
-from chaosk.arrowstream import ArrowStream
 from chaosk.core.errors import EventLogError
+from chaosk.rundir.events.arrow import SCHEMAS, Values, column_batch, record_batch
+from chaosk.rundir.events.stream import ArrowStream
 
 FLUSH_AFTER = 0.08
 """Seconds after which a row that waits in memory makes the log due; with a look every 20 ms it waits 0.1 s at most."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.events.table import PLACE, table
+from chaosk.rundir.events.table import PLACE, table
 
 MARKERS = table(
     "markers",

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from chaosk.core.errors import EventLogError
-from chaosk.events import TABLES, Kind, Table
+from chaosk.rundir.events import TABLES, Kind, Table
 
 Values: TypeAlias = "array[int] | NDArray[Any] | list[Any] | str | int | float | bool | None"
 """One column: an array, a list, or a scalar for all rows."""

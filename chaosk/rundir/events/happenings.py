@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.events.table import table
+from chaosk.rundir.events.table import table
 
 FAULTS = table(
     "faults",

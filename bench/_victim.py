@@ -25,7 +25,6 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.ownmachine import kept
 from chaosk.run.aiming import aim
 from chaosk.run.faults import Faults
@@ -34,8 +33,9 @@ from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases, Tell, nobody
 from chaosk.run.life import Life
 from chaosk.run.naming import Naming
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Deed, Fault
+from chaosk.spec.contracts.step import Deed, Fault
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry
 from chaosk.transport._contract import Transport
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh

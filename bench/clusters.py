@@ -26,11 +26,11 @@ from typing import NamedTuple
 from chaosk import lab
 from chaosk.document import load_variants
 from chaosk.document.kinds import is_space
-from chaosk.lablayout import LabLayout
 from chaosk.release.record import load
 from chaosk.run.place import dressed
 from chaosk.run.standby import standing_by
-from chaosk.scenario import Scenario
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Scenario
 
 HERE = Path(__file__).resolve().parent.parent
 CLUSTERS = {

@@ -17,11 +17,11 @@ from statistics import median, quantiles
 
 from chaosk import lab
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
-from chaosk.lablayout import LabLayout
 from chaosk.run.clock import now, sleep_until
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 from chaosk.transport.ssh import Ssh
 
 NEVER = threading.Event()

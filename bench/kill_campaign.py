@@ -32,10 +32,10 @@ from typing import IO, Any, cast
 from chaosk import hoststate, lab
 from chaosk.document import load_inventory
 from chaosk.healing import find, heal
-from chaosk.inventory import Inventory, SystemdService
 from chaosk.lab.namespace import inside
-from chaosk.lablayout import LabLayout
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory, SystemdService
+from chaosk.spec.lab_layout import LabLayout
 from chaosk.transport.ssh import Ssh
 
 POINTS = ("before_arm", "armed", "injected", "verified", "healing", "disarming", "random")

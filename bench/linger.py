@@ -26,10 +26,10 @@ from confluent_kafka.cimpl import NewTopic
 
 from chaosk import lab
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
 from chaosk.lab.state import LabState, state_root
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 NAME, TOPIC = "linger", "bench"
 WARM = 8.0

@@ -25,13 +25,13 @@ from typing import Any
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from chaosk.probes._consuming import Consuming
-from chaosk.probes._contract import Workplace
 from chaosk.probes._priority import go_first
 from chaosk.probes._producing import TICK, Producing
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Payload, encode
+from chaosk.spec.contracts.probe import Workplace
 
 TOPIC = "bench"
 PARTITIONS = 4  # what a mock topic has

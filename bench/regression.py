@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chaosk import lab
-from chaosk.lablayout import LabLayout
 from chaosk.release import record
 from chaosk.release.record import Gate
+from chaosk.spec.lab_layout import LabLayout
 
 HERE = Path(__file__).resolve().parent.parent
 SCENARIO = HERE / "scenarios/brokers/kill-the-leader.yaml"

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from yardstick import took
 
 from chaosk import lab
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 LAB = "soak"
 VERDICTS = (0, 1, 2)

@@ -1,7 +1,7 @@
 """How far the harm of faults may reach, counted over all that are in place at the same time. Pure.
 
-Four limits hold unless the scenario lifts them (:mod:`chaosk.allow`): a majority of the ZooKeeper nodes, in KRaft of
-the controllers, stays in touch, some broker stays, and a topic that is not the scenario's neither falls
+Four limits hold unless the scenario lifts them (:mod:`chaosk.spec.allow`): a majority of the ZooKeeper nodes, in KRaft
+of the controllers, stays in touch, some broker stays, and a topic that is not the scenario's neither falls
 below its ``min.insync.replicas`` nor loses the records of all replicas that are in sync.
 """
 
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from chaosk.allow import Allow
-from chaosk.cluster.live import ForeignPartition, PartitionState
-from chaosk.harm import Harm
-from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node, servers, voters
+from chaosk.spec.allow import Allow
+from chaosk.spec.contracts.live import ForeignPartition, PartitionState
+from chaosk.spec.contracts.target import Node, servers, voters
+from chaosk.spec.harm import Harm
+from chaosk.spec.inventory import Inventory
 
 Moments = tuple[Harm, ...]
 """What one fault harms, moment by moment: a rolling restart has one for each node. Empty: it harms nobody."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from chaosk.ownmachine import HERE
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 SECONDS = 30.0
 """How long a dead run keeps others out."""

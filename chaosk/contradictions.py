@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.steps._contract import Fault, Run
+from chaosk.spec.contracts.step import Fault, Run
 
 
 def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) -> str | None:

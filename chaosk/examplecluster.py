@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chaosk.cluster.live import PartitionState, ProbeState
 from chaosk.core.errors import ChaoskError
-from chaosk.entity import Entity
-from chaosk.inventory import Inventory
-from chaosk.topicshape import TopicShape
+from chaosk.spec.contracts.live import PartitionState, ProbeState
+from chaosk.spec.entity import Entity
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.topic_shape import TopicShape
 
 
 class OnlyLiveError(ChaoskError):

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from typing import get_args
 
-from chaosk import hoststate, principal
+from chaosk import hoststate
 from chaosk.commands import (
     brokertool,
     corruption,
@@ -32,10 +32,11 @@ from chaosk.commands import (
 )
 from chaosk.core.errors import StepError, UsageError
 from chaosk.dump.command import batches, markers
-from chaosk.dynamic import BrokerSetting, Limit
-from chaosk.inventory import Inventory, KafkaProcess, ScriptService, ServerProcess
 from chaosk.scripts import PARTS, part, script
-from chaosk.transport.command import Command
+from chaosk.spec import principal
+from chaosk.spec.command import Command
+from chaosk.spec.dynamic_config import BrokerSetting, Limit
+from chaosk.spec.inventory import Inventory, KafkaProcess, ScriptService, ServerProcess
 
 PLACE = "/usr/local/sbin/chaosk-gate"
 """Where it is installed unless the inventory says otherwise."""

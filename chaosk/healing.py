@@ -13,8 +13,8 @@ from chaosk.core.model import Model
 from chaosk.core.parallel import together
 from chaosk.lease import Held
 from chaosk.ownmachine import HERE
+from chaosk.spec.command import Command
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command
 
 T = TypeVar("T")
 BOOTING = 60.0

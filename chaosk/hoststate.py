@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 import structlog
 
-from chaosk.inventory import Inventory, KafkaProcess, ScriptService
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory, KafkaProcess, ScriptService
 
 log = structlog.get_logger()
 

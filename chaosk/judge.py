@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chaosk.bounds import Bound
 from chaosk.core import figures
-from chaosk.expect import Expect
-from chaosk.metrics import METRICS
-from chaosk.prediction import PREDICTED_BY, Places, Prediction, Windows, predictions
 from chaosk.rundir.verdict import Finding, Guard, Measure, Objective, Outcome, Severity
+from chaosk.spec.bounds import Bound
+from chaosk.spec.expect import Expect
+from chaosk.spec.metrics import METRICS
+from chaosk.spec.prediction import PREDICTED_BY, Places, Prediction, Windows, predictions
 
 _SURPRISE = "expected_outcome"
 _WHY = "the faults did not do what they were meant to, or their timing was off"

@@ -22,8 +22,8 @@ from chaosk.core.model import Model
 from chaosk.core.printable import printable
 from chaosk.ownmachine import HERE
 from chaosk.scripts import script
-from chaosk.steps._contract import Deed, Fact, Fault, Run
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.step import Deed, Fact, Fault, Run
 
 State = Literal["armed", "dead", "booted", "healed"]
 """``dead``: its timer is gone; ``booted``: with the host's last boot; ``healed``: the host has undone the fault."""

@@ -6,7 +6,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 HERE = "this machine"
 """What it is called in place of a host's name; no host can be called so."""

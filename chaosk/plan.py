@@ -12,8 +12,8 @@ from pydantic import Field, StringConstraints
 
 from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
-from chaosk.inventory import Inventory
-from chaosk.scenario import Scenario
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Scenario
 
 VERSION = 1
 """Version of the plan's format."""

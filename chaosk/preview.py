@@ -12,17 +12,15 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from chaosk import lease
-from chaosk.cluster.live import Live
 from chaosk.core.errors import ClusterError, StepError, UsageError
 from chaosk.core.messages import summary
 from chaosk.core.units import spell_duration
 from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
-from chaosk.expression import parse_target
-from chaosk.inventory import Inventory
 from chaosk.run.aiming import Aims, Former, Shapes, former, freeze, shapes
 from chaosk.safety import NoChance
-from chaosk.scenario import Entry, Scenario
-from chaosk.steps._contract import (
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.contracts.step import (
     AddPartitions,
     Configure,
     Deed,
@@ -38,8 +36,10 @@ from chaosk.steps._contract import (
     Run,
     Signal,
 )
-from chaosk.targets._contract import Node, Scene
-from chaosk.transport.command import Command
+from chaosk.spec.contracts.target import Node, Scene
+from chaosk.spec.expression import parse_target
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry, Scenario
 
 
 @dataclass(frozen=True, slots=True)

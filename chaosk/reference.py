@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chaosk import expression, scenario
 from chaosk.core import plugins
 from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
 from chaosk.core.suggest import instead
 from chaosk.core.units import spelled_like
-from chaosk.metrics import METRICS
-from chaosk.stop_conditions._rules import stop_conditions
+from chaosk.spec import expression, scenario
+from chaosk.spec.contracts.stop_rules import stop_conditions
+from chaosk.spec.metrics import METRICS
 
 KINDS = ("steps", "probes", "targets", "conditions", "stop_conditions", "checks", "metrics")
 

@@ -11,18 +11,18 @@ from random import Random
 from typing import NoReturn
 
 from chaosk.blast import excesses, forbidden
-from chaosk.conditions._contract import Condition
 from chaosk.contradictions import contradiction
 from chaosk.core.errors import PreflightError, StepError, UsageError
 from chaosk.examplecluster import NoCluster, OnlyLiveError
-from chaosk.expression import inside, parse_condition, parse_target
-from chaosk.inventory import Inventory
-from chaosk.quorum import Needs
 from chaosk.run.aiming import freeze
-from chaosk.scenario import Entry, Scenario
-from chaosk.steps._contract import Fault
-from chaosk.targets._contract import Scene, Target
-from chaosk.timing import Stay, stays
+from chaosk.spec.contracts.condition import Condition
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.target import Scene, Target
+from chaosk.spec.expression import inside, parse_condition, parse_target
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.quorum import Needs
+from chaosk.spec.scenario import Entry, Scenario
+from chaosk.spec.timing import Stay, stays
 
 
 def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from chaosk.document.shape import Variants, bounds_schema, inventory_shape, lab_shape, scenario_shape
 from chaosk.explore.space import ANY, DRAWN, Explore
-from chaosk.metrics import METRICS, Metric
 from chaosk.rundir.verdict import Verdict
+from chaosk.spec.metrics import METRICS, Metric
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

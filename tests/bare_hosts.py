@@ -13,22 +13,22 @@ from on_lab import inside, until
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab import build, health, jars, preflight, runner, ssh_files
 from chaosk.lab.lab import Lab, describe
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
-from chaosk.lablayout import LabLayout
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
-from chaosk.scenario import Entry, steps
-from chaosk.steps._contract import Fault, Site
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.step import Fault, Site
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Entry, steps
 from chaosk.transport._contract import Transport
 
 EVERYONE = Node(kind="everyone_else", id="")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from chaosk.cluster.live import PartitionState, ProbeState, UnknownTopic
 from chaosk.core.errors import ClusterError
-from chaosk.entity import Entity
-from chaosk.installation import Installation
-from chaosk.inventory import Broker, Controller, Host, Inventory, Listener, ScriptService, ZooKeeper
-from chaosk.topicshape import TopicShape
+from chaosk.spec.contracts.live import PartitionState, ProbeState, UnknownTopic
+from chaosk.spec.entity import Entity
+from chaosk.spec.installation import Installation
+from chaosk.spec.inventory import Broker, Controller, Host, Inventory, Listener, ScriptService, ZooKeeper
+from chaosk.spec.topic_shape import TopicShape
 
 IDENTITY = "00000000-0000-0000-0000-000000000001"
 INSTALLATION = Installation(

@@ -11,7 +11,7 @@ from pathlib import Path
 from sample_inventory import INVENTORY
 
 from chaosk import gate
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 RUN = 'sh -c "$(script_text "$script")" chaosk "$@"'
 SAY = """printf 'RUNS %s' "$script"; printf ' <%s>' "$@"; echo; [ -t 0 ] || cat"""

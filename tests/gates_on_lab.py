@@ -9,9 +9,9 @@ import pytest
 from on_lab import inside
 
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.rundir.record import RunRecord
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory
 from chaosk.transport.ssh import Ssh
 
 CUT = """\

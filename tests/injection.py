@@ -15,7 +15,6 @@ import yaml
 from sample_documents import INVENTORY, SCENARIO
 
 from chaosk import clusterlock, hoststate, lease
-from chaosk.allow import Allow
 from chaosk.core.errors import ChaoskError
 from chaosk.core.model import Model
 from chaosk.doctor import facts
@@ -23,11 +22,12 @@ from chaosk.doctor.needs import PACKAGES, Needs
 from chaosk.document import DocumentError, load_inventory, load_scenario
 from chaosk.document.nodes import spell
 from chaosk.examplecluster import ExampleCluster
-from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry, Scenario, from_plain, steps
-from chaosk.steps._contract import Fact, Fault, Run
-from chaosk.transport.command import Command
+from chaosk.spec.allow import Allow
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fact, Fault, Run
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry, Scenario, from_plain, steps
 
 Path = tuple[str | int, ...]
 RUN = "run-1"

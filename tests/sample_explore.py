@@ -16,7 +16,7 @@ from chaosk.release.child import Ended
 from chaosk.release.record import Attempt
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Finding, Outcome, Severity, Verdict
-from chaosk.scenario import Scenario
+from chaosk.spec.scenario import Scenario
 
 SPACE = """\
 name: A space

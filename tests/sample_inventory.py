@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 
 def _service(name: str) -> dict[str, object]:

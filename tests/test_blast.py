@@ -7,11 +7,11 @@ from itertools import combinations
 import pytest
 from fake_live import inventory, kraft_inventory, state
 
-from chaosk.allow import Allow
 from chaosk.blast import Moments, excesses, forbidden
-from chaosk.cluster.live import ForeignPartition
-from chaosk.harm import Harm
-from chaosk.targets._contract import Node
+from chaosk.spec.allow import Allow
+from chaosk.spec.contracts.live import ForeignPartition
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.harm import Harm
 
 
 def broker(number: int) -> Node:

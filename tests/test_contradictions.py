@@ -6,8 +6,8 @@ from fake_live import FakeLive, inventory
 
 from chaosk.contradictions import contradiction
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry, steps
-from chaosk.steps._contract import Fault
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.scenario import Entry, steps
 
 
 def fault(name: str, kind: str, **fields: object) -> Fault:

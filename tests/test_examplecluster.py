@@ -8,10 +8,10 @@ import pytest
 from fake_live import inventory, kraft_inventory
 
 from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
-from chaosk.expression import conditions, parse_condition, parse_target, targets
-from chaosk.inventory import Inventory
-from chaosk.quorum import Needs
-from chaosk.targets._contract import Scene
+from chaosk.spec.contracts.target import Scene
+from chaosk.spec.expression import conditions, parse_condition, parse_target, targets
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.quorum import Needs
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chaosk.bounds import Bound, parse_bounds
-from chaosk.expect import Expect, parse_verdict
-from chaosk.metrics import METRICS, WINDOWS, Metric
 from chaosk.rundir.verdict import Outcome
+from chaosk.spec.bounds import Bound, parse_bounds
+from chaosk.spec.expect import Expect, parse_verdict
+from chaosk.spec.metrics import METRICS, WINDOWS, Metric
 
 
 def bounds(name: str, value: object) -> dict[str, tuple[Bound, ...]]:

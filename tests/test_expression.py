@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.conditions._contract import Condition
-from chaosk.expression import ExpressionError, conditions, inside, parse_condition, parse_target, render, targets
-from chaosk.targets._contract import Target
+from chaosk.spec.contracts.condition import Condition
+from chaosk.spec.contracts.target import Target
+from chaosk.spec.expression import ExpressionError, conditions, inside, parse_condition, parse_target, render, targets
 
 
 @pytest.mark.parametrize("kind", targets().values(), ids=targets())

@@ -19,13 +19,13 @@ from sample_documents import written
 
 from chaosk import reference
 from chaosk.cli.main import main
-from chaosk.cluster.live import ProbeState
 from chaosk.core import plugins
 from chaosk.core.errors import ExitCode
-from chaosk.expression import parse_condition
-from chaosk.probes._contract import Workplace
 from chaosk.rundir.events.arrow import SCHEMAS
-from chaosk.scenario import probes
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Workplace
+from chaosk.spec.expression import parse_condition
+from chaosk.spec.scenario import probes
 
 ROOT = Path(__file__).parents[1]
 FILES = dict(

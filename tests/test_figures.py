@@ -6,10 +6,10 @@ import pytest
 
 from chaosk.analysis.summary import summary
 from chaosk.core.figures import bounds, comparison, figure
-from chaosk.expect import Expect
 from chaosk.judge import Ruling, rule
-from chaosk.metrics import METRICS
 from chaosk.rundir.verdict import Measure, Outcome
+from chaosk.spec.expect import Expect
+from chaosk.spec.metrics import METRICS
 
 
 @pytest.mark.parametrize(

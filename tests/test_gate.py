@@ -19,13 +19,13 @@ from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
 from chaosk.dump.command import batches, markers
 from chaosk.examplecluster import ExampleCluster
-from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry
 from chaosk.scripts import script
-from chaosk.steps._contract import Fault, Run
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry
 from chaosk.transport import wrap
-from chaosk.transport.command import Command
 
 STEPS = {
     "kill_broker": "{target: broker 0}",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from fake_live import FakeLive, inventory
 
-from chaosk.harm import Harm, servers_of
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.harm import Harm, servers_of
+from chaosk.spec.scenario import Entry
 
 
 def harm(kind: str, **fields: object) -> list[str]:

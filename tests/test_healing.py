@@ -7,7 +7,7 @@ import threading
 
 from chaosk import healing
 from chaosk.core.errors import HostError
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
 
 
 class Hosts:

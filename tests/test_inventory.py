@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chaosk.inventory import Host, Inventory, ScriptService, SecretRef, SystemdService
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Host, Inventory, ScriptService, SecretRef, SystemdService
+from chaosk.spec.lab_layout import LabLayout
 
 SCRIPT = {"start": ["/start"], "stop": ["/stop"], "pid_file": "/run/pid"}
 LISTENER = {"address": "kafka.example.com", "port": 9092}

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosk.expect import Expect
 from chaosk.judge import Ruling, overall, rule, worst
-from chaosk.metrics import METRICS
-from chaosk.prediction import Windows
 from chaosk.rundir.verdict import Finding, Guard, Measure, Outcome, Severity
+from chaosk.spec.expect import Expect
+from chaosk.spec.metrics import METRICS
+from chaosk.spec.prediction import Windows
 
 GUARD = Guard(guard="audit_missing", what="not read")
 

@@ -15,14 +15,14 @@ from chaosk import lease
 from chaosk.core.errors import StepError
 from chaosk.core.printable import printable
 from chaosk.examplecluster import ExampleCluster
-from chaosk.inventory import Inventory, Power
 from chaosk.ownmachine import HERE
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry, steps
 from chaosk.scripts import script
-from chaosk.steps._contract import Fact, Fault, Pause, Run, Signal
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fact, Fault, Pause, Run, Signal
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory, Power
+from chaosk.spec.scenario import Entry, steps
 
 
 def fault(undo: tuple[Command, ...], healed: tuple[Command, ...] = (), within: float = 0.0) -> Fault:

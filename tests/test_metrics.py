@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.metrics import METRICS, WINDOWS, Metric
 from chaosk.rundir.verdict import Measure
+from chaosk.spec.metrics import METRICS, WINDOWS, Metric
 
 ROOT = Path(__file__).parents[1]
 SOURCES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "chaosk/analysis").rglob("*.py"))

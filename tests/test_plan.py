@@ -11,8 +11,8 @@ from sample_documents import INVENTORY, SCENARIO, written
 from chaosk import __version__
 from chaosk.core.errors import ExitCode, UsageError
 from chaosk.document import load_inventory, load_scenario
-from chaosk.inventory import Inventory
 from chaosk.plan import Plan, installed_versions, make
+from chaosk.spec.inventory import Inventory
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from sample_documents import SCENARIO, written
 
 from chaosk.core.errors import UsageError
 from chaosk.document import load_scenario, load_variants
-from chaosk.inventory import Inventory, Power
 from chaosk.preview import Row, describe
 from chaosk.reference import page
-from chaosk.scenario import Scenario, steps
+from chaosk.spec.inventory import Inventory, Power
+from chaosk.spec.scenario import Scenario, steps
 
 HEAD = """\
 name: x

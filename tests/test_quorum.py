@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.quorum import mistakes
+from chaosk.spec.quorum import mistakes
 
 LISTENERS: dict[str, object] = {"CLIENT": {}, "CONTROLLER": {}}
 

@@ -12,9 +12,9 @@ from sample_documents import written
 from chaosk import reference
 from chaosk.core.errors import UsageError
 from chaosk.document import load_scenario, load_variants
-from chaosk.expression import conditions, targets
-from chaosk.metrics import METRICS
-from chaosk.scenario import probes, steps
+from chaosk.spec.expression import conditions, targets
+from chaosk.spec.metrics import METRICS
+from chaosk.spec.scenario import probes, steps
 
 ROOT = Path(__file__).parents[1]
 HEAD = """\

@@ -10,19 +10,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from chaosk.conditions._contract import Condition
 from chaosk.core import plugins
 from chaosk.core.errors import ExitCode, UsageError
-from chaosk.probes._contract import Probe
-from chaosk.steps._contract import Step
-from chaosk.targets._contract import Target
+from chaosk.spec.contracts.condition import Condition
+from chaosk.spec.contracts.probe import Probe
+from chaosk.spec.contracts.step import Step
+from chaosk.spec.contracts.target import Target
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = {"steps": Step, "probes": Probe, "targets": Target, "conditions": Condition}
 
 GOOD = '''
 from typing import ClassVar
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.spec.contracts.target import Node, Scene, Target
 
 class Nobody(Target):
     """Nobody."""
@@ -76,7 +76,7 @@ def test_a_module_of_somebody_else_is_found(foreign: Path) -> None:
         ("class Nobody: pass", "defines 0 classes"),
         ("from chaosk.targets.leader import Leader", "defines 0 classes"),
         (GOOD + "\n\nclass Other(Nobody): pass\n", "defines 2 classes"),
-        ("from chaosk.targets._contract import Target\n\nclass Unfinished(Target): pass\n", "defines 0 classes"),
+        ("from chaosk.spec.contracts.target import Target\n\nclass Unfinished(Target): pass\n", "defines 0 classes"),
     ],
     ids=["empty", "no target", "only imported", "two", "abstract"],
 )

@@ -10,8 +10,8 @@ from sample_documents import written
 
 from chaosk.core.errors import PreflightError, UsageError
 from chaosk.document import load_scenario
-from chaosk.inventory import Inventory
 from chaosk.safety import refuse
+from chaosk.spec.inventory import Inventory
 
 HEAD = """\
 name: x

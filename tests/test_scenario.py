@@ -14,7 +14,7 @@ from sample_documents import SCENARIO, written
 
 from chaosk.document import load_scenario
 from chaosk.probes.produce import Produce
-from chaosk.scenario import After, ClusterShape, Entry, Scenario, Size, default_name, probes, steps
+from chaosk.spec.scenario import After, ClusterShape, Entry, Scenario, Size, default_name, probes, steps
 from chaosk.steps.kill_broker import KillBroker
 
 MINIMAL: dict[str, Any] = {

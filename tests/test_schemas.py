@@ -22,7 +22,7 @@ from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.nodes import plain
 from chaosk.document.parse import parse
 from chaosk.document.spaces import load_space
-from chaosk.scenario import probes, steps
+from chaosk.spec.scenario import probes, steps
 
 ROOT = Path(__file__).parents[1]
 SHAPE = {

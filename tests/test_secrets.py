@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from chaosk.core.errors import ExitCode, PreflightError
-from chaosk.inventory import SecretRef
-from chaosk.secrets import Secret, resolve
+from chaosk.spec.inventory import SecretRef
+from chaosk.spec.secrets import Secret, resolve
 
 TOKEN = "hunter2-QmFzZTY0"  # noqa: S105 - the token that must not appear
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chaosk.scenario import Entry
-from chaosk.timing import Stay, stays
+from chaosk.spec.scenario import Entry
+from chaosk.spec.timing import Stay, stays
 
 
 def entry(name: str, step: str = "kill_broker", **more: Any) -> Entry:

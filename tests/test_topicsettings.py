@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.topicsettings import SETTINGS, refusal
+from chaosk.spec.topic_settings import SETTINGS, refusal
 
 TAKEN: dict[str, list[object]] = {
     "cleanup.policy": ["compact,delete", "delete, compact", ""], "compression.gzip.level": [-1, 9],

@@ -9,7 +9,7 @@ from sample_documents import SCENARIO, written
 
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
-from chaosk.transactiontimeout import longest, short, timeouts
+from chaosk.spec.transaction_timeout import longest, short, timeouts
 
 WRITER = {"produce": {"topic": "orders", "transaction": {"records": 10}, "config": {"transaction.timeout.ms": 15_000}}}
 PIPE = {"transform": {"topic": "orders", "to": "bills", "group": "billing"}}

@@ -12,7 +12,7 @@ from opened import leaves
 from tracing import QUICK, Known, Touch, traced
 
 from chaosk.scripts import PARTS, script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 from chaosk.transport.wrap import PATH
 
 ROUTE = "198.18.7.2 40000 198.18.7.1 2222"

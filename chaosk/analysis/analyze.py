@@ -24,9 +24,9 @@ from chaosk.analysis.untold import unended, untold
 from chaosk.core import files
 from chaosk.core.errors import AnalysisError
 from chaosk.judge import rule
-from chaosk.prediction import FOLLOWING, Places, predictions
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Account, Guard, Severity, Verdict
+from chaosk.spec.prediction import FOLLOWING, Places, predictions
 
 
 def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None) -> Verdict:

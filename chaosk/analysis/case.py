@@ -19,7 +19,7 @@ from chaosk.rundir.decision import Decision
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.record import RunRecord
 from chaosk.rundir.verdict import QUIET, Fault
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 PlaceKey = tuple[str, int]
 """Topic and partition."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.found import Found
-from chaosk.metrics import METRICS
 from chaosk.rundir.verdict import Measure
+from chaosk.spec.metrics import METRICS
 
 
 def counted(

@@ -18,8 +18,8 @@ from chaosk.analysis.found import SEVERITIES, Found
 from chaosk.analysis.frames.absent import bereft
 from chaosk.core import files
 from chaosk.core.errors import AnalysisError
-from chaosk.prediction import FOLLOWING, Prediction, predictions
 from chaosk.rundir.verdict import Row
+from chaosk.spec.prediction import FOLLOWING, Prediction, predictions
 
 SHOWN = 20
 """Rows of each severity that go into the verdict."""

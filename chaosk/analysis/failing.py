@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from chaosk.analysis.case import Case, Span
-from chaosk.mustfail import MustFail
+from chaosk.spec.must_fail import MustFail
 
 AGAIN = "again: "
 """What the names of the spans of :func:`afterwards` begin with: no entry has such a name."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from chaosk.analysis.case import Case, Span
 from chaosk.core import plugins
-from chaosk.metrics import METRICS
 from chaosk.rundir.verdict import Fault
-from chaosk.steps._contract import Step
+from chaosk.spec.contracts.step import Step
+from chaosk.spec.metrics import METRICS
 
 _LASTED = 1_000_000_000
 """Nanoseconds of a close that show that something kept it."""

@@ -14,7 +14,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from chaosk.core.errors import AnalysisError
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 LEAST = 1_000
 """What the numbers of partitions of a former topic are apart at least."""

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from chaosk.allow import Allow
-from chaosk.expect import Expect
-from chaosk.scenario import GRAMMAR, Topic
+from chaosk.spec.allow import Allow
+from chaosk.spec.expect import Expect
+from chaosk.spec.scenario import GRAMMAR, Topic
 
 
 class Lenient(BaseModel):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from chaosk.analysis.case import MIN_ISR, Case, Span
 from chaosk.core.units import parse_size
-from chaosk.entity import spelled
 from chaosk.rundir.verdict import Fault
+from chaosk.spec.entity import spelled
 
 SLACK = 5_000_000_000
 """Nanoseconds that a setting may have been in force before, or after, it was reported: they are asked every second."""

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 from chaosk.analysis.case import Case, Pulse, Span, Worker
 from chaosk.analysis.intervals import Interval, without
-from chaosk.metrics import METRICS
 from chaosk.rundir.events.heartbeat import PERIOD
 from chaosk.rundir.events.streams import WATCHER, writer_of
 from chaosk.rundir.verdict import Fault, Measure
+from chaosk.spec.metrics import METRICS
 
 LEAST = 1_000_000_000
 """Nanoseconds without a heartbeat beyond those to the next one from which a process stood still: the shortest outage

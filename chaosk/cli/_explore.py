@@ -23,11 +23,11 @@ from chaosk.explore.rounds import rounds
 from chaosk.explore.shrink import shrunk
 from chaosk.explore.space import Space
 from chaosk.explore.trial import Means
-from chaosk.inventory import Inventory
 from chaosk.release import child
 from chaosk.release.record import Attempt
 from chaosk.run.signals import heard
 from chaosk.run.standby import standing_by
+from chaosk.spec.inventory import Inventory
 
 
 def settled(space: Space, inventory: Path | None) -> Inventory | None:

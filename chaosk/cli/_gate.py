@@ -19,8 +19,8 @@ from chaosk.release.choice import Chosen
 from chaosk.release.record import Attempt, Gate
 
 if TYPE_CHECKING:
-    from chaosk.lablayout import LabLayout
     from chaosk.release.lanes import Lane
+    from chaosk.spec.lab_layout import LabLayout
 
 
 def begun(chosen: Sequence[Chosen], inventories: Sequence[Path], repeat: int = 1, **settings: Any) -> Gate:  # noqa: ANN401 - Gate's

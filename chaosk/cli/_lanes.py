@@ -8,9 +8,9 @@ from pathlib import Path
 
 from chaosk.core.errors import LabError, UsageError
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.scenario import Scenario
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Scenario
 
 MOST_LABS = 9
 """More than one digit behind a lab's name has no room in the names of what it is made of."""

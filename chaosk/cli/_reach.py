@@ -9,11 +9,11 @@ from pathlib import Path
 from chaosk import lab
 from chaosk.core.errors import UsageError
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import kept
 from chaosk.plan import Plan
 from chaosk.rundir.paths import RunDir, document
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh, Transport
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chaosk.core.errors import UsageError
-from chaosk.inventory import Inventory
 from chaosk.preview import Row
-from chaosk.scenario import Scenario
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Scenario
 
 _MARKDOWN, _HTML = (".md", ".markdown"), (".html", ".htm")
 

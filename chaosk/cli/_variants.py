@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from chaosk.document import load_scenario, load_variants
-from chaosk.scenario import Scenario
+from chaosk.spec.scenario import Scenario
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -18,7 +18,7 @@ from chaosk.core.units import parse_duration
 if TYPE_CHECKING:
     from chaosk.explore.record import Exploration
     from chaosk.explore.space import Space
-    from chaosk.inventory import Inventory
+    from chaosk.spec.inventory import Inventory
 
 
 def _time(context: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature

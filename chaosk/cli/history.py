@@ -71,7 +71,7 @@ def command(
 def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
     from chaosk.core.suggest import instead  # noqa: PLC0415 - for a mistake only
     from chaosk.knowledge.history import DEFAULT  # noqa: PLC0415 - as above
-    from chaosk.metrics import METRICS  # noqa: PLC0415
+    from chaosk.spec.metrics import METRICS  # noqa: PLC0415
 
     for name in asked:
         if name not in METRICS:

@@ -16,7 +16,7 @@ from chaosk.core.errors import LabError, UsageError
 from chaosk.lab import LabStatus, access, down, enter, power, privilege, purge, state, status, up
 from chaosk.lab.purge import places
 from chaosk.lab.status import as_json
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 _name = click.option("--name", default="lab", show_default=True, help="Name of the lab.")
 

@@ -16,18 +16,18 @@ from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
 from chaosk.core import plugins
 from chaosk.core.errors import ClusterError, UsageError
 from chaosk.core.units import spell_duration
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.run.here import surely_here
 from chaosk.run.preflight import check_shape
 from chaosk.safety import refuse
-from chaosk.scenario import Scenario
-from chaosk.transactiontimeout import short
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Scenario
+from chaosk.spec.transaction_timeout import short
 
 
 @click.command()

@@ -36,7 +36,7 @@ from chaosk.run.signals import heard
 from chaosk.rundir.paths import RunDir, create, slug
 from chaosk.rundir.record import RunRecord
 from chaosk.rundir.verdict import Verdict
-from chaosk.scenario import Scenario
+from chaosk.spec.scenario import Scenario
 from chaosk.worker.lifeline import watch_parent
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from chaosk.core.errors import UsageError
 from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.kinds import is_inventory, is_space
 from chaosk.document.spaces import load_space
-from chaosk.transactiontimeout import short
+from chaosk.spec.transaction_timeout import short
 
 
 @click.command()

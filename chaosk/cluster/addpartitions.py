@@ -10,7 +10,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.shape import spread
 from chaosk.cluster.views import current
 from chaosk.core.errors import StepError
-from chaosk.steps._contract import AddPartitions
+from chaosk.spec.contracts.step import AddPartitions
 
 _PATIENCE = 10_000
 """Milliseconds the controller may take to accept."""

@@ -19,7 +19,7 @@ from chaosk.cluster.places import client_places
 from chaosk.cluster.views import metadata_request, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer, Place
 from chaosk.core.parallel import together
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from typing import Any, Self
 
 from kafka.protocol.api_message import ApiMessage
 
-from chaosk.cluster.live import UnknownTopic
 from chaosk.cluster.places import broker_places
 from chaosk.cluster.quorum import Quorum, quorum, quorum_request
 from chaosk.cluster.views import PartitionView, View, current, metadata_request, partitions, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer
 from chaosk.core.errors import ClusterError
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.live import UnknownTopic
+from chaosk.spec.inventory import Inventory
 
 GRACE = 0.3
 """Seconds that the rest is waited for once most brokers have answered."""

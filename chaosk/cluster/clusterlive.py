@@ -7,7 +7,6 @@ from typing import Protocol
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.coordinator import coordinator, transaction_coordinator
-from chaosk.cluster.live import ProbeState
 from chaosk.cluster.logstart import log_start
 from chaosk.cluster.owner import own_topics
 from chaosk.cluster.places import zookeeper_places
@@ -20,9 +19,10 @@ from chaosk.cluster.views import PartitionView, current, metadata_request, parti
 from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
 from chaosk.cluster.zookeeper import ask_mode
 from chaosk.core.parallel import together
-from chaosk.entity import Entity
-from chaosk.inventory import Inventory
-from chaosk.topicshape import TopicShape
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.entity import Entity
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.topic_shape import TopicShape
 
 
 class Names(Protocol):
@@ -38,7 +38,7 @@ class Names(Protocol):
 
 
 class ClusterLive:
-    """``chaosk.cluster.live.Live`` of a real cluster; usable from any thread."""
+    """``chaosk.spec.contracts.live.Live`` of a real cluster; usable from any thread."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import StepError
 from chaosk.core.model import Model
-from chaosk.steps._contract import Elect
+from chaosk.spec.contracts.step import Elect
 
 _TYPES = {"preferred": 0, "unclean": 1}
 _FINE = {codes.NONE, codes.ELECTION_NOT_NEEDED}

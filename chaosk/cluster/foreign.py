@@ -10,10 +10,10 @@ from kafka.protocol.admin import DescribeConfigsRequest
 from chaosk.cluster import codes
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import TOPIC
-from chaosk.cluster.live import ForeignPartition
 from chaosk.cluster.owner import own_topics
 from chaosk.cluster.views import current, partitions
 from chaosk.core.errors import ClusterError
+from chaosk.spec.contracts.live import ForeignPartition
 
 MIN_IN_SYNC = "min.insync.replicas"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.cluster.live import Live, PartitionState, UnknownTopic
 from chaosk.core.errors import ClusterError
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.live import Live, PartitionState, UnknownTopic
+from chaosk.spec.inventory import Inventory
 
 INTERNAL = ("__consumer_offsets", "__transaction_state")
 """Kafka's own topics: without them groups and transactions do not work."""

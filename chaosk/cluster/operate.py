@@ -10,7 +10,7 @@ from chaosk.cluster.elect import elect
 from chaosk.cluster.reassign import reassign
 from chaosk.cluster.remake import delete_topic, make_topic
 from chaosk.cluster.settingsof import configure
-from chaosk.steps._contract import AddPartitions, Configure, DeleteTopic, Elect, MakeTopic, Operation, Reassign
+from chaosk.spec.contracts.step import AddPartitions, Configure, DeleteTopic, Elect, MakeTopic, Operation, Reassign
 
 log = structlog.get_logger()
 

@@ -8,7 +8,7 @@ from typing import Any
 from chaosk.cluster.security import security
 from chaosk.cluster.wire import Place
 from chaosk.core.errors import PreflightError
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 
 def broker_places(inventory: Inventory, settings: Mapping[str, Any]) -> dict[int, Place]:

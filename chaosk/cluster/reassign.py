@@ -11,7 +11,7 @@ from chaosk.cluster import codes
 from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.steps._contract import Reassign
+from chaosk.spec.contracts.step import Reassign
 
 _PATIENCE = 10_000
 """Milliseconds the controller may take to accept."""

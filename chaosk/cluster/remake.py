@@ -9,10 +9,10 @@ from chaosk.cluster.settingsof import settings_of
 from chaosk.cluster.topicadmin import create_again, delete_topics, wait_until_known
 from chaosk.cluster.views import current
 from chaosk.core.errors import ClusterError, PreflightError, StepError
-from chaosk.entity import Entity
-from chaosk.scenario import Topic
-from chaosk.steps._contract import DeleteTopic, MakeTopic
-from chaosk.topicshape import TopicShape
+from chaosk.spec.contracts.step import DeleteTopic, MakeTopic
+from chaosk.spec.entity import Entity
+from chaosk.spec.scenario import Topic
+from chaosk.spec.topic_shape import TopicShape
 
 
 def shape_of(brokers: Brokers, topic: str) -> TopicShape:

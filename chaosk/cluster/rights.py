@@ -19,7 +19,7 @@ from chaosk.cluster.views import current
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ClusterError
 from chaosk.core.parallel import together
-from chaosk.entity import Entity
+from chaosk.spec.entity import Entity
 
 THERE = "there"
 """The value of an ACL that there is, and of a right that somebody has."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.core.errors import PreflightError
-from chaosk.secrets import Secret
+from chaosk.spec.secrets import Secret
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 """How chaosk can log in."""

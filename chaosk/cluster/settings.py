@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chaosk.inventory import Inventory, SecretRef
-from chaosk.secrets import resolve
+from chaosk.spec.inventory import Inventory, SecretRef
+from chaosk.spec.secrets import resolve
 
 
 def client_settings(inventory: Inventory) -> dict[str, str | int | bool]:

@@ -12,7 +12,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import TOPIC, Config, broker_config, topic_config
 from chaosk.cluster.rights import acls_of
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.entity import Entity, Settings, number
+from chaosk.spec.entity import Entity, Settings, number
 
 _SET, _DELETE = 0, 1  # IncrementalAlterConfigs: operations
 _EXACTLY = 0  # DescribeClientQuotas: the entity of this name

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from chaosk.cluster.configs import Config
 from chaosk.cluster.views import PartitionView
-from chaosk.entity import spelled
-from chaosk.scenario import Topic
+from chaosk.spec.entity import spelled
+from chaosk.spec.scenario import Topic
 
 
 def differences(wanted: Topic, found: Sequence[PartitionView], config: Config) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ import ssl
 
 from chaosk.cluster.wire import TIMEOUT
 from chaosk.core.errors import ClusterError
-from chaosk.entity import Entity
-from chaosk.inventory import Inventory, Listener
+from chaosk.spec.entity import Entity
+from chaosk.spec.inventory import Inventory, Listener
 from chaosk.stranger import fingerprint
 
 HANDSHAKES = 16

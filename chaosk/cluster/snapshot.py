@@ -9,9 +9,9 @@ from typing import Annotated
 from pydantic import Field
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.live import Live
 from chaosk.cluster.views import PartitionView, View, current, partitions
 from chaosk.core.model import Model
+from chaosk.spec.contracts.live import Live
 
 Partitions = Annotated[tuple[PartitionView, ...], Field(strict=False)]
 Ids = Annotated[tuple[int, ...], Field(strict=False)]

@@ -15,9 +15,9 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.shape import placement
 from chaosk.cluster.views import View, current
 from chaosk.core.errors import ClusterError, PreflightError
-from chaosk.entity import spelled
-from chaosk.scenario import Topic
-from chaosk.topicshape import TopicShape
+from chaosk.spec.entity import spelled
+from chaosk.spec.scenario import Topic
+from chaosk.spec.topic_shape import TopicShape
 
 WITHIN = 30.0
 """Seconds that each of deleting, making and getting known may take."""

@@ -14,7 +14,7 @@ from chaosk.cluster.shape import differences
 from chaosk.cluster.topicadmin import create_topics, delete_topics, wait_until_known
 from chaosk.cluster.views import PartitionView, View, current, partitions
 from chaosk.core.errors import PreflightError
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any
 
 from kafka.protocol.metadata import MetadataRequest
 
-from chaosk.cluster.live import PartitionState
 from chaosk.core.errors import ClusterError
+from chaosk.spec.contracts.live import PartitionState
 
 NO_EPOCH = -1
 _Key = tuple[str, int]

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 TIMEOUT = 30.0
 """Seconds for a command; whoever asks a network whose an address is waits three of them for nobody."""

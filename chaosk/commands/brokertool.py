@@ -6,10 +6,10 @@ Kafka's own kafka-configs.sh and kafka-acls.sh do it, there: so a host can undo 
 from __future__ import annotations
 
 from chaosk.core.errors import StepError
-from chaosk.entity import Acl, Entity, Settings
-from chaosk.inventory import Inventory
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.entity import Acl, Entity, Settings
+from chaosk.spec.inventory import Inventory
 
 QUICK = 15.0
 """Seconds to look."""

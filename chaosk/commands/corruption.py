@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass
 
 from chaosk.commands import service
-from chaosk.inventory import ServerProcess
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 120.0
 """Seconds for a command: to mend a log it waits for the end of a server that was asked to stop."""

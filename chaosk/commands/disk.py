@@ -6,7 +6,7 @@ import hashlib
 from typing import Literal
 
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 How = Literal["size", "free"]
 """``size``: the file has so many bytes; ``free``: so many are left to everybody else."""

@@ -6,7 +6,7 @@ import hashlib
 from typing import Literal
 
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 Kind = Literal["cpu", "memory"]
 

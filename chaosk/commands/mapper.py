@@ -6,9 +6,9 @@ import hashlib
 from typing import NamedTuple
 
 from chaosk.commands import service
-from chaosk.inventory import ServerProcess
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import ServerProcess
 
 Ill = tuple[str, ...]
 """What the disk has: ``slow`` and so many milliseconds more for a read and for a write, ``all`` or ``writes``."""

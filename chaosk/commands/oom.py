@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from chaosk.commands import service
-from chaosk.inventory import ServerProcess
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 30.0
 """Seconds for a command: a host may be busy."""

@@ -6,7 +6,7 @@ import hashlib
 from typing import Literal
 
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 Owner = Literal["nobody", "root"]
 """Accounts that every host has, and whose new rights help nobody who logs in."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import shlex
 from typing import Literal
 
-from chaosk.inventory import Host
 from chaosk.ownmachine import HERE
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Host
 
 End = Literal["reboot", "reset", "crash"]
 """``reboot``: the clean way; ``reset``: at once, with nothing written any more; ``crash``: a panic of the kernel."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from chaosk.firewall.rules import Rule, words
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 TIMEOUT = 30.0
 """Seconds for a command."""

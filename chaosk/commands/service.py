@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Literal
 
-from chaosk.inventory import Broker, Controller, ScriptService, ServerProcess, ZooKeeper
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Broker, Controller, ScriptService, ServerProcess, ZooKeeper
 
 Signal = Literal["STOP", "CONT", "TERM"]
 

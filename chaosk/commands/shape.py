@@ -11,7 +11,7 @@ from typing import Literal
 
 from chaosk.firewall.rules import Rule, words
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 Means = Literal["netem", "htb"]
 """Which queueing discipline of the kernel does it; the first word of ``how``."""

@@ -7,9 +7,9 @@ that ``runsv`` started), which is stopped. There is a constant script for each k
 from __future__ import annotations
 
 from chaosk.commands.service import place
-from chaosk.inventory import ServerProcess, SystemdService
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import ServerProcess, SystemdService
 
 TIMEOUT = 60.0
 """Seconds for a command: a reload has systemd read every unit file."""

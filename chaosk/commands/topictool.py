@@ -6,10 +6,10 @@ So a host can do it by itself when chaosk is gone.
 from __future__ import annotations
 
 from chaosk.commands import brokertool
-from chaosk.inventory import Inventory
 from chaosk.scripts import script
-from chaosk.topicshape import TopicShape
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.topic_shape import TopicShape
 
 
 def fits(inventory: Inventory, host: str) -> Command:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Literal
 
 from chaosk.commands import service
-from chaosk.inventory import KafkaProcess
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import KafkaProcess
 
 Span = Literal["release", "any"]
 """How far from the version in use: the same first two numbers, or any other."""

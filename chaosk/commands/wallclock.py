@@ -7,7 +7,7 @@ import hashlib
 from chaosk.core.errors import StepError
 from chaosk.ownmachine import boot_id
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 TIMEOUT = 60.0
 """Seconds for a command: it starts some dozens of programs, which takes a busy virtual machine a while."""

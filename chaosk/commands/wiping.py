@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 
 from chaosk.commands import service
-from chaosk.inventory import ServerProcess
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 120.0
 """Seconds for a command: many thousand files may have to be counted, or deleted."""

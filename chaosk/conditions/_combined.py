@@ -6,11 +6,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.cluster.live import Live
-from chaosk.conditions._contract import Answer, Ask, Condition, counting
 from chaosk.core.errors import ChaoskError, ClusterError, UsageError
-from chaosk.expression import parse_condition
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.condition import Answer, Ask, Condition, counting
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.expression import parse_condition
+from chaosk.spec.inventory import Inventory
 
 
 class Combined(Condition):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chaosk.cluster.live import Live, PartitionState
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import ClusterError
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.live import Live, PartitionState
 
 SHOWN = 5
 """Partitions named in one answer."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.cluster.live import Live
-from chaosk.conditions._contract import Answer, Condition
 from chaosk.core.errors import UsageError
-from chaosk.inventory import Inventory
-from chaosk.quorum import Needs
+from chaosk.spec.contracts.condition import Answer, Condition
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.quorum import Needs
 
 
 class ControllerUp(Condition):

@@ -6,10 +6,10 @@ import socket
 from contextlib import closing
 from typing import ClassVar
 
-from chaosk.cluster.live import Live
-from chaosk.conditions._contract import Answer, Condition
 from chaosk.core.errors import ClusterError, UsageError
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.condition import Answer, Condition
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.inventory import Inventory
 
 _WITHIN = 1.0
 """Seconds for a connection: a first packet that is lost is sent again after one."""

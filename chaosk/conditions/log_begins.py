@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.cluster.live import Live
-from chaosk.conditions._contract import Answer, Condition
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.condition import Answer, Condition
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.inventory import Inventory
 
 
 class LogBegins(Condition):

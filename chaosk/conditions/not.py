@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.cluster.live import Live
-from chaosk.conditions._contract import Answer, Ask, Condition, counting
-from chaosk.expression import parse_condition
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.condition import Answer, Ask, Condition, counting
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.expression import parse_condition
+from chaosk.spec.inventory import Inventory
 
 
 class Not(Condition):

@@ -6,11 +6,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.cluster.live import Live
-from chaosk.conditions._contract import Answer, Condition
 from chaosk.conditions._partitions import every_partition
 from chaosk.conditions.isr_full import complaint
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.condition import Answer, Condition
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.inventory import Inventory
 
 
 class PartitionCount(Condition):

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.cluster.live import Live, PartitionState
-from chaosk.conditions._contract import Answer, Condition
 from chaosk.conditions._partitions import every_partition, ids
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.condition import Answer, Condition
+from chaosk.spec.contracts.live import Live, PartitionState
+from chaosk.spec.inventory import Inventory
 
 
 class PreferredLeaders(Condition):

@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from chaosk.cluster.advertised import Advertised, advertised
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.health import INTERNAL, complaint, unhealthy
-from chaosk.cluster.live import Live, PartitionState
 from chaosk.cluster.reassigning import reassigning
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.views import partitions
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ClusterError
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.inventory import Inventory
+from chaosk.spec.contracts.live import Live, PartitionState
+from chaosk.spec.inventory import Inventory
 
 FEW = 5
 """Partitions that are named; of the rest only the number is told."""

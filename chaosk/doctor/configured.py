@@ -8,8 +8,8 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import broker_config
 from chaosk.core.errors import ClusterError
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.entity import spelled
-from chaosk.scenario import Scalar
+from chaosk.spec.entity import spelled
+from chaosk.spec.scenario import Scalar
 
 _TODO = "configure it so, or name another cluster with --inventory"
 

@@ -23,9 +23,9 @@ from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import misfits, switches
 from chaosk.healing import find
-from chaosk.inventory import Inventory
 from chaosk.ownmachine import HERE, boot_id, places
-from chaosk.scenario import Scenario
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Scenario
 from chaosk.transport._contract import Transport
 
 

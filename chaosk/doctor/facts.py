@@ -9,9 +9,9 @@ from typing import Any
 from chaosk.commands.service import program_of
 from chaosk.core.errors import StepError
 from chaosk.doctor.needs import OPTIONAL, Needs
-from chaosk.inventory import Inventory, ScriptService, SystemdService
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory, ScriptService, SystemdService
 
 LEASES = "/var/lib/chaosk"
 """Where hosts keep leases and the lock."""

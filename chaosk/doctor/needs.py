@@ -9,17 +9,17 @@ from random import Random
 from chaosk.commands.shape import Means, means
 from chaosk.core.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
-from chaosk.expression import parse_target
-from chaosk.inventory import Inventory
 from chaosk.ownmachine import HERE
-from chaosk.scenario import Entry, Scenario
 from chaosk.scripts import script
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.contracts.target import Scene
+from chaosk.spec.expression import parse_target
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry, Scenario
 from chaosk.steps._shaping import Shaping
 from chaosk.steps.lose_packets import LosePackets
 from chaosk.steps.skew_clock import SkewClock
-from chaosk.targets._contract import Scene
-from chaosk.transport.command import Command
 
 PACKAGES = {
     "awk": "mawk", "basename": "coreutils", "bash": "bash", "cat": "coreutils", "chmod": "coreutils",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.live import Live
 from chaosk.cluster.settings import probe_settings
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ChaoskError
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.inventory import Inventory
-from chaosk.scenario import Entry, Scenario
-from chaosk.steps._contract import Site
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.contracts.step import Site
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry, Scenario
 from chaosk.steps.deny_access import DenyAccess
 
 _TODO = "see docs/own-cluster.md, or run it on a lab with `secure: true`"

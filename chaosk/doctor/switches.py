@@ -10,13 +10,13 @@ from chaosk.core.errors import ChaoskError
 from chaosk.core.parallel import together
 from chaosk.doctor.finding import Finding, bad, ok
 from chaosk.doctor.needs import HERE_TOOLS, PACKAGES
-from chaosk.inventory import Host, Inventory
 from chaosk.ownmachine import HERE, boot_id
 from chaosk.safety import possible_hosts, unfit
-from chaosk.scenario import Scenario
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Host, Inventory
+from chaosk.spec.scenario import Scenario
 from chaosk.steps._host_steps import HostStep
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command
 
 
 def switches(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chaosk.core.suggest import instead
 from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, descend
 from chaosk.document.parse import Found
-from chaosk.scenario import GRAMMAR, steps
+from chaosk.spec.scenario import GRAMMAR, steps
 
 REPEAT, ENTRIES = "repeat", "entries"
 MOST_ROUNDS = 200

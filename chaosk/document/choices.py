@@ -8,8 +8,8 @@ from chaosk.core.suggest import instead
 from chaosk.document.blocks import written
 from chaosk.document.nodes import Mapping, Node, Path, Sequence, descend
 from chaosk.document.parse import Found
-from chaosk.scenario import GRAMMAR, probes, steps
-from chaosk.stop_conditions._rules import stop_conditions
+from chaosk.spec.contracts.stop_rules import stop_conditions
+from chaosk.spec.scenario import GRAMMAR, probes, steps
 
 
 def choices(root: Node) -> Iterator[Found]:

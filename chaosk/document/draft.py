@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from chaosk.allow import Allow
 from chaosk.document.blocks import REPEAT
 from chaosk.document.nodes import Mapping as MappingNode
 from chaosk.document.nodes import Node, Path, Plain, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
 from chaosk.document.rounds import Turn, expected, turns
-from chaosk.expect import Expect
-from chaosk.probes._contract import Probe
-from chaosk.scenario import ClusterShape, Entry, Topic, from_plain, probe_of
-from chaosk.stop_conditions._contract import StopCondition
-from chaosk.stop_conditions._rules import Rules
+from chaosk.spec.allow import Allow
+from chaosk.spec.contracts.probe import Probe
+from chaosk.spec.contracts.stop_condition import StopCondition
+from chaosk.spec.contracts.stop_rules import Rules
+from chaosk.spec.expect import Expect
+from chaosk.spec.scenario import ClusterShape, Entry, Topic, from_plain, probe_of
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 """Kafka's own; faults may aim at them."""

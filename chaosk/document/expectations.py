@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from chaosk.bounds import Bound
 from chaosk.core.suggest import instead
 from chaosk.document.draft import Draft
 from chaosk.document.figures import NOUNS, misfit
 from chaosk.document.nodes import Path, Sequence, descend
 from chaosk.document.parse import Found
-from chaosk.expectederrors import KNOWN
-from chaosk.metrics import METRICS, WINDOWS, Metric
-from chaosk.prediction import NAMING, RULES
 from chaosk.rundir.verdict import Outcome
+from chaosk.spec.bounds import Bound
+from chaosk.spec.expected_errors import KNOWN
+from chaosk.spec.metrics import METRICS, WINDOWS, Metric
+from chaosk.spec.prediction import NAMING, RULES
 
 _LEAST = {"s": "1s", "records/s": "1/s", "ratio": "99 %"}
 

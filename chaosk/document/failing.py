@@ -8,8 +8,8 @@ from chaosk.core.suggest import instead
 from chaosk.document.draft import Draft
 from chaosk.document.nodes import Path
 from chaosk.document.parse import Found
-from chaosk.mustfail import MustFail
-from chaosk.probes._contract import Probe
+from chaosk.spec.contracts.probe import Probe
+from chaosk.spec.must_fail import MustFail
 
 
 def must_fail(draft: Draft, path: Path, name: str, probe: Probe) -> Iterator[Found]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from chaosk.core.plugins import name_of
 from chaosk.document.draft import Draft
-from chaosk.metrics import ALIKE, BY_KIND, CONNECTIONS, METRICS, OF_COMMITTERS, OF_SUBSCRIBERS, OF_WRITTEN, Metric
-from chaosk.probes._contract import Probe
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
 from chaosk.rundir.verdict import QUIET
+from chaosk.spec.contracts.probe import Probe
+from chaosk.spec.metrics import ALIKE, BY_KIND, CONNECTIONS, METRICS, OF_COMMITTERS, OF_SUBSCRIBERS, OF_WRITTEN, Metric
 
 NOUNS = ("probe", "topic", "fault", "group")
 

@@ -9,8 +9,8 @@ from chaosk.core.suggest import instead
 from chaosk.document.folders import PROCESSES, folders
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
-from chaosk.inventory import Host, Inventory, SecretRef
-from chaosk.quorum import mistakes
+from chaosk.spec.inventory import Host, Inventory, SecretRef
+from chaosk.spec.quorum import mistakes
 
 _FILES = {"ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"}
 """Client settings that name a file."""

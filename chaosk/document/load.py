@@ -31,9 +31,9 @@ from chaosk.document.strangers import stranger
 from chaosk.document.variables import BLOCK as VARIABLES
 from chaosk.document.variables import defaults, substitute, uses
 from chaosk.document.variants import Variant, clashes, listed, once, variants, varying
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.scenario import Scenario, from_plain
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Scenario, from_plain
 
 EXPLORE = "explore"
 """The key of a space of sequences (``chaosk.document.spaces``)."""

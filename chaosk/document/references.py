@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from chaosk.bounds import BOUND_KEYS
-from chaosk.conditions._contract import Condition
 from chaosk.core.model import Model
 from chaosk.core.plugins import name_of
 from chaosk.core.suggest import instead
@@ -16,16 +14,18 @@ from chaosk.document.failing import must_fail
 from chaosk.document.nodes import Path, spell
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
-from chaosk.expression import ExpressionError, inside, kinds, parse_condition, parse_target
-from chaosk.metrics import WINDOWS
-from chaosk.scenario import After, Entry
-from chaosk.steps._contract import Step
+from chaosk.spec.bounds import BOUND_KEYS
+from chaosk.spec.contracts.condition import Condition
+from chaosk.spec.contracts.step import Step
+from chaosk.spec.contracts.target import NodeKind, Target
+from chaosk.spec.expression import ExpressionError, inside, kinds, parse_condition, parse_target
+from chaosk.spec.metrics import WINDOWS
+from chaosk.spec.scenario import After, Entry
+from chaosk.spec.topic_settings import RELEASES, SETTINGS, refusal
 from chaosk.steps.create_partitions import CreatePartitions
 from chaosk.steps.set_topic_config import SetTopicConfig
 from chaosk.steps.start_probe import StartProbe
 from chaosk.steps.wait import Wait
-from chaosk.targets._contract import NodeKind, Target
-from chaosk.topicsettings import RELEASES, SETTINGS, refusal
 
 _OF_PROBES = frozenset({"group", "transactional_id"})
 """Fields of steps and targets whose values are names that probes give."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from chaosk.bounds import BOUND_KEYS
 from chaosk.document.blocks import MOST_ENTRIES, Written, carried_out, written
 from chaosk.document.nodes import Node, Path, Plain, plain
-from chaosk.metrics import METRICS
-from chaosk.scenario import default_name
+from chaosk.spec.bounds import BOUND_KEYS
+from chaosk.spec.metrics import METRICS
+from chaosk.spec.scenario import default_name
 
 
 @dataclass(frozen=True, slots=True)

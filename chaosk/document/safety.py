@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.nodes import Path
 from chaosk.document.parse import Found
-from chaosk.expression import ExpressionError, parse_target, render
 from chaosk.firewall.ssh import SSH
-from chaosk.scenario import Entry
+from chaosk.spec.contracts.target import Target
+from chaosk.spec.expression import ExpressionError, parse_target, render
+from chaosk.spec.scenario import Entry
+from chaosk.spec.timing import stays
 from chaosk.steps._between import Between
 from chaosk.steps._probe_steps import ProbeStep
 from chaosk.steps._service_steps import Restart, ServiceStep, Start
@@ -20,11 +22,9 @@ from chaosk.steps.elect_leader import ElectLeader
 from chaosk.steps.reassign_partitions import ReassignPartitions
 from chaosk.steps.recreate_topic import RecreateTopic
 from chaosk.steps.set_topic_config import SetTopicConfig
-from chaosk.targets._contract import Target
 from chaosk.targets.controller import Controller
 from chaosk.targets.host import OneHost
 from chaosk.targets.zookeeper import OneZooKeeper
-from chaosk.timing import stays
 
 _LIMITS = {
     "brokers": ("all_brokers",),

@@ -1,7 +1,7 @@
 """The shape of a scenario as it is written: types made from the fields of every step, probe and metric there is.
 
-``chaosk.scenario`` holds what the program works with; these types exist so that pydantic reports every mistake at the
-place where it was written, and so that the JSON Schema for editors is generated from the same fields.
+``chaosk.spec.scenario`` holds what the program works with; these types exist so that pydantic reports every mistake at
+the place where it was written, and so that the JSON Schema for editors is generated from the same fields.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
-from chaosk.bounds import parse_bounds
 from chaosk.core import docstrings
 from chaosk.core.messages import summary
 from chaosk.core.model import Model
 from chaosk.document.blocks import ENTRIES, MOST_ROUNDS, REPEAT, is_block
-from chaosk.expect import Expect
-from chaosk.fields import Name
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.metrics import METRICS, WINDOWS, Metric
-from chaosk.scenario import Entry, Scalar, Scenario, probes, steps
-from chaosk.stop_conditions._rules import stop_conditions
+from chaosk.spec.bounds import parse_bounds
+from chaosk.spec.contracts.stop_rules import stop_conditions
+from chaosk.spec.expect import Expect
+from chaosk.spec.fields import Name
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.metrics import METRICS, WINDOWS, Metric
+from chaosk.spec.scenario import Entry, Scalar, Scenario, probes, steps
 
 _ENTRY, _BLOCK = "[entry]", "[repeat]"
 """What an item of the timeline is meant as, in the paths of pydantic's errors: words that are nobody's keys."""

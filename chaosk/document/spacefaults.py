@@ -11,7 +11,7 @@ from chaosk.document.blocks import is_block
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain
 from chaosk.document.parse import Found
 from chaosk.explore.space import ANY, DRAWN, PREFIX, Choice, Span, named
-from chaosk.scenario import from_plain, steps
+from chaosk.spec.scenario import from_plain, steps
 
 MOST_LOOKS = 200
 """Values of all faults together that are looked at."""

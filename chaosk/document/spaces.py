@@ -21,7 +21,7 @@ from chaosk.document.variables import BLOCK as VARIABLES
 from chaosk.document.variables import substitute
 from chaosk.document.variants import BLOCKS
 from chaosk.explore.space import Candidate, Explore, Space
-from chaosk.scenario import from_plain
+from chaosk.spec.scenario import from_plain
 
 LONGEST_NAME = 60
 """Characters of a space's name: seed and round come behind it."""

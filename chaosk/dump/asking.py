@@ -10,9 +10,9 @@ import structlog
 from chaosk.core.errors import StepError
 from chaosk.dump import command
 from chaosk.dump.said import Said, read
-from chaosk.inventory import Broker, Inventory, Kafka
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Broker, Inventory, Kafka
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command
 from chaosk.transport.wrap import TIMED_OUT
 
 log = structlog.get_logger()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.inventory import Broker, Kafka
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Broker, Kafka
 
 PATIENCE = 120.0
 """Seconds that reading the logs of one broker may take: some ten million records."""

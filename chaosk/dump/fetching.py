@@ -12,8 +12,8 @@ from chaosk.core.parallel import together
 from chaosk.dump import asking, command
 from chaosk.dump.asking import NOBODY
 from chaosk.dump.said import Log, Said
-from chaosk.inventory import Inventory
 from chaosk.rundir.events.live import LiveLog
+from chaosk.spec.inventory import Inventory
 from chaosk.transport._contract import Transport
 
 

@@ -12,8 +12,8 @@ from chaosk.dump import command
 from chaosk.dump.asking import ask
 from chaosk.dump.copies import copies
 from chaosk.dump.said import Log, Said
-from chaosk.inventory import Inventory
 from chaosk.rundir.events.live import LiveLog
+from chaosk.spec.inventory import Inventory
 from chaosk.transport._contract import Transport
 
 

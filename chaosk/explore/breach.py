@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.prediction import PREDICTED_BY
 from chaosk.rundir.verdict import Outcome, Severity, Verdict
+from chaosk.spec.prediction import PREDICTED_BY
 
 _ROOTS = {check: metric for metric, checks in reversed(PREDICTED_BY.items()) for check in checks}
 """By check the figure that counts what it finds: a log that was cut back is what loses records."""

@@ -10,11 +10,11 @@ from chaosk.document import DocumentError
 from chaosk.document.load import variants_in
 from chaosk.explore.sequence import Move, Sequence, document, text
 from chaosk.explore.space import Space, named
-from chaosk.inventory import Inventory
 from chaosk.run.here import surely_here
 from chaosk.run.preflight import check_shape
 from chaosk.safety import refuse
-from chaosk.scenario import ClusterShape, Scenario, from_plain
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import ClusterShape, Scenario, from_plain
 
 
 def scenario_of(space: Space, sequence: Sequence, name: str) -> Scenario:

@@ -15,7 +15,7 @@ from chaosk.core.units import spell_duration
 from chaosk.document.nodes import Path, Plain
 from chaosk.document.scalars import resolve
 from chaosk.explore.space import Space
-from chaosk.scenario import GRAMMAR
+from chaosk.spec.scenario import GRAMMAR
 
 _NOTHING: dict[str, Plain] = {"wait": {"duration": "1s"}}
 """The timeline of a sequence in which nothing happens."""

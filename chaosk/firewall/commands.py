@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from chaosk.fields import Firewall
 from chaosk.firewall.rules import Action, Loss, Rule, words
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.fields import Firewall
 
 REMEDY = "keep what manages this host's packet filter (firewalld, ufw, nftables, Docker) from loading it meanwhile"
 """What to do where a cut did not last."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node, NodeKind, servers
+from chaosk.spec.contracts.target import Node, NodeKind, servers
+from chaosk.spec.inventory import Inventory
 
 SELF = "@_self"
 """Stands for the address that chaosk's machine has in the eyes of a host; the host puts it in (see ``cut.sh``)."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from chaosk.core.errors import StepError
 from chaosk.firewall.party import Party
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 SSH = 22
 """The port where SSH answers unless an inventory says otherwise."""

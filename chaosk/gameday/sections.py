@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from chaosk.cluster.live import ProbeState
 from chaosk.gameday.groups import Watched
 from chaosk.gameday.view import View
 from chaosk.run.clock import now
 from chaosk.run.standing import Standing
 from chaosk.run.timeline import Outlook
+from chaosk.spec.contracts.live import ProbeState
 
 GUTTER = 10
 """Columns for the labels."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from chaosk.probes import _fields
-from chaosk.probes._contract import Probe
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
+from chaosk.spec.contracts.probe import Probe
 
 SETTINGS = (
     "acks=all", "acks=1", "acks=0", "idempotent", "not idempotent", "transactions", "no transactions",

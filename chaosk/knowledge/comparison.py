@@ -14,9 +14,9 @@ from chaosk.knowledge.differences import Difference, differences
 from chaosk.knowledge.history import Figure
 from chaosk.knowledge.series import Series
 from chaosk.knowledge.stored import Cluster, Stored
-from chaosk.metrics import METRICS, WINDOWS
 from chaosk.report.headline import headline
 from chaosk.rundir.verdict import Outcome
+from chaosk.spec.metrics import METRICS, WINDOWS
 
 MOST = len(ascii_uppercase)
 """Runs side by side; each has a letter."""

@@ -15,7 +15,7 @@ from chaosk.knowledge.fits import roles_of
 from chaosk.knowledge.roles import EXAMPLES, hit, of_a_step
 from chaosk.knowledge.stored import Stored, part
 from chaosk.rundir.verdict import QUIET
-from chaosk.scenario import Entry, Scenario, from_plain, steps
+from chaosk.spec.scenario import Entry, Scenario, from_plain, steps
 
 _MOST_PROBES = 1000
 """Of one run that is counted: librdkafka looks at the settings of each."""

@@ -14,12 +14,12 @@ import yaml
 
 from chaosk.core.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
-from chaosk.expression import parse_target
-from chaosk.inventory import Inventory
 from chaosk.knowledge.roles import EXAMPLES, hit, of_a_step
-from chaosk.scenario import GRAMMAR, Entry, from_plain, steps
-from chaosk.steps._contract import Site
-from chaosk.targets._contract import Scene
+from chaosk.spec.contracts.step import Site
+from chaosk.spec.contracts.target import Scene
+from chaosk.spec.expression import parse_target
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import GRAMMAR, Entry, from_plain, steps
 
 _ELSE = "everyone else"
 

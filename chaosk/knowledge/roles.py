@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaosk.core import plugins
-from chaosk.expression import parse_target
+from chaosk.spec.expression import parse_target
 
 CLUSTER = "the cluster"
 """What a step without targets aims at: it asks the cluster, whoever answers."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from chaosk.core.errors import UsageError
-from chaosk.inventory import Broker, Host, Listener, ScriptService
 from chaosk.lab import launchers
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import Service
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Broker, Host, Listener, ScriptService
+from chaosk.spec.lab_layout import LabLayout
 
 LOG = "/var/log/kafka/server.log"
 CONFIG = "/opt/kafka/config/server.properties"

@@ -36,7 +36,7 @@ from chaosk.lab.lab import Lab
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 Say = Callable[[str], object]
 

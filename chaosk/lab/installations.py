@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from chaosk.core.errors import UsageError
-from chaosk.installation import Installation
-from chaosk.inventory import Inventory, KafkaProcess
 from chaosk.lab import jars
-from chaosk.lablayout import LabLayout
+from chaosk.spec.installation import Installation
+from chaosk.spec.inventory import Inventory, KafkaProcess
+from chaosk.spec.lab_layout import LabLayout
 
 P = TypeVar("P", bound=KafkaProcess)
 

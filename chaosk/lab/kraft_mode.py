@@ -8,7 +8,6 @@ from typing_extensions import override
 
 from chaosk.cluster.wire import Place
 from chaosk.core.errors import UsageError
-from chaosk.inventory import Controller, Inventory, Kafka, Listener, ScriptService
 from chaosk.lab import broker, jars, launchers, seating
 from chaosk.lab.launchers import BROKER, Control
 from chaosk.lab.logfiles import logging_of
@@ -16,7 +15,8 @@ from chaosk.lab.mode import Mode
 from chaosk.lab.properties import properties
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Controller, Inventory, Kafka, Listener, ScriptService
+from chaosk.spec.lab_layout import LabLayout
 
 CONTROLLER = "kafka-controller"
 """What a controller with a process of its own is called on its host."""

@@ -11,7 +11,7 @@ from chaosk.lab.mode import Mode, mode_of
 from chaosk.lab.seating import Role, Seat
 from chaosk.lab.service import Service
 from chaosk.lab.state import LabState
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 @dataclass(frozen=True, slots=True)

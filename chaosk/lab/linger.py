@@ -10,7 +10,7 @@ for longer than ``linger.ms``; a record was acknowledged after 80 ms (median; on
 
 from __future__ import annotations
 
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 MS = 50
 

@@ -6,10 +6,10 @@ from typing import Protocol
 
 from chaosk.cluster.wire import Place
 from chaosk.core.errors import UsageError
-from chaosk.inventory import Inventory
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 OLDEST_KRAFT = (3, 3)
 """The first Kafka whose KRaft is declared ready for production."""

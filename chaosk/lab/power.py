@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from chaosk.core.errors import LabError, UsageError
-from chaosk.inventory import Inventory, Power
 from chaosk.lab import lab
 from chaosk.lab import state as places
 from chaosk.lab.vm_hosts import VmHosts
+from chaosk.spec.inventory import Inventory, Power
 
 
 def off(name: str, host: str) -> None:

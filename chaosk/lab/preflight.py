@@ -12,7 +12,7 @@ from chaosk.core.errors import LabError
 from chaosk.lab import runner, state, vm_plan
 from chaosk.lab.host_plan import Machine
 from chaosk.lab.lab import describe
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 _PROGRAMS = ("ip", "iptables", "sshd", "ssh", "sudo", "java", "unshare", "nsenter", "setpriv")
 _MACHINE_WIDE = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")

@@ -12,7 +12,7 @@ from pathlib import Path
 from chaosk.core.errors import LabError
 from chaosk.lab import runner
 from chaosk.lab import state as places
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 def is_root() -> bool:

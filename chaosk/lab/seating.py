@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import Literal, cast
 
 from chaosk.core.errors import UsageError
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 NETWORK = "198.18.0"
 """The first three bytes of every address: 198.18.0.0/15 is reserved for benchmarks (RFC 2544)."""

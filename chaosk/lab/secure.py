@@ -17,7 +17,6 @@ from chaosk.cluster.security import security
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import Link, NoAnswer, Place
 from chaosk.core.errors import LabError
-from chaosk.inventory import Inventory, SecretRef
 from chaosk.lab import certificates, namespace, privilege, runner
 from chaosk.lab.broker import CLIENT_PORT, LISTENER_FILE, REPLICATION_PORT, TOOLS_FILE, TRUST_FILE, USER
 from chaosk.lab.certificates import Pair
@@ -25,6 +24,7 @@ from chaosk.lab.properties import properties
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile
 from chaosk.lab.state import LabState
+from chaosk.spec.inventory import Inventory, SecretRef
 
 PROBES = "probes"
 """The login of the probes."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TypeVar
 
-from chaosk.inventory import Inventory, ScriptService, ServerProcess, SystemdService
 from chaosk.lab.service import Service
+from chaosk.spec.inventory import Inventory, ScriptService, ServerProcess, SystemdService
 
 P = TypeVar("P", bound=ServerProcess)
 

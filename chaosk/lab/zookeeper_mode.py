@@ -8,7 +8,6 @@ from typing_extensions import override
 
 from chaosk.cluster.wire import Place
 from chaosk.core.errors import UsageError
-from chaosk.inventory import Inventory, Kafka, ScriptService, ZooKeeper
 from chaosk.lab import broker, jars, launchers, seating
 from chaosk.lab.launchers import Control
 from chaosk.lab.logfiles import LOG4J_1
@@ -16,7 +15,8 @@ from chaosk.lab.mode import Mode
 from chaosk.lab.properties import properties
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory, Kafka, ScriptService, ZooKeeper
+from chaosk.spec.lab_layout import LabLayout
 
 ZOOKEEPER_LOG = "/var/log/zookeeper/zookeeper.log"
 ZOOKEEPER_CONFIG = "/opt/kafka/config/zoo.cfg"

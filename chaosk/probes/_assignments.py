@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from chaosk.probes._contract import EventLog
 from chaosk.probes._joins import Joins
 from chaosk.probes._ownership import Change, Kind, Ownership, Place
+from chaosk.spec.contracts.probe import EventLog
 
 
 class Assignments:

@@ -13,11 +13,11 @@ import confluent_kafka
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import UsageError
 from chaosk.probes._client import Errors, settings
-from chaosk.probes._contract import Workplace
 from chaosk.probes._operations import UnansweredError, asking
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.call import Call

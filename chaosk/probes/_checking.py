@@ -9,12 +9,12 @@ import time
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from chaosk.cluster.live import ProbeState
 from chaosk.cluster.security import security
 from chaosk.core.errors import PreflightError, UsageError
 from chaosk.probes._check import NO_TURN, TIMEOUT, Check, Resolved, Tls
-from chaosk.probes._contract import Workplace
 from chaosk.probes._priority import go_first
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.health_check import HealthCheck

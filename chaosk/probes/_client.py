@@ -13,7 +13,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
-from chaosk.probes._contract import Workplace
+from chaosk.spec.contracts.probe import Workplace
 
 RESERVED = {
     "bootstrap.servers": "it comes from the inventory",

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from chaosk.probes._contract import EventLog
 from chaosk.probes._outcomes import FAIL, INFO, OK, Outcome
 from chaosk.probes._ownership import Ownership, Place
+from chaosk.spec.contracts.probe import EventLog
 
 _REFUSED = {
     "_NO_OFFSET", "_STATE", "_INVALID_ARG", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID",

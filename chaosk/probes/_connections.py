@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chaosk.probes._contract import Workplace
+from chaosk.spec.contracts.probe import Workplace
 
 EVERY = 250
 """Milliseconds between two samples. One costs a third of a millisecond for some partitions, a few for a hundred."""

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
-from chaosk.cluster.live import ProbeState
 from chaosk.probes import _client
 from chaosk.probes._assignments import Assignments
 from chaosk.probes._commits import Commits
-from chaosk.probes._contract import Workplace
 from chaosk.probes._fetching import Fetching
 from chaosk.probes._generations import Generations
 from chaosk.probes._hands import Hands
@@ -27,6 +25,8 @@ from chaosk.probes._reads import Reads
 from chaosk.probes._starts import Starts
 from chaosk.probes._statistics import heard
 from chaosk.probes._tally import Tallies
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Protocol
 
-from chaosk.probes._contract import EventLog
+from chaosk.spec.contracts.probe import EventLog
 
 EVERY = 1_000_000_000
 """Nanoseconds between two rows where nothing changes."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from confluent_kafka import Message
 
-from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import OK
 from chaosk.probes._own_producer import OwnProducer
 from chaosk.probes._ownership import Place
 from chaosk.probes._processing import TRIES, Handling
 from chaosk.probes._reads import Reads
 from chaosk.rundir.events.payload import Decoder, Payload
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume

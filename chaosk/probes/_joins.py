@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 
-from chaosk.probes._contract import EventLog
+from chaosk.spec.contracts.probe import EventLog
 
 EVERY_MS = 500
 """How often librdkafka tells its statistics."""

@@ -12,11 +12,11 @@ from pydantic import Field
 from chaosk.core.model import Model
 from chaosk.probes import _client
 from chaosk.probes._commits import Commits
-from chaosk.probes._contract import Workplace
 from chaosk.probes._fields import TopicName
 from chaosk.probes._outcomes import FAIL, INFO
 from chaosk.probes._own_producer import OwnProducer
 from chaosk.probes._ownership import Ownership, Place
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from chaosk.probes import _client
-from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import FAIL, INFO, Outcome, delivered, sends_once
 from chaosk.probes._sends import Sends
 from chaosk.probes._tally import Tally
 from chaosk.rundir.events.payload import Encoder
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume

@@ -10,10 +10,8 @@ import confluent_kafka
 import numpy as np
 from confluent_kafka import KafkaError, Message, Producer
 
-from chaosk.cluster.live import ProbeState
 from chaosk.probes import _client, _warm_up
 from chaosk.probes._connections import Watch
-from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import FAIL, INFO, OK, sends_once
 from chaosk.probes._priority import go_first
 from chaosk.probes._schedule import Schedule
@@ -21,6 +19,8 @@ from chaosk.probes._sends import Sends
 from chaosk.probes._tally import Tallies
 from chaosk.rundir.events.fingerprint import Longs
 from chaosk.rundir.events.payload import BulkEncoder, Encoder
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.produce import Produce

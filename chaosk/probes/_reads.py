@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from confluent_kafka import Message
 
-from chaosk.probes._contract import EventLog
 from chaosk.probes._ownership import Ownership, Place
 from chaosk.probes._tally import Tally, known
 from chaosk.rundir.events.fingerprint import Longs
 from chaosk.rundir.events.payload import Decoder
+from chaosk.spec.contracts.probe import EventLog
 
 
 class _Poll(NamedTuple):

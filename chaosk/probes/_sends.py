@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from confluent_kafka import KafkaError, Message
 
-from chaosk.probes._contract import EventLog
 from chaosk.probes._outcomes import FAIL, INFO, OK, Outcome, delivered
 from chaosk.probes._outstanding import Outstanding
 from chaosk.probes._tally import Sent, Tally, known
 from chaosk.rundir.events.payload import BODY
+from chaosk.spec.contracts.probe import EventLog
 
 _BODY = np.dtype([("seq", "<i8"), ("scheduled", "<i8")])
 

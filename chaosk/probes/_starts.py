@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 
-from chaosk.probes._contract import Workplace
 from chaosk.probes._ownership import Ownership, Place
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chaosk.probes._connections import Watch
-from chaosk.probes._contract import Workplace
 from chaosk.probes._joins import EVERY_MS, Joins
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chaosk.probes._contract import EventLog
 from chaosk.rundir.events import buckets
 from chaosk.rundir.events.fingerprint import Fingerprint, Longs, by_group, hashed
+from chaosk.spec.contracts.probe import EventLog
 
 EVERY = 1_000_000_000
 """Nanoseconds between two tallies at least."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from chaosk.cluster.live import ProbeState
 from chaosk.probes import _warm_up
-from chaosk.probes._contract import Workplace
 from chaosk.probes._outcomes import OK
 from chaosk.probes._priority import go_first
 from chaosk.probes._producing import PURGED, TICK, Producing
 from chaosk.probes._schedule import Schedule
 from chaosk.probes._transaction import COMMITTED, Transactions
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.produce import Produce

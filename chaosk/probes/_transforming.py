@@ -11,11 +11,11 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from chaosk.probes import _client
 from chaosk.probes._connections import Watch
 from chaosk.probes._consuming import Consuming
-from chaosk.probes._contract import Workplace
 from chaosk.probes._ownership import Place
 from chaosk.probes._sends import Sends
 from chaosk.probes._transaction import ABORTED, COMMITTED, Ending, Transactions
 from chaosk.rundir.events.payload import Encoder
+from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.transform import Transform

@@ -15,7 +15,7 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer
 
 from chaosk.probes import _client
-from chaosk.probes._contract import Workplace
+from chaosk.spec.contracts.probe import Workplace
 
 LONGEST = 10.0
 """Seconds after which the schedule starts whatever the cluster says."""

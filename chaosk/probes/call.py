@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from chaosk.core.units import Duration
 from chaosk.probes import _client, _fields
-from chaosk.probes._contract import Probe, Workplace
+from chaosk.spec.contracts.probe import Probe, Workplace
 
 Operation = Literal["metadata", "end_offsets", "committed_offsets", "describe_group", "describe_cluster"]
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from chaosk.probes import _client, _fields, _offset_store, _processing
 from chaosk.probes._consuming import Consuming
-from chaosk.probes._contract import Probe, Workplace
+from chaosk.spec.contracts.probe import Probe, Workplace
 
 _RESERVED = {
     **_client.RESERVED,

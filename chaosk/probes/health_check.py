@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from chaosk.core.units import Duration, Rate
-from chaosk.probes._contract import Probe, Workplace
 from chaosk.probes._schedule import Schedule
+from chaosk.spec.contracts.probe import Probe, Workplace
 
 MOST = 400.0
 """Checks per second and broker: each leaves a port in TIME_WAIT for a minute, of which a system has some 28,000."""

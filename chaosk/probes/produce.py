@@ -9,11 +9,11 @@ from pydantic import AfterValidator, Field, model_validator
 
 from chaosk.core.units import Size
 from chaosk.probes import _client, _fields
-from chaosk.probes._contract import Probe, Workplace
 from chaosk.probes._producing import Producing
 from chaosk.probes._schedule import Schedule
 from chaosk.probes._transacting import Transacting
 from chaosk.rundir.events.payload import SMALLEST
+from chaosk.spec.contracts.probe import Probe, Workplace
 
 _RESERVED = {**_client.RESERVED, "transactional.id": "write `transaction: {id: ...}`"}
 

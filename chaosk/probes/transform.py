@@ -8,10 +8,10 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from chaosk.core.units import Size
 from chaosk.probes import _client, _fields
-from chaosk.probes._contract import Probe, Workplace
 from chaosk.probes._transforming import Transforming
 from chaosk.probes.consume import Consume
 from chaosk.rundir.events.payload import SMALLEST
+from chaosk.spec.contracts.probe import Probe, Workplace
 
 _READING = {
     **_client.RESERVED,

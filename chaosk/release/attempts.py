@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from chaosk.core.errors import ExitCode
-from chaosk.inventory import Inventory
-from chaosk.metrics import METRICS
 from chaosk.plan import Plan
 from chaosk.release.record import Attempt
 from chaosk.report.headline import headline
 from chaosk.report.measures import overall
 from chaosk.rundir.paths import RunDir, document
 from chaosk.rundir.verdict import Measure, Outcome, Verdict
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.metrics import METRICS
 
 COUNTS = (Outcome.PASS, Outcome.DEGRADED)
 """The verdicts of runs whose figures count: the evidence carries, and nothing was lost on the way."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from chaosk.core.errors import UsageError
 from chaosk.document import DocumentError, load_variants
 from chaosk.document.kinds import is_inventory, is_space
-from chaosk.scenario import Scalar, Scenario
+from chaosk.spec.scenario import Scalar, Scenario
 
 SUFFIXES = (".yaml", ".yml")
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from chaosk.core.model import Model
 from chaosk.release.store import Store
 from chaosk.rundir.verdict import Measure, Outcome
-from chaosk.scenario import Scalar
+from chaosk.spec.scenario import Scalar
 
 NAME = "gate.json"
 VERSION = 1

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import mannwhitneyu
 
-from chaosk.metrics import METRICS, Metric
 from chaosk.release.record import Attempt, Comparison, Gate
+from chaosk.spec.metrics import METRICS, Metric
 
 DEFAULT = ("unavailability", "recovery")
 """What is compared unless other metrics are asked for: the fewer, the fewer runs it takes."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import inf
 
 from chaosk.core.figures import figure, metric_name
-from chaosk.metrics import METRICS
 from chaosk.release.outcome import state_of
 from chaosk.release.record import Attempt, Gate
 from chaosk.release.spread import in_words, spread
 from chaosk.report.words import SIGNS
+from chaosk.spec.metrics import METRICS
 
 Runs = dict[str, list[Attempt]]
 """By variant."""

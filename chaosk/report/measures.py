@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chaosk.core.figures import bounds, figure, metric_name
-from chaosk.metrics import METRICS, WINDOWS
 from chaosk.rundir.verdict import Measure, Objective, Verdict
+from chaosk.spec.metrics import METRICS, WINDOWS
 
 TILES = ("unavailability", "recovery", "latency_p99", "end_to_end_p99", "acknowledged_records", "lost_records")
 """What is told in large type, in this order, as far as it was measured."""

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from chaosk.conditions._contract import Answer, counting
 from chaosk.core.errors import ChaoskError
-from chaosk.expression import parse_condition
 from chaosk.plan import Plan
 from chaosk.run.admission import Admission
 from chaosk.run.aiming import aim
@@ -18,8 +16,10 @@ from chaosk.run.deciding import Asking, Skipped
 from chaosk.run.display import Display
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault
+from chaosk.spec.contracts.condition import Answer, counting
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.expression import parse_condition
+from chaosk.spec.scenario import Entry
 
 log = structlog.get_logger()
 

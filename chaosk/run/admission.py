@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 import structlog
 
-from chaosk.allow import Allow
 from chaosk.blast import excesses, forbidden
-from chaosk.cluster.live import ForeignPartition
 from chaosk.contradictions import contradiction
 from chaosk.core.errors import ChaoskError, StepError
-from chaosk.inventory import Inventory
 from chaosk.safety import on_own_machine
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault
+from chaosk.spec.allow import Allow
+from chaosk.spec.contracts.live import ForeignPartition
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry
 
 log = structlog.get_logger()
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 from random import Random
 from types import MappingProxyType
 
-from chaosk.cluster.live import Live
 from chaosk.core.errors import StepError
-from chaosk.entity import Entity
-from chaosk.expression import parse_target
-from chaosk.inventory import Inventory
 from chaosk.ownmachine import boot_id
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault, Site
-from chaosk.targets._contract import Node, Scene
-from chaosk.topicshape import TopicShape
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.contracts.step import Fault, Site
+from chaosk.spec.contracts.target import Node, Scene
+from chaosk.spec.entity import Entity
+from chaosk.spec.expression import parse_target
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry
+from chaosk.spec.topic_shape import TopicShape
 
 Aims = Mapping[str, tuple[Node, ...]]
 """By target expression the nodes it names."""

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import structlog
 
 from chaosk.core.errors import ChaoskError
+from chaosk.spec.command import Command, Result
 from chaosk.transport._contract import Transport
 from chaosk.transport.clock import Offset, epoch, offset_of
-from chaosk.transport.command import Command, Result
 
 log = structlog.get_logger()
 

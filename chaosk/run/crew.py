@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import StepError
 from chaosk.run.clock import now
 from chaosk.rundir.record import ProbeEnd
-from chaosk.steps._contract import Signal
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.step import Signal
 from chaosk.worker.process import ProbeProcess
 
 FLUSH_WITHIN = 45.0

@@ -9,11 +9,11 @@ from typing import Protocol
 
 from chaosk import preview
 from chaosk.core.errors import ChaoskError
-from chaosk.inventory import Inventory
 from chaosk.run.pace import Pace
 from chaosk.rundir.decision import Decision
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fact, Fault, Pause
+from chaosk.spec.contracts.step import Fact, Fault, Pause
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry
 
 CHANGED = "asked again: its targets are others now than those that were shown"
 

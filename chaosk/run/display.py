@@ -13,10 +13,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.printable import printable
 from chaosk.run.standing import Standing
 from chaosk.run.timeline import Outlook
+from chaosk.spec.contracts.live import ProbeState
 
 LINE_EVERY = 5.0
 """Seconds between two plain status lines."""

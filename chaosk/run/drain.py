@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from chaosk.cluster.live import ProbeState
-from chaosk.probes._contract import Probe
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Probe
 
 
 def behind(probes: Mapping[str, Probe], states: Iterable[ProbeState], ends: Mapping[str, int]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ from chaosk.rundir.events.store import close as close_events
 from chaosk.rundir.events.streams import RUN
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.record import RunRecord
-from chaosk.transactiontimeout import SLACK, longest
+from chaosk.spec.transaction_timeout import SLACK, longest
 
 log = structlog.get_logger()
 

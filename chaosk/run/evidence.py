@@ -14,7 +14,6 @@ from chaosk.audit.missing import joined, missing, whole
 from chaosk.audit.ranges import ends, held
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.live import Live
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.core.errors import ChaoskError, ClusterError, EventLogError
 from chaosk.core.parallel import together
@@ -27,6 +26,7 @@ from chaosk.run.recorder import Recorder
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.streams import AUDIT, COPIES, HOSTS
 from chaosk.rundir.paths import RunDir
+from chaosk.spec.contracts.live import Live
 from chaosk.transport.clock import Offset, clock
 
 log = structlog.get_logger()

@@ -12,7 +12,6 @@ from functools import partial
 
 import structlog
 
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.lease import watched_on
 from chaosk.run.clock import Interrupted, now, sleep_until
@@ -22,8 +21,9 @@ from chaosk.run.lasting import Look, lasted
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
 from chaosk.run.vigil import Vigil, as_look
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Deed, Fact, Fault
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.step import Deed, Fact, Fault
+from chaosk.spec.scenario import Entry
 
 log = structlog.get_logger()
 

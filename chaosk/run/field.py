@@ -51,8 +51,8 @@ from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.rundir.events.streams import WATCHER, writer_of
 from chaosk.rundir.paths import RunDir
 from chaosk.safety import refuse
-from chaosk.steps._contract import DeleteTopic, Look, MakeTopic, Operation
-from chaosk.stop_conditions._contract import StopCondition
+from chaosk.spec.contracts.step import DeleteTopic, Look, MakeTopic, Operation
+from chaosk.spec.contracts.stop_condition import StopCondition
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess

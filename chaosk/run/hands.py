@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import structlog
 
-from chaosk.cluster.live import Live
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.printable import printable
-from chaosk.entity import Settings
-from chaosk.expression import parse_condition
-from chaosk.inventory import Inventory
 from chaosk.run.clock import now, sleep_until, wait_for
-from chaosk.steps._contract import (
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.contracts.step import (
     AddPartitions,
     Configure,
     Deed,
@@ -33,7 +31,9 @@ from chaosk.steps._contract import (
     Run,
     Signal,
 )
-from chaosk.transport.command import Command
+from chaosk.spec.entity import Settings
+from chaosk.spec.expression import parse_condition
+from chaosk.spec.inventory import Inventory
 from chaosk.transport.ssh import Transport
 
 log = structlog.get_logger()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 _LOCAL = ("localhost", "ip6-localhost", "localhost.localdomain")
 

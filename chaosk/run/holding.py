@@ -10,8 +10,8 @@ import structlog
 from chaosk import clusterlock
 from chaosk.core.errors import ChaoskError, PreflightError
 from chaosk.run.renewal import Renewal
+from chaosk.spec.command import Command
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command
 
 log = structlog.get_logger()
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from chaosk.core.errors import StepError
-from chaosk.steps._contract import Fault
+from chaosk.spec.contracts.step import Fault
 
 
 class Journal:

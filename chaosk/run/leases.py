@@ -18,10 +18,10 @@ from chaosk.lease import Lease
 from chaosk.run.clock import now
 from chaosk.run.lasting import Look
 from chaosk.run.renewal import Renewal
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Deed, Fact, Fault
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.step import Deed, Fact, Fault
+from chaosk.spec.scenario import Entry
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command, Result
 
 log = structlog.get_logger()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from chaosk.run.lasting import Look
 from chaosk.run.vigil import Vigil
-from chaosk.steps._contract import Fault
+from chaosk.spec.contracts.step import Fault
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from chaosk.core import plugins
 from chaosk.core.errors import ChaoskError
 from chaosk.run.clock import now
 from chaosk.rundir.record import Breach
-from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 
 log = structlog.get_logger()
 

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 
 from chaosk import names
 from chaosk.core.errors import PreflightError, StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Names
+from chaosk.spec.contracts.step import Names
+from chaosk.spec.inventory import Inventory
 
 _FOLLOWED = "followed"
 

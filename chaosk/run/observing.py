@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from chaosk.audit.ranges import ranges
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.live import Live
 from chaosk.cluster.snapshot import Log, Snapshot, take
 from chaosk.core.errors import ClusterError
-from chaosk.entity import Entity
-from chaosk.scenario import Scenario
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.entity import Entity
+from chaosk.spec.scenario import Scenario
 
 T = TypeVar("T")
 

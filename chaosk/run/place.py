@@ -9,10 +9,10 @@ from pathlib import Path
 from chaosk import lab
 from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
-from chaosk.entity import spelled
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.scenario import ClusterShape, Scenario
+from chaosk.spec.entity import spelled
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import ClusterShape, Scenario
 
 KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
 """What a lab runs for a scenario that wants KRaft."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chaosk.core.errors import PreflightError
-from chaosk.inventory import Inventory
-from chaosk.scenario import ClusterShape, Size
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import ClusterShape, Size
 
 _MODES = {"zookeeper": "with ZooKeeper", "kraft": "in KRaft mode"}
 

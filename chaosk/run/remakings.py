@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chaosk.run.clock import now
-from chaosk.topicshape import TopicShape
+from chaosk.spec.topic_shape import TopicShape
 
 
 def _nowhere(topic: str, gone: int, made: int) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from chaosk.cluster.foreign import Foreign
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.run.clock import now
-from chaosk.stop_conditions._contract import Change, Strained
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.stop_condition import Change, Strained
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command
 from chaosk.watcher.state import StrainedState, WatcherState
 
 LONGEST = 60.0
@@ -101,7 +101,7 @@ def _problem(future: Future[None], within: float) -> str | None:
 
 
 class RunSight:
-    """The sight of a run under way: see :class:`chaosk.stop_conditions._contract.Sight`."""
+    """The sight of a run under way: see :class:`chaosk.spec.contracts.stop_condition.Sight`."""
 
     def __init__(
         self, watched: Callable[[], WatcherState | None], foreign: Foreign, probes: ProbeHistory, hosts: HostWatch

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.deciding import Skipped
 from chaosk.run.pace import Pace
 from chaosk.rundir.record import EntryEnd
-from chaosk.scenario import Entry
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.scenario import Entry
 
 Mark = Literal["applied", "healed", "done"]
 _APART = 0.001

@@ -8,10 +8,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from chaosk.conditions._contract import Answer
 from chaosk.run.clock import now
 from chaosk.run.lasting import Look
-from chaosk.steps._contract import Fact
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.step import Fact
 
 EVERY = 5.0
 """Seconds between two rounds of questions; as often as hosts look by themselves."""

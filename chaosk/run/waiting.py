@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Mapping
 
 from chaosk.core.errors import StepError
-from chaosk.probes._contract import Probe
 from chaosk.run.clock import wait_for
 from chaosk.run.crew import Crew
 from chaosk.run.drain import behind
+from chaosk.spec.contracts.probe import Probe
 
 WARM_WITHIN = 60.0
 """Seconds until every probe must have made progress."""

@@ -10,9 +10,9 @@ from chaosk import preview
 from chaosk.core import plugins
 from chaosk.core.figures import bounds
 from chaosk.core.units import spell_duration
-from chaosk.inventory import Inventory
-from chaosk.metrics import METRICS
-from chaosk.scenario import Scenario
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.metrics import METRICS
+from chaosk.spec.scenario import Scenario
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.fields import Firewall
 from chaosk.firewall import commands
 from chaosk.firewall.rules import TURNED, Action, Direction, Loss, Rule, parts, rules
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.fields import Firewall
 from chaosk.steps._groups import Groups, is_everyone, together
 
 

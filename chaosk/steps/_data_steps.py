@@ -11,10 +11,10 @@ from pydantic import Field
 
 from chaosk.commands import service
 from chaosk.core.errors import StepError
-from chaosk.fields import Path
-from chaosk.steps._contract import Deed, Fact, Run, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
+from chaosk.spec.contracts.target import NodeKind
+from chaosk.spec.fields import Path
 from chaosk.steps._server import Server, beside, servers
-from chaosk.targets._contract import NodeKind
 
 
 class DataStep(Step, ABC):

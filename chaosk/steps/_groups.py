@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from chaosk.core.errors import StepError
-from chaosk.fields import Port
 from chaosk.firewall.party import ANYBODY, Party, others, parties, refuse_overlap
 from chaosk.firewall.rules import with_ports
 from chaosk.firewall.ssh import refuse_ssh
-from chaosk.harm import Harm, servers_of
-from chaosk.steps._contract import Site, Step
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.step import Site, Step
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.fields import Port
+from chaosk.spec.harm import Harm, servers_of
 
 _TEXT = {"type": "string", "minLength": 1}
 Group = Annotated[

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from chaosk.commands import power, service
 from chaosk.core.errors import StepError
-from chaosk.harm import Harm, servers_of
-from chaosk.inventory import Host, Inventory
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.harm import Harm, servers_of
+from chaosk.spec.inventory import Host, Inventory
 from chaosk.steps._own_kernel import shared
 from chaosk.steps._per_host import PerHostStep
 from chaosk.steps._server import Server, on_hosts
-from chaosk.targets._contract import Node
 
 DOWN = 60.0
 """Seconds until a host that was ended is silent."""

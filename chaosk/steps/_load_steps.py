@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import load
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._per_host import PerHostStep
 
 PPM = 1_000_000

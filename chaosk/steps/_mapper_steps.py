@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from chaosk.commands import mapper, service
 from chaosk.commands.mapper import Disk, Ill
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.inventory import Inventory
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._own_kernel import shared
 from chaosk.steps._server import Server, each

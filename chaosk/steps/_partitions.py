@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from chaosk.steps._contract import Fact
+from chaosk.spec.contracts.step import Fact
 
 Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False, min_length=1)]
 """Partitions of a topic."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.core.errors import StepError
-from chaosk.harm import Harm
-from chaosk.steps._contract import Site, Step
-from chaosk.targets._contract import NodeKind
+from chaosk.spec.contracts.step import Site, Step
+from chaosk.spec.contracts.target import NodeKind
+from chaosk.spec.harm import Harm
 
 
 class PerHostStep(Step, ABC):

@@ -6,8 +6,8 @@ from abc import ABC
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from chaosk.fields import Name
-from chaosk.steps._contract import Deed, Fact, Signal, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Signal, Site, Step
+from chaosk.spec.fields import Name
 
 READY = 60.0
 """Seconds until a probe that was started works: a consumer has to join its group, which may wait for an old member."""

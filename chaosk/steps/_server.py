@@ -8,11 +8,11 @@ from typing import Literal
 
 from chaosk.commands import identity, service, supervisor
 from chaosk.core.errors import StepError
-from chaosk.inventory import Broker, ServerProcess
-from chaosk.steps._contract import Deed, Fact, Run, Site
-from chaosk.targets._contract import Node, voters
-from chaosk.targets._contract import servers as every_server
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.contracts.target import Node, voters
+from chaosk.spec.contracts.target import servers as every_server
+from chaosk.spec.inventory import Broker, ServerProcess
 
 Role = Literal["broker", "controller", "zookeeper"]
 

@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 
 from chaosk.commands import service, supervisor
 from chaosk.core.units import Duration
-from chaosk.harm import Harm
-from chaosk.inventory import ServerProcess
 from chaosk.lease import lease_id
-from chaosk.steps._contract import Deed, Fact, Pause, Run, Site, Step
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Deed, Fact, Pause, Run, Site, Step
+from chaosk.spec.contracts.target import NodeKind
+from chaosk.spec.harm import Harm
+from chaosk.spec.inventory import ServerProcess
 from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
-from chaosk.targets._contract import NodeKind
-from chaosk.transport.command import Command
 
 
 class ServiceStep(Step, ABC):

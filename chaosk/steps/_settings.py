@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import brokertool
-from chaosk.entity import Settings
-from chaosk.harm import Harm
-from chaosk.steps._contract import Deed, Fact, Run, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
+from chaosk.spec.entity import Settings
+from chaosk.spec.harm import Harm
 
 SEEN = 15.0
 """Seconds until whoever is asked tells of a change."""

@@ -9,9 +9,9 @@ from typing import ClassVar
 from chaosk.commands import shape
 from chaosk.core.errors import StepError
 from chaosk.firewall.rules import Direction, Rule, rules
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.contracts.target import Node
 from chaosk.steps._groups import Groups
-from chaosk.targets._contract import Node
 
 
 class Shaping(Groups, ABC):

@@ -6,10 +6,10 @@ from abc import ABC
 from collections.abc import Iterator
 
 from chaosk.core.errors import StepError
-from chaosk.inventory import KafkaProcess
-from chaosk.steps._contract import Site, Step
+from chaosk.spec.contracts.step import Site, Step
+from chaosk.spec.contracts.target import Node, NodeKind
+from chaosk.spec.inventory import KafkaProcess
 from chaosk.steps._server import Server
-from chaosk.targets._contract import Node, NodeKind
 
 
 class VersionStep(Step, ABC):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.steps._contract import Deed, Fact, Reassign, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Reassign, Site, Step
 from chaosk.steps._partitions import Numbers, moving, same_topic, still
 
 WITHIN = 30.0

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 from chaosk.commands import address as addresses
 from chaosk.core.errors import StepError
-from chaosk.fields import Ip
 from chaosk.firewall import commands
 from chaosk.firewall.party import SELF
 from chaosk.firewall.rules import ARRIVING, LEAVING, Rule
-from chaosk.inventory import Listener
-from chaosk.steps._contract import Deed, Fact, Names, Run, Site, Step
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Deed, Fact, Names, Run, Site, Step
+from chaosk.spec.contracts.target import NodeKind
+from chaosk.spec.fields import Ip
+from chaosk.spec.inventory import Listener
 from chaosk.steps._server import Server, servers
-from chaosk.targets._contract import NodeKind
-from chaosk.transport.command import Command
 
 _WITHIN = 10.0  # seconds until what was written is what lookups find
 

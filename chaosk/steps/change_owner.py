@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import ownership
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from chaosk.commands import corruption, service
 from chaosk.commands.corruption import Log
 from chaosk.lease import lease_id
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._partitions import owned
 from chaosk.steps._server import SHUTDOWN, STARTUP, Server, crash, each

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from chaosk.commands import power
 from chaosk.lease import lease_id
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._host_steps import DOWN, HostStep
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.harm import Harm
-from chaosk.steps._contract import AddPartitions, Deed, Fact, Site, Step
+from chaosk.spec.contracts.step import AddPartitions, Deed, Fact, Site, Step
+from chaosk.spec.harm import Harm
 from chaosk.steps._partitions import owned, same_topic
 
 WITHIN = 30.0

@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from chaosk import principal
 from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
-from chaosk.entity import Acl, Entity, Resource, Settings
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec import principal
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.entity import Acl, Entity, Resource, Settings
 from chaosk.steps._partitions import owned
 from chaosk.steps._settings import HostSettled, told
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from chaosk.steps._contract import Deed, Elect, Fact, Site, Step
+from chaosk.spec.contracts.step import Deed, Elect, Fact, Site, Step
 
 WITHIN = 30.0
 """Seconds until the leaders are seen after the controller has agreed."""

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from chaosk.commands import disk, service
 from chaosk.core.units import Size
-from chaosk.harm import Harm
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.harm import Harm
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._server import Server, beside, each
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, Literal
 
 from chaosk.commands import oom
-from chaosk.inventory import Inventory, ServerProcess
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.inventory import Inventory, ServerProcess
 from chaosk.steps._own_kernel import shared
 from chaosk.steps._server import SOON, Role
 from chaosk.steps._service_steps import Kill
-from chaosk.transport.command import Command
 
 
 class KillBroker(Kill):

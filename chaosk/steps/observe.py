@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.steps._contract import Deed, Fact, Look, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Look, Site, Step
 
 
 class Observe(Step):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.steps._contract import Deed, Fact, Site
+from chaosk.spec.contracts.step import Deed, Fact, Site
 from chaosk.steps._probe_steps import ProbeStep
 
 _SOON = 5.0

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import power
-from chaosk.inventory import Host
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.inventory import Host
 from chaosk.steps._host_steps import DOWN, HostStep
 
 

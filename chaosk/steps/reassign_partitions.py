@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from chaosk.core.errors import StepError
-from chaosk.harm import Harm
-from chaosk.steps._contract import Deed, Fact, Reassign, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Reassign, Site, Step
+from chaosk.spec.contracts.target import NodeKind
+from chaosk.spec.harm import Harm
 from chaosk.steps._partitions import Numbers, moving, same_topic
-from chaosk.targets._contract import NodeKind
 
 WITHIN = 120.0
 """Seconds until the new replicas are in sync and the others are gone: a replica is copied as a whole."""

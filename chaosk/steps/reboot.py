@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from chaosk.commands import power
-from chaosk.inventory import Host
 from chaosk.lease import lease_id
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.inventory import Host
 from chaosk.steps._host_steps import HostStep
 
 

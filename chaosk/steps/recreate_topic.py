@@ -11,10 +11,10 @@ from pydantic import Field
 from chaosk.commands import brokertool, topictool
 from chaosk.core.errors import StepError
 from chaosk.core.units import Duration
-from chaosk.harm import Harm
-from chaosk.steps._contract import Deed, DeleteTopic, Fact, MakeTopic, Pause, Run, Site, Step
+from chaosk.spec.contracts.step import Deed, DeleteTopic, Fact, MakeTopic, Pause, Run, Site, Step
+from chaosk.spec.harm import Harm
+from chaosk.spec.topic_shape import TopicShape
 from chaosk.steps._partitions import owned, same_topic
-from chaosk.topicshape import TopicShape
 
 WITHIN = 30.0
 """Seconds until the partitions have leaders, and all replicas in sync."""

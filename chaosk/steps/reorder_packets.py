@@ -9,8 +9,8 @@ from pydantic import Field
 
 from chaosk.commands import shape
 from chaosk.core.units import Duration, Share
-from chaosk.harm import Harm
-from chaosk.steps._contract import Site
+from chaosk.spec.contracts.step import Site
+from chaosk.spec.harm import Harm
 from chaosk.steps._shaping import Shaping
 
 

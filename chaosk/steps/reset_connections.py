@@ -8,8 +8,8 @@ from typing import ClassVar
 from chaosk.commands import reset
 from chaosk.core.errors import StepError
 from chaosk.firewall.rules import ARRIVING, Rule, rules
-from chaosk.harm import Harm
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.harm import Harm
 from chaosk.steps._groups import Groups, is_everyone
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.commands import service, versions
-from chaosk.harm import Harm
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.harm import Harm
 from chaosk.steps._server import SHUTDOWN, SOON, each
 from chaosk.steps._version_steps import VersionStep
 

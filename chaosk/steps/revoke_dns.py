@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from chaosk.core.errors import StepError
-from chaosk.harm import Harm
-from chaosk.steps._contract import Deed, Fact, Names, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Names, Site, Step
+from chaosk.spec.harm import Harm
 
 _WITHIN = 10.0  # seconds until what was written is what lookups find
 

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
-from chaosk.dynamic import BrokerSetting
-from chaosk.entity import Entity, Settings
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Site
+from chaosk.spec.contracts.step import Site
+from chaosk.spec.contracts.target import NodeKind
+from chaosk.spec.dynamic_config import BrokerSetting
+from chaosk.spec.entity import Entity, Settings
+from chaosk.spec.inventory import Inventory
 from chaosk.steps._settings import HostSettled
-from chaosk.targets._contract import NodeKind
 
 
 class SetBrokerConfig(HostSettled):

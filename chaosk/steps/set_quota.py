@@ -10,8 +10,8 @@ from pydantic import Field, StringConstraints, model_validator
 from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
 from chaosk.core.units import Size
-from chaosk.entity import Entity, Settings, number
-from chaosk.steps._contract import Site
+from chaosk.spec.contracts.step import Site
+from chaosk.spec.entity import Entity, Settings, number
 from chaosk.steps._settings import HostSettled
 
 Client = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from chaosk.entity import Entity, Settings, spelled
-from chaosk.steps._contract import Configure, Deed, Fact, Site
+from chaosk.spec.contracts.step import Configure, Deed, Fact, Site
+from chaosk.spec.entity import Entity, Settings, spelled
 from chaosk.steps._partitions import owned
 from chaosk.steps._settings import Settled
 

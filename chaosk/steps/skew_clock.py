@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from chaosk.commands import wallclock
 from chaosk.core.errors import StepError
 from chaosk.core.units import Duration, Share
-from chaosk.inventory import ScriptService
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.inventory import ScriptService
 from chaosk.steps._load_steps import ppm
 from chaosk.steps._per_host import PerHostStep
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.quorum import Needs
+from chaosk.spec.quorum import Needs
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Start
 

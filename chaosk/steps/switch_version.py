@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from chaosk.commands import service, versions
 from chaosk.core.errors import StepError
-from chaosk.fields import Version
-from chaosk.inventory import KafkaProcess
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.fields import Version
+from chaosk.spec.inventory import KafkaProcess
 from chaosk.steps._server import SHUTDOWN, SOON, Server
 from chaosk.steps._version_steps import VersionStep
 

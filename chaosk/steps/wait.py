@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.core.units import Duration
-from chaosk.steps._contract import Deed, Fact, Pause, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Pause, Site, Step
 
 
 class Wait(Step):

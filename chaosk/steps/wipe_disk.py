@@ -10,9 +10,9 @@ from pydantic import Field
 from chaosk.commands import service, wiping
 from chaosk.core.errors import StepError
 from chaosk.core.units import Duration
-from chaosk.harm import Harm
 from chaosk.lease import lease_id
-from chaosk.steps._contract import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.harm import Harm
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._server import SHUTDOWN, SOON, Server, crash, each
 

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints
 
 from chaosk.core.units import Duration
-from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 
 _SAID = 200
 """Bytes of what it said last that are shown."""

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.core.units import Duration
-from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 
 _SHOWN = 3
 

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.core.units import Duration
-from chaosk.fields import Name
-from chaosk.stop_conditions._contract import Change, Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import Change, Seen, Sight, StopCondition
+from chaosk.spec.fields import Name
 
 
 class ProbeErrors(StopCondition):

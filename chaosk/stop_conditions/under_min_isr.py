@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.stop_conditions._contract import Seen, Sight, StopCondition, Strained
+from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition, Strained
 
 _SHOWN = 3
 

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints
 
 from chaosk.core.units import Duration
-from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 
 
 class FailingUrl(StopCondition):

@@ -7,11 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from chaosk.cluster.live import PartitionState
 from chaosk.core.errors import ClusterError, UsageError
 from chaosk.core.suggest import instead
-from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node, Scene, voters
+from chaosk.spec.contracts.live import PartitionState
+from chaosk.spec.contracts.target import Node, Scene, voters
+from chaosk.spec.inventory import Inventory
 
 Number = Annotated[int, Field(ge=0)]
 """An id or a partition."""

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.expression import parse_target
-from chaosk.targets._contract import Node, NodeKind, Scene, Target
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
+from chaosk.spec.expression import parse_target
 from chaosk.targets._nodes import broker_nodes
 
 

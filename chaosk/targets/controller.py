@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import StringConstraints
 
 from chaosk.core.errors import ClusterError, UsageError
-from chaosk.targets._contract import Node, NodeKind, Scene, Target, voters
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target, voters
 from chaosk.targets._nodes import broker_nodes, controller_node
 
 

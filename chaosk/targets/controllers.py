@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.quorum import Needs
-from chaosk.targets._contract import Node, NodeKind, Scene, Target, voters
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target, voters
+from chaosk.spec.quorum import Needs
 
 
 class AllControllers(Target):

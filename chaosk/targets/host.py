@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.expression import parse_target, targets
-from chaosk.targets._contract import Node, NodeKind, Scene, Target
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
+from chaosk.spec.expression import parse_target, targets
 from chaosk.targets._nodes import host_node
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from chaosk.core.errors import UsageError
 from chaosk.core.suggest import instead
-from chaosk.expression import parse_target
-from chaosk.targets._contract import Node, NodeKind, Scene, Target
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
+from chaosk.spec.expression import parse_target
 
 
 class BrokerListener(Target):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.expression import parse_target
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.spec.contracts.target import Node, Scene, Target
+from chaosk.spec.expression import parse_target
 
 
 class Minority(Target):

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.core.errors import ClusterError
-from chaosk.expression import parse_target
-from chaosk.targets._contract import Node, Scene, Target
+from chaosk.spec.contracts.target import Node, Scene, Target
+from chaosk.spec.expression import parse_target
 
 
 class RandomNodes(Target):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.targets._contract import Node, NodeKind, Scene, Target
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 from chaosk.targets._nodes import broker_nodes
 
 

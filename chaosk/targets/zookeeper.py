@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import StringConstraints
 
-from chaosk.quorum import Needs
-from chaosk.targets._contract import Node, NodeKind, Scene, Target
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
+from chaosk.spec.quorum import Needs
 from chaosk.targets._nodes import zookeeper_node
 
 _ROLES = {"leader": ("leader", "standalone"), "follower": ("follower",), "followers": ("follower",)}

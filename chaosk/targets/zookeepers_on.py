@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.expression import parse_target
-from chaosk.quorum import Needs
-from chaosk.targets._contract import Node, NodeKind, Scene, Target
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
+from chaosk.spec.expression import parse_target
+from chaosk.spec.quorum import Needs
 from chaosk.targets._nodes import zookeeper_node
 
 

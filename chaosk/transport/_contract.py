@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
 
 
 class Transport(Protocol):

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chaosk.spec.command import Command, Result
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command, Result
 
 EXCHANGES = 5
 """The one with the shortest round trip counts: its error bound is the smallest."""

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from chaosk.core.errors import StepError
 from chaosk.ownmachine import HERE
+from chaosk.spec.command import Command, Result
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command, Result
 from chaosk.transport.wrap import GRACE, PATH
 
 _CUT = 1024 * 1024

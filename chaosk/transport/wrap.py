@@ -19,7 +19,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _CLEAN = f'env -i PATH={PATH} LC_ALL=C SSH_CONNECTION="$SSH_CONNECTION" '

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from chaosk.core.model import Model
-from chaosk.inventory import Inventory
+from chaosk.spec.inventory import Inventory
 
 
 class WatcherSpec(Model):

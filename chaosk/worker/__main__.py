@@ -17,12 +17,12 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import ChaoskError
-from chaosk.probes._contract import Workplace
 from chaosk.rundir.events.arrow import warm_up
 from chaosk.rundir.events.heartbeat import heartbeats
 from chaosk.rundir.events.live import LiveLog
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Workplace
 from chaosk.worker.flusher import flushed
 from chaosk.worker.lifeline import wake_with_parent, watch_parent
 from chaosk.worker.spec import WorkerSpec, read

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import EventLogError
+from chaosk.spec.contracts.live import ProbeState
 from chaosk.worker.child import Child
 from chaosk.worker.spec import FILE, WorkerSpec
 

@@ -13,11 +13,11 @@ from pydantic import Field, JsonValue, ValidationError
 from chaosk.core import plugins
 from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
-from chaosk.fields import Id, Name
-from chaosk.inventory import Inventory, SecretRef
-from chaosk.probes._contract import Probe
-from chaosk.scenario import Topic
-from chaosk.secrets import resolve
+from chaosk.spec.contracts.probe import Probe
+from chaosk.spec.fields import Id, Name
+from chaosk.spec.inventory import Inventory, SecretRef
+from chaosk.spec.scenario import Topic
+from chaosk.spec.secrets import resolve
 
 FILE: Final = "spec.json"
 """Its name in the folder of the process."""

@@ -14,7 +14,7 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.former import Former, Remaking, former
 from chaosk.analysis.reading import read_case
 from chaosk.core.errors import AnalysisError
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 OLD, NEW = 1000, 0
 

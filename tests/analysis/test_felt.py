@@ -12,7 +12,7 @@ from analysis.test_guards import progress_of
 from chaosk.analysis.guards import guards
 from chaosk.analysis.reading import read_case
 from chaosk.core.plugins import discover
-from chaosk.steps._contract import Step
+from chaosk.spec.contracts.step import Step
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import Histograms, Key
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.windows import ALL
-from chaosk.expect import Expect
 from chaosk.judge import rule
 from chaosk.rundir.verdict import Guard, Outcome
+from chaosk.spec.expect import Expect
 
 
 def progress_of(case: Case, history: History) -> Histograms:

@@ -16,8 +16,8 @@ from chaosk.analysis.guards import guards
 from chaosk.analysis.outages import Outage, awake
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.stillness import still, told
-from chaosk.metrics import METRICS
 from chaosk.rundir.verdict import Measure, Outcome
+from chaosk.spec.metrics import METRICS
 
 Gap = tuple[float, float]
 

@@ -16,9 +16,9 @@ from chaosk.audit import auditing
 from chaosk.audit.auditing import audit
 from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.core.errors import ClusterError, EventLogError
-from chaosk.inventory import Inventory, Listener
 from chaosk.rundir.events.live import read_live
 from chaosk.rundir.events.payload import Encoder
+from chaosk.spec.inventory import Inventory, Listener
 
 
 def at(port: int) -> Inventory:

@@ -12,9 +12,9 @@ import pytest
 
 from chaosk.audit.ranges import Range, ends, ranges
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.live import UnknownTopic
 from chaosk.cluster.views import PartitionView
 from chaosk.cluster.wire import NoAnswer
+from chaosk.spec.contracts.live import UnknownTopic
 
 
 @dataclass

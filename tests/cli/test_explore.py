@@ -22,7 +22,7 @@ from chaosk.release import child
 from chaosk.release.child import Ended
 from chaosk.run.standby import VARIABLE
 from chaosk.rundir.verdict import Verdict
-from chaosk.scenario import Scenario
+from chaosk.spec.scenario import Scenario
 
 
 def kill_fails(scenario: Scenario) -> Verdict:

@@ -68,7 +68,7 @@ def test_an_inventory_without_a_lab(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_the_committed_lab_is_the_default_lab() -> None:
     """inventory/lab.yaml says what happens without it."""
     from chaosk.document import load_inventory
-    from chaosk.lablayout import LabLayout
+    from chaosk.spec.lab_layout import LabLayout
 
     file = Path(__file__).parents[2] / "inventory" / "lab.yaml"
     assert load_inventory(file) == LabLayout()

@@ -12,7 +12,7 @@ from chaosk.cli import _lanes
 from chaosk.core.errors import LabError, UsageError
 from chaosk.document import load_scenario
 from chaosk.lab import preflight
-from chaosk.scenario import ClusterShape, Scenario
+from chaosk.spec.scenario import ClusterShape, Scenario
 
 
 def lab(folder: Path, name: str, text: str = "") -> Path:

@@ -15,17 +15,17 @@ from chaosk import lab
 from chaosk.audit.ranges import ranges
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.live import ProbeState
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.topicadmin import delete_topics
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ChaoskError
 from chaosk.document import load_inventory
-from chaosk.expression import parse_condition
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.scenario import Topic
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.expression import parse_condition
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Topic
 from chaosk.transport.ssh import Ssh
 
 LAB = "t3"

@@ -13,7 +13,7 @@ from chaosk.cluster import advertised as module
 from chaosk.cluster.advertised import Advertised, advertised
 from chaosk.cluster.views import View
 from chaosk.cluster.wire import Place
-from chaosk.inventory import Inventory, Listener
+from chaosk.spec.inventory import Inventory, Listener
 
 
 def cluster(places: Mapping[int, Place], **more: Place) -> Inventory:

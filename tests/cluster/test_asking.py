@@ -18,7 +18,7 @@ from chaosk.cluster.groups import Committed
 from chaosk.cluster.views import PartitionView, View
 from chaosk.cluster.wire import NoAnswer
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.steps._contract import Elect, Reassign
+from chaosk.spec.contracts.step import Elect, Reassign
 
 Answer = Any
 

@@ -22,7 +22,7 @@ from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import ClusterError
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Decoder, Encoder
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 pytestmark = pytest.mark.lab
 

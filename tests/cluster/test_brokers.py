@@ -16,7 +16,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import NoAnswer, Place
 from chaosk.core.errors import ClusterError
-from chaosk.inventory import Inventory, Listener
+from chaosk.spec.inventory import Inventory, Listener
 
 
 def at(places: dict[int, Place]) -> Inventory:

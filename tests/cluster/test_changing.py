@@ -15,8 +15,8 @@ from chaosk.cluster.logstart import log_start
 from chaosk.cluster.settingsof import configure, settings_of
 from chaosk.cluster.views import PartitionView, View
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.entity import Entity, Settings
-from chaosk.steps._contract import AddPartitions
+from chaosk.spec.contracts.step import AddPartitions
+from chaosk.spec.entity import Entity, Settings
 
 ORDERS = Entity(kind="topic", name="orders")
 

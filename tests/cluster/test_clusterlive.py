@@ -11,11 +11,11 @@ from fake_servers import answering, mock_cluster, server, silent, unused_port
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.live import Live, ProbeState
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.cluster.wire import Place
 from chaosk.core.errors import ClusterError
-from chaosk.inventory import Host, Inventory, Listener
+from chaosk.spec.contracts.live import Live, ProbeState
+from chaosk.spec.inventory import Host, Inventory, Listener
 
 LEADER = b"Zookeeper version: 3.8.4\nMode: leader\n"
 

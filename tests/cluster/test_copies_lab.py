@@ -11,9 +11,9 @@ from confluent_kafka import Producer
 
 from chaosk.audit.missing import Stretch
 from chaosk.dump.replicas import compare
-from chaosk.inventory import Inventory
 from chaosk.rundir.events.live import LiveLog, read_live
-from chaosk.scenario import Topic
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Topic
 
 pytestmark = pytest.mark.lab
 

@@ -12,7 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from chaosk.cluster.foreign import Foreign
 from chaosk.core.errors import ClusterError
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 pytestmark = pytest.mark.lab
 

@@ -12,17 +12,17 @@ import pytest
 from chaosk.cluster.advertised import advertised
 from chaosk.cluster.elect import elect
 from chaosk.cluster.health import unhealthy
-from chaosk.cluster.live import UnknownTopic
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import StepError
 from chaosk.doctor.cluster import listeners
-from chaosk.expression import parse_condition, parse_target
-from chaosk.scenario import Topic
-from chaosk.steps._contract import Elect
-from chaosk.targets._contract import Scene
+from chaosk.spec.contracts.live import UnknownTopic
+from chaosk.spec.contracts.step import Elect
+from chaosk.spec.contracts.target import Scene
+from chaosk.spec.expression import parse_condition, parse_target
+from chaosk.spec.scenario import Topic
 
 pytestmark = pytest.mark.lab
 

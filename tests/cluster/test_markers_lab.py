@@ -10,9 +10,9 @@ import pytest
 from confluent_kafka import Producer
 
 from chaosk.dump.fetching import fetch
-from chaosk.inventory import Inventory
 from chaosk.rundir.events.live import LiveLog, read_live
-from chaosk.scenario import Topic
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Topic
 
 pytestmark = pytest.mark.lab
 

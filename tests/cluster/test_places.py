@@ -7,7 +7,7 @@ from fake_live import inventory
 
 from chaosk.cluster.places import broker_places, zookeeper_places
 from chaosk.core.errors import PreflightError
-from chaosk.inventory import Listener
+from chaosk.spec.inventory import Listener
 
 
 def test_brokers_answer_at_their_client_listener() -> None:

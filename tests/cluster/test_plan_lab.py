@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chaosk import lab
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 pytestmark = pytest.mark.lab
 

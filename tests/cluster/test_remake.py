@@ -11,9 +11,9 @@ from chaosk.cluster.owner import own_topics
 from chaosk.cluster.remake import shape_of
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.scenario import Topic
-from chaosk.steps._contract import DeleteTopic, MakeTopic
-from chaosk.topicshape import TopicShape
+from chaosk.spec.contracts.step import DeleteTopic, MakeTopic
+from chaosk.spec.scenario import Topic
+from chaosk.spec.topic_shape import TopicShape
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from chaosk.cluster.rights import acls_of, rights_of
 from chaosk.cluster.views import View
 from chaosk.cluster.wire import NoAnswer
 from chaosk.core.errors import ClusterError
-from chaosk.entity import Entity, Resource
+from chaosk.spec.entity import Entity, Resource
 
 DENY = SimpleNamespace(principal="User:ann", host="*", operation=4, permission_type=2)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from chaosk.cluster.configs import Config
 from chaosk.cluster.shape import differences, placement
 from chaosk.cluster.views import PartitionView
-from chaosk.entity import spelled
-from chaosk.scenario import Topic
+from chaosk.spec.entity import spelled
+from chaosk.spec.scenario import Topic
 
 WANTED = Topic(partitions=2, replication_factor=3, config={"min.insync.replicas": 2})
 FOUND = [

@@ -13,7 +13,7 @@ from chaosk.cluster import serving, topicadmin
 from chaosk.cluster.owner import claim
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ChaoskError, ClusterError, PreflightError
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 SHAPE = Topic(partitions=3, config={"min.insync.replicas": 2})
 RING = [(0, 1, 2), (1, 2, 0), (2, 0, 1)]

@@ -14,7 +14,7 @@ from chaosk.cluster.groups import Committed, commit, committed
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.owner import own_topics
 from chaosk.core.errors import PreflightError
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 pytestmark = pytest.mark.lab
 

@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka import Producer
 
 from chaosk.rundir.events.live import read_live
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
 

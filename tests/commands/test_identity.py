@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from chaosk.commands import identity
-from chaosk.inventory import Broker, Listener, ScriptService
+from chaosk.spec.inventory import Broker, Listener, ScriptService
 
 SERVER = """
 import pathlib, signal, socket, sys

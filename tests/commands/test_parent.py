@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from chaosk.commands import service, supervisor
-from chaosk.inventory import ScriptService, ServerProcess
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import ScriptService, ServerProcess
 
 LEASE = "run-1.kill"
 SERVER = 'PYTHONHOME={home} "{java}" -c "import signal; signal.pause()" {config} & echo $! >{pid}; wait "$!"'

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from chaosk.commands import service
-from chaosk.inventory import Broker, Listener, ScriptService, ServerProcess, SystemdService
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Broker, Listener, ScriptService, ServerProcess, SystemdService
 
 SERVER = "import signal, sys; signal.pause()"
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from fake_live import FakeLive, inventory, state
 
-from chaosk.cluster.live import ProbeState
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import ClusterError, StepError, UsageError
-from chaosk.expression import parse_condition
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.expression import parse_condition
 
 YES, NO, UNKNOWN = "broker_up(0)", "broker_up(2)", "isr_full(nothing)"
 LIVE = FakeLive(answering=(0, 1))

@@ -7,11 +7,11 @@ import socket
 import pytest
 from fake_live import FakeLive, inventory, kraft_inventory, state
 
-from chaosk.cluster.live import ProbeState
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import ClusterError, UsageError
-from chaosk.expression import conditions, parse_condition, render
-from chaosk.inventory import Inventory, Listener
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.expression import conditions, parse_condition, render
+from chaosk.spec.inventory import Inventory, Listener
 
 
 def ask(text: str, live: FakeLive | None = None) -> Answer:

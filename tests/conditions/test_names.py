@@ -7,7 +7,7 @@ from fake_live import FakeLive
 from sample_inventory import INVENTORY, on_hosts
 
 from chaosk.core.errors import UsageError
-from chaosk.expression import parse_condition
+from chaosk.spec.expression import parse_condition
 
 NAMED = on_hosts("a.example.com", "b.example.com", "198.18.0.13")
 

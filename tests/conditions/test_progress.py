@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from fake_live import FakeLive, inventory
 
-from chaosk.cluster.live import ProbeState
-from chaosk.expression import ExpressionError, parse_condition
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.expression import ExpressionError, parse_condition
 
 
 def writer(ok: int) -> FakeLive:

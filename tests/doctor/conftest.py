@@ -16,10 +16,10 @@ import pytest
 
 from chaosk import lab
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
-from chaosk.lablayout import LabLayout
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 from chaosk.transport.ssh import Ssh
 
 LAB = "doctor"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.doctor.clocks import FAR, clock, shell
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
 
 SECOND = 1_000_000_000
 EPOCH = 1_700_000_000 * SECOND

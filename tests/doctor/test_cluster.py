@@ -13,7 +13,7 @@ from chaosk.core.errors import ClusterError
 from chaosk.doctor import cluster as module
 from chaosk.doctor.cluster import FEW, cluster, listeners
 from chaosk.doctor.finding import Finding
-from chaosk.inventory import Inventory, Listener
+from chaosk.spec.inventory import Inventory, Listener
 
 
 def of(inv: Inventory, live: FakeLive, moving: tuple[str, ...] = ()) -> dict[tuple[str, str], Finding]:

@@ -13,8 +13,8 @@ from sample_inventory import INVENTORY
 from chaosk.core.errors import StepError
 from chaosk.doctor.facts import LEASES, HostFacts, Space, Try, ask, read
 from chaosk.doctor.needs import Needs
-from chaosk.inventory import Inventory
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory
 
 NEEDS = Needs(tools=("awk", "no-such-tool"), cuts=True)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from chaosk import gate
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 from .conftest import Ward
 

@@ -9,9 +9,9 @@ from sample_inventory import INVENTORY
 
 from chaosk.doctor import needs as module
 from chaosk.doctor.needs import ALWAYS, OPTIONAL, PACKAGES, SCRIPTS, needs, programs
-from chaosk.scenario import Scenario
 from chaosk.scripts import PARTS, script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.scenario import Scenario
 
 ABSENCE_IS_FINE = {
     "systemctl", "systemd-run", "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save",

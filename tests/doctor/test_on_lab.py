@@ -20,7 +20,7 @@ from chaosk.cluster.settings import client_settings
 from chaosk.cluster.topicadmin import delete_topics
 from chaosk.cluster.topics import prepare
 from chaosk.lease import Lease
-from chaosk.scenario import Topic
+from chaosk.spec.scenario import Topic
 
 from .conftest import Ward
 

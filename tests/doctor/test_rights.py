@@ -12,9 +12,9 @@ from chaosk.core.errors import ClusterError
 from chaosk.doctor.finding import Finding
 from chaosk.doctor.rights import rights
 from chaosk.document import load_scenario
-from chaosk.entity import Entity
-from chaosk.inventory import Inventory, Listener
-from chaosk.scenario import Entry, Scenario
+from chaosk.spec.entity import Entity
+from chaosk.spec.inventory import Inventory, Listener
+from chaosk.spec.scenario import Entry, Scenario
 
 PLAIN = load_scenario(shipped.SCENARIOS[0])
 LOGINS = {

@@ -9,8 +9,8 @@ from sample_inventory import INVENTORY
 from chaosk.core.errors import ConnectionLost
 from chaosk.doctor.finding import Finding
 from chaosk.doctor.suits import suits
-from chaosk.inventory import Inventory
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.inventory import Inventory
 
 from .test_needs import scenario
 

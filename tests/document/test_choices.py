@@ -7,7 +7,7 @@ import pytest
 from chaosk.document.choices import choices
 from chaosk.document.nodes import spell
 from chaosk.document.parse import parse
-from chaosk.scenario import steps
+from chaosk.spec.scenario import steps
 
 
 def found(text: str) -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 from sample_documents import INVENTORY, spoil, written
 
 from chaosk.document import DocumentError, load_inventory
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 LISTENER = "CLIENT: {address: kafka2.example.com, port: 9092}"
 

@@ -13,10 +13,10 @@ from sample_documents import INVENTORY, SCENARIO, spoil, written
 
 from chaosk.core.errors import ExitCode, UsageError
 from chaosk.document import DocumentError, load_inventory, load_scenario, load_variants
-from chaosk.inventory import Inventory, SecretRef
-from chaosk.lablayout import LabLayout
 from chaosk.rundir.verdict import Outcome
-from chaosk.scenario import Scenario
+from chaosk.spec.inventory import Inventory, SecretRef
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Scenario
 
 ROOT = Path(__file__).parents[2]
 

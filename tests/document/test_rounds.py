@@ -14,7 +14,7 @@ from sample_documents import SCENARIO, spoil, written
 from chaosk.document import DocumentError, load_scenario
 from chaosk.document.parse import parse
 from chaosk.document.rounds import turns
-from chaosk.scenario import After, Scenario, from_plain
+from chaosk.spec.scenario import After, Scenario, from_plain
 
 HEAD = """\
 name: x

@@ -14,14 +14,14 @@ from sample_documents import SCENARIO, spoil, written
 from chaosk import schemas
 from chaosk.core import plugins
 from chaosk.document import DocumentError, load, load_scenario, shape
-from chaosk.scenario import Entry, probes, steps
+from chaosk.spec.scenario import Entry, probes, steps
 
 PLUGIN = '''
 """A step of somebody else."""
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 from pydantic import Field
-from chaosk.steps._contract import Deed, Fact, Pause, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Pause, Site, Step
 
 class Whistle(Step):
     """Whistle a tune."""

@@ -14,8 +14,8 @@ from sample_documents import SCENARIO, spoil, written
 
 from chaosk.document import DocumentError, load_scenario, load_variants
 from chaosk.document.variants import MOST
-from chaosk.expect import Expect
 from chaosk.rundir.paths import slug
+from chaosk.spec.expect import Expect
 
 ROOT = Path(__file__).parents[2]
 DECLARED = "  hold: 30s\n  count: 6\n"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from sample_inventory import INVENTORY
 
-from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
 
 from .machine import FOREIGN, FOREIGN_NFT, KINDS, Machine
 

@@ -13,7 +13,7 @@ from chaosk.firewall import commands
 from chaosk.firewall.commands import Cut
 from chaosk.firewall.party import SELF
 from chaosk.firewall.rules import Action, Rule
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 KINDS = ("iptables-nft", "iptables-legacy", "nft")
 """Two kinds of iptables, and nft beside the first of them."""

@@ -10,7 +10,7 @@ import pytest
 
 from chaosk.firewall.party import SELF
 from chaosk.firewall.rules import Action, Rule
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 from .machine import CUT, Machine, gone, install, remove, standing
 

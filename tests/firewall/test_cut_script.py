@@ -12,7 +12,7 @@ from chaosk.firewall import commands
 from chaosk.firewall.commands import Cut
 from chaosk.firewall.party import SELF
 from chaosk.firewall.rules import Action, Rule
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 from .machine import CUT, FOREIGN, OTHER, RULES, Machine, gone, install, remove, standing
 

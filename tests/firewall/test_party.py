@@ -7,8 +7,8 @@ from sample_inventory import on_hosts
 
 from chaosk.core.errors import StepError
 from chaosk.firewall.party import SELF, Door, host_addresses, others, parties, party, refuse_overlap
-from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
 
 from .conftest import PROBES, broker, host, listener, zookeeper
 

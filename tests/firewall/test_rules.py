@@ -12,7 +12,7 @@ from sample_inventory import INVENTORY, on_hosts
 
 from chaosk.firewall.party import ANYBODY, SELF, parties, party
 from chaosk.firewall.rules import Direction, Rule, rules, with_ports, words
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.target import Node
 
 from .conftest import PROBES, broker, host, listener, zookeeper
 

@@ -8,8 +8,8 @@ from fake_live import inventory
 from chaosk.core.errors import StepError
 from chaosk.firewall.party import ANYBODY, parties
 from chaosk.firewall.ssh import refuse_ssh
-from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
 
 BROKER = Node(kind="broker", id="0", host="node1")
 OTHER = Node(kind="broker", id="1", host="node2")

@@ -20,7 +20,6 @@ from fake_live import FakeLive, inventory
 from chaosk.cli import run
 from chaosk.cli.main import main
 from chaosk.cluster.groupstate import GroupState
-from chaosk.cluster.live import ProbeState
 from chaosk.plan import Plan
 from chaosk.run import engine
 from chaosk.run.hands import Hands
@@ -29,7 +28,8 @@ from chaosk.rundir.decision import Decision
 from chaosk.rundir.events.store import read
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Outcome, Verdict
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.live import ProbeState
 
 
 class Hosts:

@@ -9,7 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chaosk.cluster.groupstate import GroupState
-from chaosk.cluster.live import ProbeState
 from chaosk.gameday.desk import Open
 from chaosk.gameday.groups import Watched
 from chaosk.gameday.screen import painted, screen
@@ -19,6 +18,7 @@ from chaosk.run.deciding import Question
 from chaosk.run.display import Status
 from chaosk.run.standing import Standing
 from chaosk.run.timeline import Outlook
+from chaosk.spec.contracts.live import ProbeState
 
 
 def view(many: int = 1, *, asked: bool = False, **fields: object) -> View:

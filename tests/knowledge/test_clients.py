@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chaosk.knowledge.clients import SETTINGS, settings
-from chaosk.scenario import from_plain, probes
+from chaosk.spec.scenario import from_plain, probes
 
 READER = {"group", "commit automatic", "read_committed"}
 LETTERS = {"every": 9, "handling": "dead_letter", "topic": "d"}

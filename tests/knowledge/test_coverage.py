@@ -20,7 +20,7 @@ from chaosk.knowledge.coverage import Cell, coverage, of_run, of_scenario
 from chaosk.knowledge.stored import stored
 from chaosk.plan import make
 from chaosk.rundir.verdict import Outcome
-from chaosk.scenario import Scenario, from_plain
+from chaosk.spec.scenario import Scenario, from_plain
 
 SHIPPED = Path(__file__).parents[2] / "scenarios"
 KILL = {"name": "kill", "at": "1s", "kill_broker": {"target": "leader(orders, 0)"}, "for": "5s"}

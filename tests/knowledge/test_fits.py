@@ -6,7 +6,7 @@ import pytest
 
 from chaosk.knowledge.fits import roles_of
 from chaosk.knowledge.roles import CLUSTER, EXAMPLES
-from chaosk.scenario import steps
+from chaosk.spec.scenario import steps
 
 
 @pytest.mark.parametrize("kind", sorted(steps()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import UsageError
-from chaosk.expression import targets
 from chaosk.knowledge.roles import CLUSTER, EXAMPLES, hit, of_a_step, role
+from chaosk.spec.expression import targets
 
 
 @pytest.mark.parametrize(

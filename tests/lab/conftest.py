@@ -15,7 +15,7 @@ import pytest
 
 from chaosk import lab
 from chaosk.lab import jars, mode, namespace_hosts, state
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 TAG = f"t{os.getpid() % 1_000_000}"
 """Begins the name of every lab of these tests: runs side by side do not meet."""

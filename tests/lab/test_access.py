@@ -11,7 +11,7 @@ import pytest
 
 from chaosk.core.errors import LabError, UsageError
 from chaosk.lab import access, state
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 from .conftest import TAG, chaosk
 

@@ -17,9 +17,9 @@ from confluent_kafka.cimpl import NewTopic
 
 from chaosk import lab
 from chaosk.core.errors import LabError
-from chaosk.inventory import Inventory
 from chaosk.lab import build, launchers, namespace, state
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 pytestmark = pytest.mark.lab
 

@@ -7,7 +7,7 @@ from sample_inventory import INVENTORY
 
 from chaosk.core.errors import UsageError
 from chaosk.lab import installations, lab, state
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 def layout(*also: str, **more: str) -> LabLayout:

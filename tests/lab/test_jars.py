@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chaosk.core.errors import LabError
 from chaosk.lab import jars, mode, runner
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 NAMES = {"m": "http://maven.apache.org/POM/4.0.0"}
 REMEMBERED = (

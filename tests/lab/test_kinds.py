@@ -11,7 +11,7 @@ from chaosk.lab.kept_hosts import KeptHosts
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import LabState
 from chaosk.lab.vm_hosts import VmHosts
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import yaml
 from properties_reader import read_properties
 
 from chaosk.core.errors import UsageError
-from chaosk.inventory import Inventory
 from chaosk.lab.kraft_mode import KRaftMode, broker_config, controller_config, voters
 from chaosk.lab.properties import properties
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 MODE = KRaftMode()
 APART: dict[str, tuple[str, ...]] = {"b": ("broker 1",), "c": ("controller 7",), "both": ("broker 2", "controller 8")}

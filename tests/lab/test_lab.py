@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chaosk.core.errors import UsageError
 from chaosk.lab import lab
 from chaosk.lab.state import LabState
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 @pytest.mark.parametrize(

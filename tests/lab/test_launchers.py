@@ -12,7 +12,7 @@ from chaosk.lab import jars, launchers
 from chaosk.lab.launchers import Control
 from chaosk.lab.logfiles import LOG4J_1, LOG4J_2, Logging
 from chaosk.lab.service import HostFile
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 def broker(logging: Logging, cluster: str | None = None) -> dict[str, str]:

@@ -8,7 +8,7 @@ from chaosk.core.errors import UsageError
 from chaosk.lab.kraft_mode import KRaftMode
 from chaosk.lab.mode import mode_of
 from chaosk.lab.zookeeper_mode import ZooKeeperMode
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "3.9.1", "3.7.0"])

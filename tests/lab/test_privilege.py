@@ -85,7 +85,7 @@ def readable(python: str) -> bool:
 UP = """
 import subprocess, sys
 from chaosk.core.errors import ChaoskError
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 from chaosk import lab
 try:
     path = lab.up(LabLayout(name=sys.argv[1], brokers=1, zookeepers=1), print)

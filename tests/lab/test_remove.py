@@ -17,7 +17,7 @@ import pytest
 from chaosk import lab
 from chaosk.core.errors import LabError
 from chaosk.lab import namespace, state
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 from .conftest import TAG, chaosk, remains
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chaosk.core.errors import UsageError
 from chaosk.lab.seating import Seat, seats
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 def test_default_is_three_hosts_with_one_of_each() -> None:

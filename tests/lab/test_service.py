@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chaosk.lab.seating import seats
 from chaosk.lab.service import HostFile
 from chaosk.lab.zookeeper_mode import ZooKeeperMode
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 
 @given(

@@ -13,7 +13,7 @@ from chaosk import lab
 from chaosk.lab import runner, state
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.status import HostStatus, LabStatus, ServiceStatus, as_json
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 OnHost = Callable[..., str]
 Ssh = Callable[..., "subprocess.CompletedProcess[str]"]

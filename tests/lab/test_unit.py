@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.inventory import SystemdService
 from chaosk.lab import unit
 from chaosk.lab.kraft_mode import KRaftMode
 from chaosk.lab.launchers import Control
 from chaosk.lab.logfiles import logging_of
 from chaosk.lab.mode import Mode
 from chaosk.lab.zookeeper_mode import ZooKeeperMode
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import SystemdService
+from chaosk.spec.lab_layout import LabLayout
 
 
 def test_a_unit_starts_what_the_script_starts() -> None:

@@ -7,10 +7,10 @@ import yaml
 from properties_reader import read_properties
 
 from chaosk.core.errors import UsageError
-from chaosk.inventory import Inventory
 from chaosk.lab.seating import seats
 from chaosk.lab.zookeeper_mode import ZooKeeperMode, broker_config, zoo_cfg
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 MODE = ZooKeeperMode()
 

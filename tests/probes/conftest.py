@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.cluster.live import ProbeState
-from chaosk.probes._contract import Address, Probe, Workplace
 from chaosk.rundir.events.live import LiveLog, read_live
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Address, Probe, Workplace
 
 RUN = "run-1"
 

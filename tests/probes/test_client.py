@@ -25,7 +25,7 @@ from chaosk.probes._client import (
     producer_facts,
     settings,
 )
-from chaosk.probes._contract import Workplace
+from chaosk.spec.contracts.probe import Workplace
 
 
 class Rows:

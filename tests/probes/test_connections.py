@@ -15,11 +15,11 @@ from confluent_kafka.admin import AdminClient
 from probes.conftest import Working
 
 from chaosk.probes._connections import Connections, Handle, changes, handles
-from chaosk.probes._contract import Workplace
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
 from chaosk.rundir.events import TABLES
+from chaosk.spec.contracts.probe import Workplace
 
 Work = Callable[..., Working]
 SECOND = 1_000_000_000

@@ -13,10 +13,10 @@ from confluent_kafka import KafkaError, Message, Producer
 from pydantic import ValidationError
 
 from chaosk.probes._consuming import Consuming
-from chaosk.probes._contract import Workplace
 from chaosk.probes.consume import Consume
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.payload import Payload, encode
+from chaosk.spec.contracts.probe import Workplace
 
 from .conftest import RUN, Working
 

@@ -19,8 +19,8 @@ from pydantic import ValidationError
 from chaosk.core.errors import PreflightError, UsageError
 from chaosk.lab import certificates
 from chaosk.probes import _checking
-from chaosk.probes._contract import Address
 from chaosk.probes.health_check import HealthCheck
+from chaosk.spec.contracts.probe import Address
 
 Work = Callable[..., Working]
 

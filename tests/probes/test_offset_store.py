@@ -13,11 +13,11 @@ from confluent_kafka import Producer
 from pydantic import ValidationError
 
 from chaosk.probes import _client
-from chaosk.probes._contract import Workplace
 from chaosk.probes._offset_store import Offsets, Restoring
 from chaosk.probes.consume import Consume
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.payload import Payload, encode
+from chaosk.spec.contracts.probe import Workplace
 
 from .conftest import RUN, Working
 

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from selfcheck import disagreements, tallies_of
 
-from chaosk.cluster.live import ProbeState
-from chaosk.probes._contract import Probe
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
 from chaosk.rundir.events.streams import writer_of
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Probe
 from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import WorkerSpec
 

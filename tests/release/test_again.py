@@ -13,7 +13,6 @@ from sample_inventory import INVENTORY
 
 from chaosk import plan
 from chaosk.document import load_scenario
-from chaosk.inventory import Kafka
 from chaosk.release.child import Ended
 from chaosk.release.conduct import Hands, conduct
 from chaosk.release.content import content
@@ -21,6 +20,7 @@ from chaosk.release.lanes import Lane
 from chaosk.release.record import Attempt, Gate, load
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Guard, Outcome
+from chaosk.spec.inventory import Kafka
 
 STILL = Guard(guard="clock_silent", what="nothing was written for 6.0 s: chaosk's machine stood still")
 OTHER = Guard(guard="probe_died", what="the probe writer/0 ended by itself with 1")

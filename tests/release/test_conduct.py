@@ -14,13 +14,13 @@ from sample_inventory import INVENTORY
 
 from chaosk import plan
 from chaosk.document import load_scenario
-from chaosk.inventory import Kafka
 from chaosk.release.child import Ended
 from chaosk.release.conduct import Hands, conduct
 from chaosk.release.lanes import Lane
 from chaosk.release.record import Attempt, Gate, load
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Outcome
+from chaosk.spec.inventory import Kafka
 
 THREE = (attempt("A", exit_code=None), attempt("B", exit_code=None), attempt("C", exit_code=None))
 

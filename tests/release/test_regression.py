@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from sample_gate import attempt, gate, measured
 
-from chaosk.metrics import METRICS
 from chaosk.release.record import Comparison, Gate
 from chaosk.release.regression import COMPARABLE, compare, floor, repeats_needed
+from chaosk.spec.metrics import METRICS
 
 BEFORE = (10.0, 10.4, 10.9, 11.3, 12.0)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sample_run import Shape, fault, measures, objective, verdict
 
-from chaosk.metrics import METRICS
 from chaosk.report.measures import measure_rows, objective_rows, overall, says, tiles, window_name, windows
 from chaosk.rundir.verdict import Measure
+from chaosk.spec.metrics import METRICS
 
 
 def measure(metric: str, subject: str, value: float | None, window: str = "run", *, censored: bool = False) -> Measure:

@@ -23,9 +23,9 @@ from confluent_kafka.admin import AdminClient
 from chaosk import lab
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 LAB = "runs"
 """Name of the lab these tests put up."""
@@ -138,8 +138,8 @@ def start(tmp_path: Path, lab_inventory: Path) -> Iterator[Callable[..., Started
 def on_host(lab_inventory: Path) -> Callable[..., str]:
     """Runs a command as root on a host of the lab, over SSH, and returns what it printed."""
     from chaosk.document import load_inventory
-    from chaosk.inventory import Inventory
-    from chaosk.transport.command import Command
+    from chaosk.spec.command import Command
+    from chaosk.spec.inventory import Inventory
     from chaosk.transport.ssh import Ssh
 
     inventory = load_inventory(lab_inventory)

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from fake_live import FakeLive, inventory
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import StepError
 from chaosk.run.actor import FaultActor
 from chaosk.run.hands import Hands
+from chaosk.spec.contracts.live import ProbeState
 
 
 def unused(*_: object) -> Any:

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from fake_live import FakeLive, inventory, state
 
-from chaosk.allow import Allow
 from chaosk.blast import excesses
-from chaosk.cluster.live import ForeignPartition
 from chaosk.core.errors import ClusterError, StepError
 from chaosk.run import admission as module
 from chaosk.run.admission import Admission
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault
+from chaosk.spec.allow import Allow
+from chaosk.spec.contracts.live import ForeignPartition
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.scenario import Entry
 
 NONE: tuple[ForeignPartition, ...] = ()
 

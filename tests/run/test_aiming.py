@@ -7,14 +7,14 @@ from typing import cast
 
 import pytest
 
-from chaosk.cluster.live import Live, PartitionState
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.entity import Entity
-from chaosk.inventory import Inventory
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry
-from chaosk.scenario import steps as all_steps
-from chaosk.steps._contract import Fault, Run
+from chaosk.spec.contracts.live import Live, PartitionState
+from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.entity import Entity
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Entry
+from chaosk.spec.scenario import steps as all_steps
 
 INVENTORY = Inventory.model_validate(
     {

@@ -6,8 +6,8 @@ import pytest
 
 from chaosk.core.errors import EventLogError
 from chaosk.run.clocked import Clocked
+from chaosk.spec.command import Command, Result
 from chaosk.transport.clock import Offset, epoch
-from chaosk.transport.command import Command, Result
 
 S = 1_000_000_000
 COMMAND = Command(host="node1", argv=("true",))

@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import StepError
 from chaosk.run.clock import now
 from chaosk.run.crew import Crew
-from chaosk.steps._contract import Signal
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.step import Signal
 from chaosk.worker.process import ProbeProcess
 
 

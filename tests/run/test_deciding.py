@@ -15,14 +15,14 @@ from sample_inventory import secured
 
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.examplecluster import ExampleCluster
-from chaosk.expression import parse_target
 from chaosk.run.aiming import aim, freeze
 from chaosk.run.deciding import CHANGED, Asking, Question, Skipped
 from chaosk.run.pace import Pace
 from chaosk.rundir.decision import Decision, What
-from chaosk.scenario import Entry, steps
-from chaosk.steps._contract import Fault
-from chaosk.targets._contract import Scene
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.target import Scene
+from chaosk.spec.expression import parse_target
+from chaosk.spec.scenario import Entry, steps
 
 NOT_ON_A_FAKE = {"crash_kernel", "power_off", "reboot"}
 """Steps that need more of a host than the inventory of these tests says."""

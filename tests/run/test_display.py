@@ -6,9 +6,9 @@ import io
 
 from rich.console import Console
 
-from chaosk.cluster.live import ProbeState
 from chaosk.run.display import SHOWN_FOR, Errors, PlainDisplay, Rates, Status, TerminalDisplay, picture
 from chaosk.run.standing import Standing
+from chaosk.spec.contracts.live import ProbeState
 
 
 def state(**fields: object) -> ProbeState:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.cluster.live import ProbeState
-from chaosk.probes._contract import Probe
 from chaosk.run.drain import behind
-from chaosk.scenario import probes as kinds
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Probe
+from chaosk.spec.scenario import probes as kinds
 
 KINDS = kinds()
 WRITER = KINDS["produce"].model_validate({"topic": "orders"})

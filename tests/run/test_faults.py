@@ -11,7 +11,6 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import StepError
 from chaosk.run import faults as module
 from chaosk.run import vigil
@@ -22,10 +21,11 @@ from chaosk.run.journal import Journal, armed
 from chaosk.run.lasting import Look
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Deed, Fact, Fault, Run, Site, Step
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.step import Deed, Fact, Fault, Run, Site, Step
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.scenario import Entry
 
 NODE = Node(kind="broker", id="1", host="node1")
 

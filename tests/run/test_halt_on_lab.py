@@ -17,7 +17,7 @@ from on_lab import until
 
 from chaosk import clusterlock, lease
 from chaosk.core.errors import StepError
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]

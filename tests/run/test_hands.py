@@ -9,14 +9,13 @@ from typing import Any, cast
 
 import pytest
 
-from chaosk.cluster.live import Live
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import ClusterError, ConnectionLost, StepError
-from chaosk.entity import Entity, Settings
-from chaosk.inventory import Inventory
 from chaosk.run.clock import Interrupted
 from chaosk.run.hands import Hands
-from chaosk.steps._contract import (
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.contracts.step import (
     AddPartitions,
     Configure,
     Deed,
@@ -31,8 +30,9 @@ from chaosk.steps._contract import (
     Run,
     Signal,
 )
-from chaosk.topicshape import TopicShape
-from chaosk.transport.command import Command, Result
+from chaosk.spec.entity import Entity, Settings
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.topic_shape import TopicShape
 
 INVENTORY = Inventory.model_validate(
     {

@@ -8,7 +8,7 @@ import pytest
 
 from chaosk import clusterlock
 from chaosk.run.holding import Holding
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
 
 
 class Hosts:

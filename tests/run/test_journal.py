@@ -10,9 +10,9 @@ import pytest
 
 from chaosk.core.errors import StepError
 from chaosk.run.journal import Journal, armed
-from chaosk.steps._contract import Fact, Fault, Pause, Run
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fact, Fault, Pause, Run
+from chaosk.spec.contracts.target import Node
 
 
 def fault(name: str = "kill-1") -> Fault:

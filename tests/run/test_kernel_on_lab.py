@@ -14,11 +14,11 @@ from on_lab import until
 
 from chaosk import healing, lease
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
 from chaosk.lease import Lease
 from chaosk.run.renewal import Renewal
-from chaosk.steps._contract import Run
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.step import Run
+from chaosk.spec.inventory import Inventory
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]

@@ -11,9 +11,9 @@ import pytest
 from chaosk.core.errors import ConnectionLost, StepError
 from chaosk.run.lasting import Look
 from chaosk.run.leases import Leases
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fact, Fault, Run
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.step import Fact, Fault, Run
+from chaosk.spec.scenario import Entry
 
 Refuse = Callable[[str, str], bool]
 

@@ -14,7 +14,7 @@ from chaosk.core.errors import ClusterError
 from chaosk.run import monitor as module
 from chaosk.run.monitor import Monitor
 from chaosk.rundir.record import Breach
-from chaosk.stop_conditions._contract import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 
 SIGHT = cast("Sight", object())
 

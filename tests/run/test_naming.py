@@ -12,7 +12,7 @@ from sample_inventory import on_hosts
 from chaosk import names
 from chaosk.core.errors import PreflightError, StepError
 from chaosk.run.naming import Naming
-from chaosk.steps._contract import Names
+from chaosk.spec.contracts.step import Names
 
 pytestmark = pytest.mark.lab
 NAMED = on_hosts("localhost", "a.example.test", "198.18.0.13")

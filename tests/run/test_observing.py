@@ -7,12 +7,12 @@ from typing import cast
 from fake_live import FakeLive, state
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.live import Live
 from chaosk.cluster.snapshot import Snapshot
 from chaosk.cluster.views import PartitionView, View
 from chaosk.core.errors import ClusterError
 from chaosk.run import observing
-from chaosk.scenario import Scenario
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.scenario import Scenario
 
 
 class Cluster:

@@ -8,11 +8,11 @@ import pytest
 import shipped
 
 from chaosk.document import DocumentError, load_scenario
-from chaosk.inventory import Inventory
 from chaosk.lab.seating import seats
-from chaosk.lablayout import LabLayout
 from chaosk.run.place import layout_for, settle_on
-from chaosk.scenario import ClusterShape, Scenario
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import ClusterShape, Scenario
 
 PLAIN = load_scenario(next(path for path in shipped.SCENARIOS if path.stem == "kill-the-leader"))
 INVENTORY = """\

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import PreflightError
-from chaosk.inventory import Broker, Host, Inventory, Listener, SystemdService, ZooKeeper
 from chaosk.run.preflight import check_shape
-from chaosk.scenario import ClusterShape
+from chaosk.spec.inventory import Broker, Host, Inventory, Listener, SystemdService, ZooKeeper
+from chaosk.spec.scenario import ClusterShape
 
 
 def cluster(brokers: int, zookeepers: int) -> Inventory:

@@ -6,7 +6,7 @@ import pytest
 
 from chaosk.run import remakings
 from chaosk.run.remakings import Remakings
-from chaosk.topicshape import TopicShape
+from chaosk.spec.topic_shape import TopicShape
 
 SHAPE = TopicShape(topic="orders", identity="old")
 

@@ -9,12 +9,12 @@ from typing import cast
 import pytest
 
 from chaosk.cluster.foreign import Foreign
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import HostError, StepError
 from chaosk.run import sight as module
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
-from chaosk.stop_conditions._contract import Change
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.stop_condition import Change
 from chaosk.watcher.state import StrainedState, WatcherState
 
 

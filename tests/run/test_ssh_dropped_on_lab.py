@@ -18,7 +18,7 @@ from chaosk.core.errors import ChaoskError
 from chaosk.run.faults import Faults
 from chaosk.run.life import Life
 from chaosk.run.renewal import Renewal
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(200)]

@@ -16,8 +16,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
+from chaosk.spec.inventory import Inventory
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
 

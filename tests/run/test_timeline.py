@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from sample_documents import written
 
-from chaosk.conditions._contract import Answer
 from chaosk.core.errors import StepError
 from chaosk.document import load_scenario
 from chaosk.run.clock import Interrupted, now
 from chaosk.run.deciding import Skipped
 from chaosk.run.pace import Pace
 from chaosk.run.timeline import Timeline
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Deed, Fact, Site, Step
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.step import Deed, Fact, Site, Step
+from chaosk.spec.scenario import Entry
 
 
 class Nothing(Step):

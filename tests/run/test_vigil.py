@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from chaosk.conditions._contract import Answer
 from chaosk.run import vigil
 from chaosk.run.lasting import Look
 from chaosk.run.vigil import Vigil
-from chaosk.steps._contract import Fact
+from chaosk.spec.contracts.condition import Answer
+from chaosk.spec.contracts.step import Fact
 
 FACT = Fact(says="probe writer is frozen", query="probe_frozen(writer)")
 

@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import pytest
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import StepError
 from chaosk.run import waiting
 from chaosk.run.clock import Interrupted
 from chaosk.run.crew import Crew
-from chaosk.scenario import probes as kinds
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.scenario import probes as kinds
 
 PROBES = {
     "writer": kinds()["produce"].model_validate({"topic": "orders"}),

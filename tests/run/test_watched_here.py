@@ -14,16 +14,16 @@ import pytest
 from fake_live import FakeLive, inventory
 
 from chaosk.commands import service
-from chaosk.inventory import ScriptService, ServerProcess
 from chaosk.ownmachine import HERE
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
-from chaosk.scenario import Entry, steps
-from chaosk.steps._contract import Fact, Fault, Operation, Run, Signal
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fact, Fault, Operation, Run, Signal
+from chaosk.spec.inventory import ScriptService, ServerProcess
+from chaosk.spec.scenario import Entry, steps
 from chaosk.transport.local import Local
 
 NEVER = threading.Event()

@@ -12,11 +12,11 @@ from on_lab import until
 
 from chaosk import healing, lease
 from chaosk.commands import service
-from chaosk.inventory import ScriptService, ServerProcess
 from chaosk.lease import Held, Lease
-from chaosk.steps._contract import Fact, Fault, Run
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.step import Fact, Fault, Run
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import ScriptService, ServerProcess
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]

@@ -11,7 +11,7 @@ import pytest
 from chaosk import lease
 from chaosk.lease import Lease, Seen
 from chaosk.ownmachine import HERE
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
 from chaosk.transport.local import Local
 
 

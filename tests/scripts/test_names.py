@@ -13,9 +13,9 @@ from sample_documents import INVENTORY, SCENARIO, written
 from chaosk import lease
 from chaosk.core.errors import UsageError
 from chaosk.document import load_inventory, load_scenario
-from chaosk.inventory import Inventory
 from chaosk.plan import Plan, make
 from chaosk.scripts import script
+from chaosk.spec.inventory import Inventory
 
 BAD = ("../../escaped", "..", ".", "a/b", "/etc/passwd", "run/../../escaped")
 SHELLS = [shell for shell in ("dash", "bash", "busybox") if shutil.which(shell)]

@@ -16,7 +16,7 @@ from gate_at_work import SHELLS
 
 from chaosk.commands import reset
 from chaosk.firewall.rules import Rule
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 HERE, THERE, OTHER = "198.18.0.11", "198.18.0.12", "198.18.0.13"
 SIX = "fd00::11"

@@ -15,7 +15,7 @@ import pytest
 from chaosk.commands import shape
 from chaosk.firewall.rules import Rule
 from chaosk.run.lasting import Look, lasted
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 HOW = shape.rate(1_000_000)
 PEER, ANYBODY = Rule("O", peer="198.18.0.12"), Rule("O")

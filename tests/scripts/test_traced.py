@@ -22,7 +22,7 @@ from tracing import Touch
 from chaosk import gate, lease
 from chaosk.lease import Lease
 from chaosk.scripts import script
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 
 pytestmark = pytest.mark.lab
 

@@ -8,11 +8,11 @@ import pytest
 import yaml
 from sample_inventory import INVENTORY
 
-from chaosk.inventory import Inventory
-from chaosk.scenario import steps
-from chaosk.steps._contract import Deed, Fact, Run, Site, Step
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import steps
 
 BROKERS = tuple(Node(kind="broker", id=str(n), host=f"node{n + 1}") for n in (0, 1, 2))
 ZOOKEEPERS = tuple(Node(kind="zookeeper", id=str(n), host=f"node{n}") for n in (1, 2, 3))

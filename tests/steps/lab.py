@@ -16,14 +16,10 @@ from chaosk import lab as labs
 from chaosk import lease
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.live import ProbeState
 from chaosk.cluster.operate import operate
 from chaosk.cluster.settings import client_settings, probe_settings
 from chaosk.core.errors import StepError
 from chaosk.document import load_inventory
-from chaosk.expression import parse_condition
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
 from chaosk.run.aiming import aim
 from chaosk.run.clock import wait_for
 from chaosk.run.faults import Faults
@@ -31,9 +27,13 @@ from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.run.life import Life
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fact, Signal
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.step import Fact, Signal
+from chaosk.spec.expression import parse_condition
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Entry
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh, Transport
 

@@ -11,9 +11,9 @@ from chaosk.cluster.places import broker_places
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import Link, NoAnswer
-from chaosk.entity import Entity
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
+from chaosk.spec.entity import Entity
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 from .lab import Ground, ground, standing
 

@@ -6,8 +6,8 @@ import pytest
 from sample_inventory import on_hosts
 
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Names, Run
+from chaosk.spec.contracts.step import Names, Run
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, site, step, told
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chaosk.commands import ownership
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Run
+from chaosk.spec.contracts.step import Run
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, site, step, told
 

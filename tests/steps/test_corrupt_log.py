@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chaosk.commands import corruption
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Run
+from chaosk.spec.contracts.step import Run
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, site, step, told
 

@@ -12,9 +12,9 @@ from on_lab import until
 from chaosk import hoststate
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.scenario import Topic
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 

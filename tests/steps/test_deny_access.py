@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from sample_inventory import secured
 
 from chaosk.core.errors import StepError
-from chaosk.entity import Entity, Settings
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Deed, Run, Site
+from chaosk.spec.contracts.step import Deed, Run, Site
+from chaosk.spec.entity import Entity, Settings
+from chaosk.spec.inventory import Inventory
 
 from .conftest import site, step
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from chaosk.expression import parse_condition, render
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Elect, Fact
+from chaosk.spec.contracts.step import Elect, Fact
+from chaosk.spec.expression import parse_condition, render
+from chaosk.spec.inventory import Inventory
 
 from .conftest import site, step
 

@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from chaosk.core import docstrings
-from chaosk.expression import parse_target
-from chaosk.scenario import Entry, steps
-from chaosk.steps._contract import Step
+from chaosk.spec.contracts.step import Step
+from chaosk.spec.expression import parse_target
+from chaosk.spec.scenario import Entry, steps
 
 STEPS = steps()
 NEEDED = {

@@ -7,9 +7,9 @@ from fake_live import kraft_inventory
 
 from chaosk.commands import disk
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Run
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.step import Run
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, HOSTS, site, step, told
 

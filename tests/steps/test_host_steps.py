@@ -9,12 +9,12 @@ import pytest
 from chaosk import lease
 from chaosk.contradictions import contradiction
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory, Power
 from chaosk.ownmachine import HERE
 from chaosk.run.aiming import freeze
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault, Run
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory, Power
+from chaosk.spec.scenario import Entry
 
 from .conftest import BROKERS, HOSTS, PROBES, site, step, told
 

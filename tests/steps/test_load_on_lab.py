@@ -14,9 +14,9 @@ from on_lab import until
 from chaosk import hoststate
 from chaosk.core.errors import StepError
 from chaosk.run.aiming import freeze
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.scenario import Entry
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]

@@ -15,8 +15,8 @@ from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
 from chaosk.run.aiming import freeze
-from chaosk.scenario import Entry
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.scenario import Entry
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Look
+from chaosk.spec.contracts.step import Look
+from chaosk.spec.inventory import Inventory
 
 from .conftest import site, step
 

@@ -13,10 +13,10 @@ import pytest
 from chaosk.cluster.topics import prepare
 from chaosk.commands import power
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
 from chaosk.ownmachine import boot_id
-from chaosk.scenario import Topic
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 

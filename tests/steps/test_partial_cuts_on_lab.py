@@ -14,7 +14,7 @@ from on_lab import until
 
 from chaosk.examplecluster import ExampleCluster
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry
+from chaosk.spec.scenario import Entry
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(240)]

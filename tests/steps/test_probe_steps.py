@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.cluster.live import ProbeState
-from chaosk.expression import parse_condition, parse_target
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Signal
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.step import Signal
+from chaosk.spec.expression import parse_condition, parse_target
+from chaosk.spec.inventory import Inventory
 
 from .conftest import site, step, told
 

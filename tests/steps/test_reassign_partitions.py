@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from chaosk.core.errors import StepError
-from chaosk.expression import parse_condition
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Reassign, Site, Step
+from chaosk.spec.contracts.step import Reassign, Site, Step
+from chaosk.spec.expression import parse_condition
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, HOSTS, site, step, told
 

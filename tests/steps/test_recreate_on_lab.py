@@ -10,11 +10,11 @@ import pytest
 
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
 from chaosk.run.aiming import aim
-from chaosk.scenario import Entry, Topic
-from chaosk.steps._contract import Fact
+from chaosk.spec.contracts.step import Fact
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Entry, Topic
 
 from .conftest import step
 from .lab import Ground, ground, standing

@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import DeleteTopic, Fact, MakeTopic, Pause, Run, Site
-from chaosk.topicshape import TopicShape
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import DeleteTopic, Fact, MakeTopic, Pause, Run, Site
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.topic_shape import TopicShape
 
 from .conftest import site, step
 

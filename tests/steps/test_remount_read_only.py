@@ -6,8 +6,8 @@ import pytest
 
 from chaosk.commands import readonly
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Run
+from chaosk.spec.contracts.step import Run
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, site, step, told
 

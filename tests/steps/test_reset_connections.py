@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from chaosk.core.errors import StepError
 from chaosk.firewall.party import SELF
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Run
-from chaosk.targets._contract import Node
+from chaosk.spec.contracts.step import Run
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, EVERYONE, HOSTS, PROBES, ZOOKEEPERS, site, step, told
 

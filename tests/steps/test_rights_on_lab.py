@@ -10,10 +10,10 @@ import pytest
 from chaosk.cluster.topics import prepare
 from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
-from chaosk.entity import Acl, Entity
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.scenario import Topic
+from chaosk.spec.entity import Acl, Entity
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 

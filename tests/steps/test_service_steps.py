@@ -8,10 +8,10 @@ import pytest
 from fake_live import kraft_inventory
 
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory, SystemdService
-from chaosk.steps._contract import Fact, Fault, Run, Site
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fact, Fault, Run, Site
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory, SystemdService
 
 from .conftest import BROKERS, HOSTS, ZOOKEEPERS, site, step, told
 

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
-from chaosk.entity import Entity, Settings
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Configure, Fact, Run, Site, Step
+from chaosk.spec.contracts.step import Configure, Fact, Run, Site, Step
+from chaosk.spec.entity import Entity, Settings
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, HOSTS, site, step
 

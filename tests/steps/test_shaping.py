@@ -7,10 +7,10 @@ from pydantic import ValidationError
 
 from chaosk.contradictions import contradiction
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Fact, Fault, Run
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fact, Fault, Run
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, EVERYONE, HOSTS, PROBES, ZOOKEEPERS, site, step, told
 

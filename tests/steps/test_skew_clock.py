@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Fact, Run
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fact, Run
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, HOSTS, PROBES, site, step, told
 

@@ -11,10 +11,10 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from sample_inventory import secured
 
 from chaosk.core.errors import StepError
-from chaosk.entity import Entity, Settings
-from chaosk.inventory import Inventory
 from chaosk.lab import certificates
-from chaosk.steps._contract import Run, Site
+from chaosk.spec.contracts.step import Run, Site
+from chaosk.spec.entity import Entity, Settings
+from chaosk.spec.inventory import Inventory
 from chaosk.stranger import stranger
 
 from .conftest import BROKERS, HOSTS, site, step

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Fact, Run
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fact, Run
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, HOSTS, ZOOKEEPERS, site, step, told
 

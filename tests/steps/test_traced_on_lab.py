@@ -15,12 +15,12 @@ from chaosk.cluster.topics import prepare
 from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
 from chaosk.dump.command import markers
-from chaosk.inventory import Inventory
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
-from chaosk.lablayout import LabLayout
-from chaosk.scenario import Topic
 from chaosk.scripts import PARTS, script
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 

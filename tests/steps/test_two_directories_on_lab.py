@@ -9,9 +9,9 @@ import pytest
 from on_lab import until
 
 from chaosk.cluster.topics import prepare
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.scenario import Topic
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 

@@ -7,8 +7,8 @@ from fake_live import kraft_inventory
 
 from chaosk.commands import wiping
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.steps._contract import Run
+from chaosk.spec.contracts.step import Run
+from chaosk.spec.inventory import Inventory
 
 from .conftest import BROKERS, site, step, told
 

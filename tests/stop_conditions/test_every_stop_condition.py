@@ -10,10 +10,10 @@ from sample_documents import INVENTORY, SCENARIO, written
 
 from chaosk.core import docstrings
 from chaosk.document import DocumentError, load_inventory, load_scenario
-from chaosk.inventory import Inventory
 from chaosk.plan import Plan, make
-from chaosk.stop_conditions._contract import StopCondition
-from chaosk.stop_conditions._rules import stop_conditions
+from chaosk.spec.contracts.stop_condition import StopCondition
+from chaosk.spec.contracts.stop_rules import stop_conditions
+from chaosk.spec.inventory import Inventory
 
 KINDS = stop_conditions()
 

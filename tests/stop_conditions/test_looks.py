@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.stop_conditions._contract import Change, Strained
+from chaosk.spec.contracts.stop_condition import Change, Strained
 from chaosk.stop_conditions.command import FailingCommand
 from chaosk.stop_conditions.host_unreachable import HostUnreachable
 from chaosk.stop_conditions.offline_partition import OfflinePartition

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.core.errors import ChaoskError, ClusterError, UsageError
-from chaosk.expression import parse_target, render, targets
-from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node, Scene
+from chaosk.spec.contracts.target import Node, Scene
+from chaosk.spec.expression import parse_target, render, targets
+from chaosk.spec.inventory import Inventory
 
 
 def resolve(text: str, live: FakeLive | None = None, place: Inventory | None = None, seed: int = 1) -> tuple[Node, ...]:

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from fake_live import FakeLive, inventory, state
 
-from chaosk.expression import parse_target
-from chaosk.targets._contract import Scene
+from chaosk.spec.contracts.target import Scene
+from chaosk.spec.expression import parse_target
 
 
 def names(text: str, live: FakeLive | None = None, zookeepers: int = 3) -> list[str]:

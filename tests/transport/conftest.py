@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.inventory import Host
+from chaosk.spec.inventory import Host
 
 CONFIG = """
 Port {port}

@@ -7,8 +7,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chaosk.spec.command import Command, Result
 from chaosk.transport.clock import clock
-from chaosk.transport.command import Command, Result
 
 SECOND = 1_000_000_000
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
 
 
 def test_a_script_stays_out_of_messages() -> None:

@@ -27,13 +27,13 @@ from chaosk.commands import service
 from chaosk.core.model import Model
 from chaosk.document import DocumentError, load_variants
 from chaosk.document.nodes import spell
-from chaosk.inventory import Broker, Inventory
 from chaosk.rundir.paths import slug
-from chaosk.scenario import Scenario
 from chaosk.scripts import script
-from chaosk.steps._contract import Fault, Run
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.inventory import Broker, Inventory
+from chaosk.spec.scenario import Scenario
 from chaosk.transport import wrap
-from chaosk.transport.command import Command
 
 FREE_KEYS = {
     Inventory: ("hosts.node2", "brokers.0", "brokers.2.listeners.OTHER", "zookeepers.1", "client.security.protocol"),

@@ -11,11 +11,11 @@ from payloads import CANARY, HARMLESS_IN_A_FILE
 
 from chaosk import clusterlock, lab, lease
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab.namespace import inside
-from chaosk.lablayout import LabLayout
-from chaosk.steps._contract import Fault, Run
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
+from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]

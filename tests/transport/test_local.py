@@ -12,7 +12,7 @@ from chaosk import lease
 from chaosk.core.errors import StepError
 from chaosk.lease import Lease
 from chaosk.ownmachine import HERE, kept, places
-from chaosk.transport.command import Command, Result
+from chaosk.spec.command import Command, Result
 from chaosk.transport.local import Local, Reach
 
 

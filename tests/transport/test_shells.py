@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chaosk.core.errors import StepError
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 from chaosk.transport.ssh import Ssh
 from chaosk.transport.wrap import PATH
 

@@ -15,8 +15,8 @@ from fake_servers import mock_cluster, server, silent, unused_port
 
 from chaosk.cluster.wire import Place
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory, Listener
 from chaosk.rundir.events.live import read_live
+from chaosk.spec.inventory import Inventory, Listener
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
 

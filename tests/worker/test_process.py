@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.errors import EventLogError
 from chaosk.probes.produce import Produce
 from chaosk.rundir.events.live import read_live
 from chaosk.rundir.events.streams import writer_of
+from chaosk.spec.contracts.live import ProbeState
 from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import WorkerSpec
 

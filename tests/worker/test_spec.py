@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from chaosk.core.errors import PreflightError, UsageError
-from chaosk.inventory import Inventory
 from chaosk.probes.consume import Consume
 from chaosk.probes.health_check import HealthCheck
 from chaosk.probes.produce import Produce
+from chaosk.spec.inventory import Inventory
 from chaosk.worker.spec import read, spec_of
 
 

@@ -12,7 +12,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.glances.before import coded
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.transactiontimeout import SLACK, longest, timeouts
+from chaosk.spec.transaction_timeout import SLACK, longest, timeouts
 
 
 class StuckLso(Check):

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from chaosk.core.errors import ConnectionLost, HostError, StepError
-from chaosk.inventory import Host
+from chaosk.spec.command import Command, Result
+from chaosk.spec.inventory import Host
 from chaosk.transport._contract import Transport
-from chaosk.transport.command import Command, Result
 from chaosk.transport.ssh.link import Link, NotSentError
 
 __all__ = ["Ssh", "Transport"]

@@ -13,9 +13,9 @@ import paramiko
 
 from chaosk import gate
 from chaosk.core.errors import ConnectionLost, StepError
-from chaosk.inventory import Host
+from chaosk.spec.command import Command, Result
+from chaosk.spec.inventory import Host
 from chaosk.transport import wrap
-from chaosk.transport.command import Command, Result
 
 SLACK = 3.0
 """Seconds an answer may take beyond the command's own time, before the connection counts as broken."""

@@ -7,9 +7,9 @@ import threading
 import paramiko
 
 from chaosk.core.errors import ConnectionLost
-from chaosk.inventory import Host
+from chaosk.spec.command import Command, Result
+from chaosk.spec.inventory import Host
 from chaosk.transport import wrap
-from chaosk.transport.command import Command, Result
 from chaosk.transport.ssh.exchange import SLACK, Exchange
 from chaosk.transport.ssh.login import login
 from chaosk.transport.ssh.shells import Shells

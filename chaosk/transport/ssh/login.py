@@ -11,7 +11,7 @@ from pathlib import Path
 import paramiko
 
 from chaosk.core.errors import HostError
-from chaosk.inventory import Host
+from chaosk.spec.inventory import Host
 
 CONNECT_WITHIN = 5.0
 """Seconds for each of: TCP connection, SSH banner, key exchange."""

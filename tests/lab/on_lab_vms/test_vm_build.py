@@ -13,7 +13,7 @@ from on_lab import until
 
 from chaosk.core.errors import LabError
 from chaosk.lab import jars, launchers, mode, runner, vm_image
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(200)]
 

@@ -17,11 +17,11 @@ from chaosk import lab, lease
 from chaosk.commands import service
 from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab import health, jars, launchers, mode, runner, state
 from chaosk.lab.vm_hosts import VmHosts
-from chaosk.lablayout import LabLayout
-from chaosk.steps._contract import Run
+from chaosk.spec.contracts.step import Run
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1_500)]

@@ -19,16 +19,16 @@ from confluent_kafka.cimpl import NewTopic
 from on_lab import inside
 
 from chaosk import lab
-from chaosk.cluster.live import ProbeState
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
-from chaosk.lablayout import LabLayout
-from chaosk.probes._contract import Probe
 from chaosk.rundir.events.live import read_live
 from chaosk.rundir.events.payload import decode
 from chaosk.rundir.events.streams import writer_of
-from chaosk.scenario import Topic
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Probe
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Topic
 from chaosk.transport.ssh import Ssh
 from chaosk.worker.process import ProbeProcess
 from chaosk.worker.spec import spec_of

@@ -10,7 +10,7 @@ import pytest
 
 from chaosk.probes.call import Call
 from chaosk.probes.consume import Consume
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 from chaosk.worker.process import ProbeProcess
 
 from .conftest import Cluster, until

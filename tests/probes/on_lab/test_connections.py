@@ -17,7 +17,7 @@ from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import ChaoskError
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
-from chaosk.steps._contract import Elect
+from chaosk.spec.contracts.step import Elect
 from chaosk.worker.process import ProbeProcess
 
 from .conftest import Cluster, until

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chaosk.probes.health_check import HealthCheck
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
 from chaosk.worker.process import ProbeProcess
 
 from .conftest import Cluster, until

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chaosk import lab
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 LAB = "run-gameday"
 """Name of the lab these tests put up."""
@@ -27,9 +27,9 @@ def lab_inventory(while_folder_runs: ExitStack) -> Path:
 def rules_of(lab_inventory: Path) -> Callable[[str], str]:
     """The firewall's rules of a host, over SSH, without counters; a table without rules is as good as none."""
     from chaosk.document import load_inventory
-    from chaosk.inventory import Inventory
     from chaosk.lab.namespace import inside
-    from chaosk.transport.command import Command
+    from chaosk.spec.command import Command
+    from chaosk.spec.inventory import Inventory
     from chaosk.transport.ssh import Ssh
 
     inventory = load_inventory(lab_inventory)

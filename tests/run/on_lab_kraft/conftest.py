@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaosk import lab
-from chaosk.lablayout import LabLayout
+from chaosk.spec.lab_layout import LabLayout
 
 LAB = "run-kraft"
 """Name of the lab these tests put up."""

@@ -23,11 +23,11 @@ from chaosk.cluster.settings import client_settings
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import Link, NoAnswer
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab import certificates
 from chaosk.lab.broker import LISTENER_FILE
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
+from chaosk.spec.inventory import Inventory
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 LAB = "run-secure"

@@ -9,9 +9,9 @@ import pytest
 
 from chaosk import lab as labs
 from chaosk.document import load_inventory
-from chaosk.inventory import Inventory
 from chaosk.lab import runner
-from chaosk.lablayout import LabLayout
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
 
 LAB = "stepvms"
 LAYOUT = LabLayout(name=LAB, brokers=1, zookeepers=1, hosts="vms")

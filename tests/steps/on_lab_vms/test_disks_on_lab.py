@@ -15,8 +15,8 @@ from steps.lab import Ground, ground
 from chaosk import hoststate
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
-from chaosk.scenario import Topic
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Topic
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 

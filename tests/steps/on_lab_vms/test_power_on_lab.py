@@ -13,9 +13,9 @@ from steps.on_lab_vms.conftest import LAB, LAYOUT
 
 from chaosk import healing, hoststate
 from chaosk import lab as labs
-from chaosk.inventory import Inventory
 from chaosk.lab import health, power, state
 from chaosk.ownmachine import HERE, kept, places
+from chaosk.spec.inventory import Inventory
 from chaosk.transport.local import Reach
 from chaosk.transport.ssh import Ssh
 

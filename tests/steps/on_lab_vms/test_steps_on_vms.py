@@ -17,15 +17,15 @@ from chaosk import hoststate, lease
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import fit
 from chaosk.doctor.needs import Needs
-from chaosk.inventory import Inventory
 from chaosk.lab import state
-from chaosk.lablayout import LabLayout
 from chaosk.run.aiming import freeze
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault
-from chaosk.targets._contract import Node
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Entry
 from chaosk.transport.clock import Offset, clock
-from chaosk.transport.command import Command
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1_500)]

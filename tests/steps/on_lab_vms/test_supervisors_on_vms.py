@@ -17,15 +17,15 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.settings import client_settings
 from chaosk.commands import service
 from chaosk.core.errors import StepError
-from chaosk.inventory import Inventory
 from chaosk.lab import state
-from chaosk.lablayout import LabLayout
 from chaosk.run.aiming import freeze
 from chaosk.run.faults import Faults
-from chaosk.scenario import Entry
-from chaosk.steps._contract import Fault
-from chaosk.targets._contract import Node
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.target import Node
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.lab_layout import LabLayout
+from chaosk.spec.scenario import Entry
 from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1_500)]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, SerializeAsAny, SerializerFunctionWrapHandler, WrapSerializer
 
 from chaosk.core import plugins
-from chaosk.stop_conditions._contract import StopCondition
+from chaosk.spec.contracts.stop_condition import StopCondition
 
 
 def stop_conditions() -> dict[str, type[StopCondition]]:

@@ -20,13 +20,13 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from chaosk.core.model import Model
-from chaosk.entity import Entity, Settings
-from chaosk.harm import Harm, servers_of
-from chaosk.inventory import Broker, Controller, Inventory, ZooKeeper
-from chaosk.quorum import Needs
-from chaosk.targets._contract import Node, NodeKind
-from chaosk.topicshape import TopicShape
-from chaosk.transport.command import Command
+from chaosk.spec.command import Command
+from chaosk.spec.contracts.target import Node, NodeKind
+from chaosk.spec.entity import Entity, Settings
+from chaosk.spec.harm import Harm, servers_of
+from chaosk.spec.inventory import Broker, Controller, Inventory, ZooKeeper
+from chaosk.spec.quorum import Needs
+from chaosk.spec.topic_shape import TopicShape
 
 
 class Run(Model):

@@ -9,7 +9,7 @@ from pydantic_core import CoreSchema
 
 from chaosk.core.model import Model
 from chaosk.core.units import Duration
-from chaosk.fields import Name
+from chaosk.spec.fields import Name
 
 
 class After(Model):

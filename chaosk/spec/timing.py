@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chaosk.scenario import Entry
+from chaosk.spec.scenario import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chaosk.inventory import Inventory, SecretRef
+from chaosk.spec.inventory import Inventory, SecretRef
 
 EVERYBODY = "User:*"
 

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from chaosk.core.model import Model
-from chaosk.inventory import Inventory
-from chaosk.targets._contract import Node, servers
+from chaosk.spec.contracts.target import Node, servers
+from chaosk.spec.inventory import Inventory
 
 Nodes = Annotated[tuple[Node, ...], Field(strict=False)]
 

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_serializer, model_validator
 
-from chaosk.bounds import Bound, Subjects, parse_bounds, spell_bounds
 from chaosk.core.model import Model
 from chaosk.core.suggest import instead
-from chaosk.expectederrors import ExpectedErrors
-from chaosk.expectedrules import ExpectedRules
-from chaosk.metrics import METRICS
 from chaosk.rundir.verdict import Outcome
+from chaosk.spec.bounds import Bound, Subjects, parse_bounds, spell_bounds
+from chaosk.spec.expected_errors import ExpectedErrors
+from chaosk.spec.expected_rules import ExpectedRules
+from chaosk.spec.metrics import METRICS
 
 _WORDS = {"fail": Outcome.VIOLATION, **{outcome.value: outcome for outcome in Outcome}}
 PREDICTABLE = sorted(word for word, outcome in _WORDS.items() if outcome is not Outcome.INCONCLUSIVE)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from chaosk.core.model import Model
-from chaosk.fields import Id, Name
+from chaosk.spec.fields import Id, Name
 
 Role = Annotated[str, StringConstraints(pattern=r"^(broker|controller|zookeeper) (0|[1-9][0-9]{0,8})$")]
 """What runs on a lab's host, like ``broker 0``."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from chaosk.bounds import Bound
-from chaosk.expect import Expect
-from chaosk.metrics import METRICS
+from chaosk.spec.bounds import Bound
+from chaosk.spec.expect import Expect
+from chaosk.spec.metrics import METRICS
 
 RULES = (
     "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A10", "A11", "A13", "A14", "A15", "A16",

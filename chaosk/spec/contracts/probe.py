@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
-from chaosk.cluster.live import ProbeState
 from chaosk.core.model import Model
-from chaosk.mustfail import MustFail
+from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.must_fail import MustFail
 
 Address = tuple[str, int]
 """Host and port."""

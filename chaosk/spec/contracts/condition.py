@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
 
-from chaosk.cluster.live import Live
 from chaosk.core.model import Model
-from chaosk.inventory import Inventory
-from chaosk.quorum import Needs
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.quorum import Needs
 
 
 class Answer(Model):

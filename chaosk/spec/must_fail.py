@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import GetJsonSchemaHandler, model_serializer, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from chaosk.after import After
 from chaosk.core.model import Model
-from chaosk.fields import Name
+from chaosk.spec.after import After
+from chaosk.spec.fields import Name
 
 ALWAYS, FENCED = "always", "fenced"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chaosk.core.suggest import instead
-from chaosk.entity import spelled
+from chaosk.spec.entity import spelled
 
 _INT, _LONG = 2**31 - 1, 2**63 - 1
 _WHOLE = r"[+-]?[0-9]+"

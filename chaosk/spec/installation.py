@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from chaosk.core.model import Model
-from chaosk.fields import Path, Version
+from chaosk.spec.fields import Path, Version
 
 
 class Installation(Model):

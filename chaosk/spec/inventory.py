@@ -15,10 +15,10 @@ from pydantic_core import PydanticCustomError
 
 from chaosk.core.model import Model
 from chaosk.core.units import Duration
-from chaosk.fields import Address, Argv, Firewall, Id, Name, Path, Port, UnitName, User
-from chaosk.installation import Installation
-from chaosk.quorum import mistakes
-from chaosk.stop_conditions._rules import Rules
+from chaosk.spec.contracts.stop_rules import Rules
+from chaosk.spec.fields import Address, Argv, Firewall, Id, Name, Path, Port, UnitName, User
+from chaosk.spec.installation import Installation
+from chaosk.spec.quorum import mistakes
 
 
 class SecretRef(Model):

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from chaosk.core.errors import ClusterError
 from chaosk.core.model import Model
-from chaosk.entity import Entity
-from chaosk.topicshape import TopicShape
+from chaosk.spec.entity import Entity
+from chaosk.spec.topic_shape import TopicShape
 
 
 class UnknownTopic(ClusterError):  # noqa: N818 - the field's word

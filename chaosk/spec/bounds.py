@@ -10,7 +10,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from chaosk.core.model import Model
 from chaosk.core.suggest import instead
-from chaosk.metrics import Metric
+from chaosk.spec.metrics import Metric
 
 BOUND_KEYS = ("min", "max", "during", "of", "or")
 """The keys of a bound; a mapping with others is by subject."""
@@ -21,7 +21,7 @@ Subjects = dict[str, tuple["Bound", ...]]
 
 
 class Bound(Model):
-    """A bound on one figure, in the unit of its metric (``chaosk.metrics``); at least one end is given."""
+    """A bound on one figure, in the unit of its metric (``chaosk.spec.metrics``); at least one end is given."""
 
     min: float | None = None
     max: float | None = None

@@ -24,12 +24,12 @@ from typing import TypeVar, get_origin
 
 from pydantic import ValidationError
 
-from chaosk.conditions._contract import Condition
 from chaosk.core import plugins
 from chaosk.core.errors import UsageError
 from chaosk.core.messages import words
 from chaosk.core.suggest import instead
-from chaosk.targets._contract import NodeKind, Target
+from chaosk.spec.contracts.condition import Condition
+from chaosk.spec.contracts.target import NodeKind, Target
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _WORD = re.compile(r"[A-Za-z0-9._-]+")

@@ -19,17 +19,17 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from chaosk.after import After
-from chaosk.allow import Allow
-from chaosk.bounds import Bound
 from chaosk.core import plugins
 from chaosk.core.model import Model
 from chaosk.core.units import Duration
-from chaosk.expect import Expect
-from chaosk.fields import Name, Version
-from chaosk.probes._contract import Probe
-from chaosk.steps._contract import Step
-from chaosk.stop_conditions._rules import Rules
+from chaosk.spec.after import After
+from chaosk.spec.allow import Allow
+from chaosk.spec.bounds import Bound
+from chaosk.spec.contracts.probe import Probe
+from chaosk.spec.contracts.step import Step
+from chaosk.spec.contracts.stop_rules import Rules
+from chaosk.spec.expect import Expect
+from chaosk.spec.fields import Name, Version
 
 __all__ = ["After", "Bound", "ClusterShape", "Entry", "Expect", "Scenario", "Size", "Topic", "probes", "steps"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from chaosk.core.errors import PreflightError
-from chaosk.inventory import SecretRef
+from chaosk.spec.inventory import SecretRef
 
 _LARGEST = 64 * 1024
 """Bytes of a secret's file; certificates and keys are smaller."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Literal
 
-from chaosk.cluster.live import Live
 from chaosk.core.model import Model
-from chaosk.inventory import Inventory
-from chaosk.quorum import Needs
+from chaosk.spec.contracts.live import Live
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.quorum import Needs
 
 NodeKind = Literal["host", "broker", "zookeeper", "controller", "probe", "listener", "everyone_else"]
 

@@ -25,7 +25,10 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
-from chaosk.ownmachine import kept
+from chaosk.hosts.localhost import kept
+from chaosk.hosts.transport._contract import Transport
+from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.aiming import aim
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
@@ -36,9 +39,6 @@ from chaosk.run.naming import Naming
 from chaosk.spec.contracts.step import Deed, Fault
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry
-from chaosk.transport._contract import Transport
-from chaosk.transport.local import Reach
-from chaosk.transport.ssh import Ssh
 
 
 class Doom:

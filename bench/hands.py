@@ -17,12 +17,12 @@ from statistics import median, quantiles
 
 from chaosk import lab
 from chaosk.document import load_inventory
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab.namespace import inside
 from chaosk.run.clock import now, sleep_until
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
-from chaosk.transport.ssh import Ssh
 
 NEVER = threading.Event()
 AHEAD = 0.25

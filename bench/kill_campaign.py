@@ -29,14 +29,15 @@ from pathlib import Path
 from statistics import median
 from typing import IO, Any, cast
 
-from chaosk import hoststate, lab
+from chaosk import lab
 from chaosk.document import load_inventory
-from chaosk.healing import find, heal
+from chaosk.hosts import fingerprint
+from chaosk.hosts.heal import find, heal
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab.namespace import inside
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory, SystemdService
 from chaosk.spec.lab_layout import LabLayout
-from chaosk.transport.ssh import Ssh
 
 POINTS = ("before_arm", "armed", "injected", "verified", "healing", "disarming", "random")
 STEPS: dict[str, dict[str, Any]] = {
@@ -169,7 +170,7 @@ class Field:
 
     def state(self, host: str) -> str:
         """What the host is like, the units of its servers and how systemd has them included."""
-        found = self.ssh.run(hoststate.ask(self.inventory, host)).stdout
+        found = self.ssh.run(fingerprint.ask(self.inventory, host)).stdout
         every = self.inventory.every_process()
         units = [one.service.systemd for one in every if one.host == host and isinstance(one.service, SystemdService)]
         if not units:
@@ -210,7 +211,7 @@ class Field:
                 break
             time.sleep(0.0 if looks[-1].ended < AT_ONCE else BETWEEN)
         told = heal(self.ssh, [trial.host])
-        left = hoststate.changes(self.before[trial.host], self.state(trial.host))
+        left = fingerprint.changes(self.before[trial.host], self.state(trial.host))
         return self.judged(trial, looks, left, tuple(f"{one.state}: {one.what}" for one in told))
 
     def awaited(self, host: str) -> bool:

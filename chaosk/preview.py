@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from chaosk import lease
 from chaosk.core.errors import ClusterError, StepError, UsageError
 from chaosk.core.messages import summary
 from chaosk.core.units import spell_duration
 from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
+from chaosk.hosts import lease
 from chaosk.run.aiming import Aims, Former, Shapes, former, freeze, shapes
 from chaosk.safety import NoChance
 from chaosk.spec.command import Command

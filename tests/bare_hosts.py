@@ -15,6 +15,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
 from chaosk.document import load_inventory
+from chaosk.hosts.transport._contract import Transport
 from chaosk.lab import build, health, jars, preflight, runner, ssh_files
 from chaosk.lab.lab import Lab, describe
 from chaosk.lab.namespace_hosts import NamespaceHosts
@@ -29,7 +30,6 @@ from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Entry, steps
-from chaosk.transport._contract import Transport
 
 EVERYONE = Node(kind="everyone_else", id="")
 DOOR = 9092

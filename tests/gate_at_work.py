@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sample_inventory import INVENTORY
 
-from chaosk import gate
+from chaosk.hosts import sudo_gate
 from chaosk.spec.inventory import Inventory
 
 RUN = 'sh -c "$(script_text "$script")" chaosk "$@"'
@@ -24,7 +24,7 @@ Ask = Callable[..., subprocess.CompletedProcess[str]]
 def saying(folder: Path, inventory: Inventory = INVENTORY) -> Path:
     """Put it into a folder."""
     path = folder / "gate"
-    text = gate.program(inventory, str(path))
+    text = sudo_gate.program(inventory, str(path))
     assert text.count(RUN) == 1
     path.write_text(text.replace(RUN, SAY), "utf-8")
     path.chmod(0o755)

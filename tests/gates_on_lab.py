@@ -9,10 +9,10 @@ import pytest
 from on_lab import inside
 
 from chaosk.document import load_inventory
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.rundir.record import RunRecord
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory
-from chaosk.transport.ssh import Ssh
 
 CUT = """\
 name: A short cut

@@ -14,7 +14,6 @@ from typing import Any, overload
 import yaml
 from sample_documents import INVENTORY, SCENARIO
 
-from chaosk import clusterlock, hoststate, lease
 from chaosk.core.errors import ChaoskError
 from chaosk.core.model import Model
 from chaosk.doctor import facts
@@ -22,6 +21,7 @@ from chaosk.doctor.needs import PACKAGES, Needs
 from chaosk.document import DocumentError, load_inventory, load_scenario
 from chaosk.document.nodes import spell
 from chaosk.examplecluster import ExampleCluster
+from chaosk.hosts import fingerprint, lease, lock
 from chaosk.run.aiming import aim
 from chaosk.spec.allow import Allow
 from chaosk.spec.command import Command
@@ -232,8 +232,8 @@ def commands(cluster: Inventory, experiment: Scenario) -> tuple[Command, ...]:
     """All that would be sent to hosts: by doctor, for each fault and its leases, for locks, and to heal."""
     found: list[Command] = []
     for host in cluster.hosts:
-        found += [hoststate.ask(cluster, host), lease.listing(host), lease.halt(host, RUN), clusterlock.show(host)]
-        found += [clusterlock.take(host, RUN, "me"), clusterlock.keep(host, RUN), clusterlock.leave(host, RUN)]
+        found += [fingerprint.ask(cluster, host), lease.listing(host), lease.halt(host, RUN), lock.show(host)]
+        found += [lock.take(host, RUN, "me"), lock.keep(host, RUN), lock.leave(host, RUN)]
         found.append(facts.ask(cluster, host, ALL_NEEDS, thorough=True))
     for fault in _faults(cluster, experiment):
         found += _of(fault)

@@ -21,6 +21,7 @@ from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import jars, mode, runner, state
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
@@ -28,7 +29,6 @@ from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
-from chaosk.transport.ssh import Ssh
 
 _VICTIM = Path(__file__).parents[1] / "bench" / "_victim.py"
 

@@ -1,9 +1,9 @@
 """What each script that runs as root opens: whose that is, and how its owner is kept from leading root elsewhere.
 
-docs/scripts.md shows it, and tests hold it against the system calls of the scripts. Each file of ``chaosk/scripts``
-has its entries, and a script has those of its files. A path is written as in the comments of the scripts: a word of
-capitals is one that the script is given. ``KEPT`` is /var/lib/chaosk, ``LEASE`` the folder of a lease in it, ``PID`` a
-number. ``*`` is any name, ``**`` all below. A look, which opens nothing, is not told of.
+docs/scripts.md shows it, and tests hold it against the system calls of the scripts. Each file of
+``chaosk/hosts/scripts`` has its entries, and a script has those of its files. A path is written as in the comments of
+the scripts: a word of capitals is one that the script is given. ``KEPT`` is /var/lib/chaosk, ``LEASE`` the folder of a
+lease in it, ``PID`` a number. ``*`` is any name, ``**`` all below. A look, which opens nothing, is not told of.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Literal
 
 from tracing import Touch
 
-from chaosk.scripts import PARTS
+from chaosk.hosts.scripts import PARTS
 
 Whose = Literal["root", "the kernel", "the server's account", "the operator", "the caller"]
 By = Literal["root", "root if it is root's alone, else its account", "its account"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from opened import EVERY, NETWORK, SCRIPTS, SYSTEMD, UNTRACED, Entry, entries, part, parts_of
 
-from chaosk.scripts import part as text_of
+from chaosk.hosts.scripts import part as text_of
 
 HEAD = """\
 # The scripts that run as root

@@ -12,20 +12,20 @@ import yaml
 from gate_at_work import saying
 from sample_inventory import INVENTORY, on_hosts
 
-from chaosk import clusterlock, gate, hoststate, lease
-from chaosk.commands import service
 from chaosk.core.errors import StepError, UsageError
 from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
-from chaosk.dump.command import batches, markers
 from chaosk.examplecluster import ExampleCluster
+from chaosk.hosts import fingerprint, lease, lock, sudo_gate
+from chaosk.hosts.commands import service
+from chaosk.hosts.commands.dump import batches, markers
+from chaosk.hosts.scripts import script
+from chaosk.hosts.transport import wrap
 from chaosk.run.aiming import aim
-from chaosk.scripts import script
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry
-from chaosk.transport import wrap
 
 STEPS = {
     "kill_broker": "{target: broker 0}",
@@ -114,10 +114,10 @@ def all_commands() -> Iterator[Command]:
         yield markers(INVENTORY.kafka, broker, ("orders-0", "_My.topic-with-12-33"))
         yield batches(INVENTORY.kafka, broker, ("orders-0:0:9000000000", "_My.topic-with-12-33:7:7"))
     for host in INVENTORY.hosts:
-        yield from (lease.listing(host), lease.halt(host, "run-1"), hoststate.ask(INVENTORY, host))
+        yield from (lease.listing(host), lease.halt(host, "run-1"), fingerprint.ask(INVENTORY, host))
         yield facts.ask(INVENTORY, host, needs(None, INVENTORY), thorough=True)
-        yield from (clusterlock.take(host, "run-1", "me@here"), clusterlock.keep(host, "run-1"))
-        yield from (clusterlock.leave(host, "run-1"), clusterlock.show(host))
+        yield from (lock.take(host, "run-1", "me@here"), lock.keep(host, "run-1"))
+        yield from (lock.leave(host, "run-1"), lock.show(host))
 
 
 COMMANDS = list({(c.host, c.argv, c.stdin): c for c in all_commands()}.values())
@@ -127,7 +127,7 @@ def test_every_command_that_chaosk_has_is_let_in(place: Path) -> None:
     """By its name, with its words unchanged; the body of what it reads gets there."""
     assert len(COMMANDS) > 60
     for command in COMMANDS:
-        gated = gate.through(command, str(place))
+        gated = sudo_gate.through(command, str(place))
         done = subprocess.run(
             ["sh", place, "inner", *gated.argv], input=gated.stdin or "", capture_output=True, text=True, check=False
         )
@@ -145,7 +145,7 @@ def test_machines_of_their_own_let_in_what_the_others_refuse(tmp_path: Path) -> 
         one = aim(entry, MACHINES, ExampleCluster(MACHINES), 1, "run-1")
         queries = [fact.query for fact in (*one.before, *one.verify, *one.healed) if isinstance(fact.query, Command)]
         sent = [*queries, *(deed.command for deed in (*one.inject, *one.undo) if isinstance(deed, Run))]
-        for words in (gate.through(command, str(place)).argv for command in sent):
+        for words in (sudo_gate.through(command, str(place)).argv for command in sent):
             assert _ask(place, *words).stdout.startswith(f"RUNS {words[0]}"), words
             if words[0] in {"mapper", "oom"}:
                 for spoilt in ((*words, "more"), (words[0], words[1], "x;", *words[3:]), words[:-1]):
@@ -158,12 +158,12 @@ def test_only_the_probes_lose_rights(tmp_path: Path) -> None:
     one = fault("deny_access", "{topic: orders, operations: [write, describe]}", SECURE)
     sent = [deed.command for deed in (*one.inject, *one.undo) if isinstance(deed, Run)]
     assert len(sent) == 6
-    for words in (gate.through(command, str(place)).argv for command in sent):
+    for words in (sudo_gate.through(command, str(place)).argv for command in sent):
         assert _ask(place, *words).stdout == f"RUNS settings{''.join(f' <{word}>' for word in words[1:])}\n"
         for at, other in ((5, "cluster"), (6, "--help"), (7, "own"), (8, "User:ann"), (9, "alter"), (2, "/opt/other")):
             assert _ask(place, *words[:at], other, *words[at + 1 :]).returncode != 0, (at, other)
         assert _ask(place, *words, "more").returncode != 0
-    everybody = gate.through(sent[0], str(place)).argv
+    everybody = sudo_gate.through(sent[0], str(place)).argv
     assert _ask(place, *everybody[:7], "deny", *everybody[8:]).returncode != 0
 
 
@@ -172,7 +172,7 @@ def test_only_certificates_are_swapped(tmp_path: Path) -> None:
     place = saying(tmp_path, SECURE)
     one = fault("swap_certificate", "{target: broker 1}", SECURE)
     (put,), (lift,) = (
-        [gate.through(deed.command, str(place)).argv for deed in deeds if isinstance(deed, Run)]
+        [sudo_gate.through(deed.command, str(place)).argv for deed in deeds if isinstance(deed, Run)]
         for deeds in (one.inject, one.undo)
     )
     own = ("listener.name.client.ssl.keystore.location=/etc/own.pem", "listener.name.client.ssl.keystore.type=JKS")
@@ -192,7 +192,7 @@ def _ask(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_a_lease_is_armed_with_the_gates_own_script(place: Path) -> None:
     """What arrives is a bundle as lease.sh reads it: four texts, the first of them lease.sh."""
     (held, *_) = lease.leases(FAULTS[0], "run-1", "me@here")
-    gated = gate.through(lease.arm(held, 60.0), str(place))
+    gated = sudo_gate.through(lease.arm(held, 60.0), str(place))
     assert gated.stdin is not None
     assert script("lease") not in gated.stdin
     done = subprocess.run(
@@ -207,8 +207,8 @@ def test_a_lease_is_armed_with_the_gates_own_script(place: Path) -> None:
 
 def test_what_the_login_shell_reads_names_gate_edition_and_connection(place: Path) -> None:
     """The line as it is sent, run by a real shell with a sudo that only drops its own words."""
-    gated = gate.through(clusterlock.show("node1"), str(place))
-    line = wrap.line(gated, "NONCE", sudo=True, gate=(str(place), gate.edition()))
+    gated = sudo_gate.through(lock.show("node1"), str(place))
+    line = wrap.line(gated, "NONCE", sudo=True, gate=(str(place), sudo_gate.edition()))
     assert "SSH_CONNECTION=" in line
     sudo = place.with_name("sudo")
     sudo.write_text('#!/bin/sh\nshift 2\nexec "$@"\n')
@@ -226,7 +226,7 @@ def test_what_the_login_shell_reads_names_gate_edition_and_connection(place: Pat
 def test_a_command_that_is_no_script_of_ours_is_not_sent() -> None:
     """A plugin's own program: the message says what to do about it."""
     with pytest.raises(StepError, match=r"node1: `ip link` is none of chaosk's own scripts"):
-        gate.through(Command(host="node1", argv=("ip", "link"), sudo=True), gate.PLACE)
+        sudo_gate.through(Command(host="node1", argv=("ip", "link"), sudo=True), sudo_gate.PLACE)
 
 
 def test_a_list_that_could_not_be_told_apart_is_refused() -> None:
@@ -237,7 +237,7 @@ def test_a_list_that_could_not_be_told_apart_is_refused() -> None:
         )
     }
     with pytest.raises(StepError, match="printable ASCII"):
-        gate.program(INVENTORY.model_copy(update={"brokers": brokers}))
+        sudo_gate.program(INVENTORY.model_copy(update={"brokers": brokers}))
 
 
 def _host(at: Path, allowed: str, account: str = "exit 0") -> dict[str, str]:
@@ -259,8 +259,12 @@ def _host(at: Path, allowed: str, account: str = "exit 0") -> dict[str, str]:
 )
 def test_an_installation_that_allows_nothing_says_so(tmp_path: Path, allowed: str, account: str, said: str) -> None:
     """A sudo that reads no /etc/sudoers.d, or an account that is not there, would show much later."""
-    text = gate.installer(INVENTORY).replace("/etc/sudoers.d/", f"{tmp_path}/").replace(gate.PLACE, f"{tmp_path}/gate")
-    text = text.replace(f"mkdir -p {gate.PLACE.rpartition('/')[0]}", "true")
+    text = (
+        sudo_gate.installer(INVENTORY)
+        .replace("/etc/sudoers.d/", f"{tmp_path}/")
+        .replace(sudo_gate.PLACE, f"{tmp_path}/gate")
+    )
+    text = text.replace(f"mkdir -p {sudo_gate.PLACE.rpartition('/')[0]}", "true")
     done = subprocess.run(
         ["sh"], input=text, capture_output=True, text=True, check=False, env=_host(tmp_path, allowed, account)
     )
@@ -270,23 +274,23 @@ def test_an_installation_that_allows_nothing_says_so(tmp_path: Path, allowed: st
 
 def test_what_is_installed_is_sound(tmp_path: Path) -> None:
     """Shellcheck reads gate and installer, visudo the lines; the digest is that of the installed file."""
-    text = gate.installer(INVENTORY)
+    text = sudo_gate.installer(INVENTORY)
     done = subprocess.run(
         ["shellcheck", "-s", "sh", "-S", "warning", "-"], input=text, capture_output=True, text=True, check=False
     )
     assert done.stdout == ""
-    moved = text.replace("/etc/sudoers.d", str(tmp_path)).replace(gate.PLACE, str(tmp_path / "gate"))
+    moved = text.replace("/etc/sudoers.d", str(tmp_path)).replace(sudo_gate.PLACE, str(tmp_path / "gate"))
     moved = moved.replace(f"mkdir -p {str(tmp_path).rpartition('/')[0]}", "true")
     subprocess.run(["sh", "-e"], input=moved, text=True, check=True, env=_host(tmp_path, f"x {tmp_path / 'gate'}"))
     installed = (tmp_path / "gate").read_text("utf-8")
-    assert installed == gate.program(INVENTORY).replace(gate.PLACE, str(tmp_path / "gate"))
+    assert installed == sudo_gate.program(INVENTORY).replace(sudo_gate.PLACE, str(tmp_path / "gate"))
     assert (tmp_path / "gate").stat().st_mode & 0o7777 == 0o755
     assert (tmp_path / "chaosk").stat().st_mode & 0o7777 == 0o440
-    lines = gate.sudoers(["ops", "ops", "kafka"], "x")
+    lines = sudo_gate.sudoers(["ops", "ops", "kafka"], "x")
     digest = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
-    assert f"kafka, ops ALL = (root) NOPASSWD: sha256:{digest} {gate.PLACE}\n" in lines
+    assert f"kafka, ops ALL = (root) NOPASSWD: sha256:{digest} {sudo_gate.PLACE}\n" in lines
     domain = tmp_path / "domain"
-    domain.write_text(gate.sudoers([r"CORP\nina", "nina@example.com"], "x"), "utf-8")
+    domain.write_text(sudo_gate.sudoers([r"CORP\nina", "nina@example.com"], "x"), "utf-8")
     subprocess.run(["visudo", "-c", "-q", "-f", domain], check=True)
 
 
@@ -294,7 +298,7 @@ def test_what_is_installed_is_sound(tmp_path: Path) -> None:
 def test_a_name_that_is_more_than_one_account_is_refused(user: str) -> None:
     """Sudoers reads it as everybody, or as an alias that somebody else defines: then others had the gate, too."""
     with pytest.raises(UsageError, match="name the one account that chaosk logs in as"):
-        gate.sudoers(["ops", user], "x")
+        sudo_gate.sudoers(["ops", user], "x")
 
 
 def test_services_under_systemd_are_on_the_list() -> None:
@@ -305,4 +309,4 @@ def test_services_under_systemd_are_on_the_list() -> None:
         {"name": "x", "hosts": {"a": {"address": "192.0.2.1"}}, "brokers": {0: {**kafka, **listeners}}}
     )
     words = service.stop(found.brokers[0]).argv[4:]
-    assert "".join(f"{word}\t" for word in ("service", *words)) in gate.program(found)
+    assert "".join(f"{word}\t" for word in ("service", *words)) in sudo_gate.program(found)

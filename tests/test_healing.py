@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import threading
 
-from chaosk import healing
 from chaosk.core.errors import HostError
+from chaosk.hosts import heal
 from chaosk.spec.command import Command, Result
 
 
@@ -47,7 +47,7 @@ class Hosts:
 def test_what_was_begun_last_is_undone_first_on_every_host_and_across_them() -> None:
     """Not by name, and not host by host: the cut came before the kill on another host, which came before the fill."""
     hosts = Hosts({"node1": {"a-cut": 1, "z-fill": 3}, "node2": {"kill": 2}, "node3": {}})
-    outcomes = healing.heal(hosts, ["node1", "node2", "node3"])
+    outcomes = heal.heal(hosts, ["node1", "node2", "node3"])
     assert hosts.healed == [("node1", "z-fill"), ("node2", "kill"), ("node1", "a-cut")]
     assert [(each.host, each.state) for each in outcomes] == [
         ("node1", "healed"), ("node2", "healed"), ("node3", "whole"),
@@ -57,7 +57,7 @@ def test_what_was_begun_last_is_undone_first_on_every_host_and_across_them() -> 
 def test_a_host_that_falls_silent_keeps_no_other_from_being_healed() -> None:
     """It is unknown; what was begun before elsewhere is undone all the same."""
     hosts = Hosts({"node1": {"cut": 1}, "node2": {"kill": 2}}, deaf="node2")
-    outcomes = healing.heal(hosts, ["node1", "node2"])
+    outcomes = heal.heal(hosts, ["node1", "node2"])
     assert hosts.healed == [("node1", "cut")]
     assert [(each.host, each.state, each.what) for each in outcomes][1] == ("node2", "unknown", "does not answer")
 
@@ -65,5 +65,5 @@ def test_a_host_that_falls_silent_keeps_no_other_from_being_healed() -> None:
 def test_halt_undoes_on_each_host_what_was_begun_last_first() -> None:
     """Where nobody waits for another host."""
     hosts = Hosts({"node1": {"a-cut": 1, "b-kill": 2, "c-of-somebody": 0}})
-    healing.halt(hosts, ["node1"], "r")
+    heal.halt(hosts, ["node1"], "r")
     assert hosts.healed == [("node1", "b-kill"), ("node1", "a-cut"), ("node1", "c-of-somebody")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.hoststate import changes, differences, unhealed
+from chaosk.hosts.fingerprint import changes, differences, unhealed
 
 BEFORE = """\
 iptables -A INPUT -j f2b-sshd

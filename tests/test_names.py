@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from chaosk import names
 from chaosk.core.errors import PreflightError
+from chaosk.hosts import resolver
 
 pytestmark = pytest.mark.lab
 HERE = socket.gethostname()
@@ -34,7 +34,7 @@ def folder() -> Iterator[Path]:
     with TemporaryDirectory() as made:
         folder = Path(made)
         folder.chmod(0o755)
-        names.lay_out(folder)
+        resolver.lay_out(folder)
         for at in (folder, folder / "before"):
             with (at / "hosts").open("a") as file:
                 file.write("198.18.0.99 named.test\n")
@@ -45,7 +45,7 @@ def folder() -> Iterator[Path]:
 def silent() -> Iterator[None]:
     """A name server that does not answer."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as held:
-        held.bind((names.NOBODY, 53))
+        held.bind((resolver.NOBODY, 53))
         yield
 
 
@@ -55,7 +55,7 @@ class Looker:
     def __init__(self, folder: Path) -> None:
         """It runs."""
         self.process = subprocess.Popen(
-            names.seeing(folder, [sys.executable, "-c", WATCH]),
+            resolver.seeing(folder, [sys.executable, "-c", WATCH]),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "RES_OPTIONS": "timeout:1"},
         )  # fmt: skip
 
@@ -81,12 +81,12 @@ def test_a_process_that_runs_is_told_that_there_is_no_such_name(folder: Path, lo
     """At once, and that there is one again; the name of this machine itself stays."""
     before = Path("/etc/hosts").read_bytes()
     assert looker.ask() == "198.18.0.99"
-    names.refuse(folder)
+    resolver.refuse(folder)
     began = time.monotonic()
     assert looker.ask() in {str(socket.EAI_NONAME), str(socket.EAI_AGAIN)}
     assert time.monotonic() - began < 0.9
     assert looker.ask("local") in {"127.0.0.1", "::1"}
-    names.restore(folder)
+    resolver.restore(folder)
     assert looker.ask() == "198.18.0.99"
     assert Path("/etc/hosts").read_bytes() == before
 
@@ -95,11 +95,11 @@ def test_a_process_that_runs_is_told_that_there_is_no_such_name(folder: Path, lo
 def test_a_process_that_runs_gets_no_answer(folder: Path, looker: Looker) -> None:
     """It waits for its time limit, and does not learn that there is no such name."""
     assert looker.ask() == "198.18.0.99"
-    names.silence(folder)
+    resolver.silence(folder)
     began = time.monotonic()
     assert looker.ask() == str(socket.EAI_AGAIN)
     assert time.monotonic() - began > 0.9
-    names.restore(folder)
+    resolver.restore(folder)
     assert looker.ask() == "198.18.0.99"
 
 
@@ -109,31 +109,31 @@ def test_a_name_leads_elsewhere(folder: Path, looker: Looker) -> None:
         with (at / "hosts").open("a") as file:
             file.write("198.18.0.98 other.test Named.Test # both\n198.18.0.97 third.test\n")
         (at / "nsswitch.conf").write_text("passwd: files\nhosts: dns [!UNAVAIL=return] files\n")
-    names.restore(folder)
-    names.move(folder, ["named.test"], "198.18.0.55")
+    resolver.restore(folder)
+    resolver.move(folder, ["named.test"], "198.18.0.55")
     assert looker.ask() == "198.18.0.55"
-    assert names.addresses(folder, ["named.test", "other.test", "third.test", "fourth.test"]) == {
+    assert resolver.addresses(folder, ["named.test", "other.test", "third.test", "fourth.test"]) == {
         "named.test": ("198.18.0.55",), "other.test": ("198.18.0.98",), "third.test": ("198.18.0.97",),
         "fourth.test": (),
     }  # fmt: skip
-    names.move(folder, ["third.test"], "fd67::9")
-    assert names.addresses(folder, ["third.test"]) == {"third.test": ("fd67::9",)}
-    names.restore(folder)
-    for name in names.FILES:
+    resolver.move(folder, ["third.test"], "fd67::9")
+    assert resolver.addresses(folder, ["third.test"]) == {"third.test": ("fd67::9",)}
+    resolver.restore(folder)
+    for name in resolver.FILES:
         assert (folder / name).read_text() == (folder / "before" / name).read_text()
 
 
 def test_what_is_unknown(folder: Path) -> None:
     """To those who see the folder; this process never knew."""
-    assert names.unknown(folder, ["named.test", "localhost", "other.test"]) == ("other.test",)
-    assert names.unknown(None, ["named.test", "localhost"]) == ("named.test",)
-    names.refuse(folder)
-    assert names.unknown(folder, ["named.test", "localhost"]) == ("named.test",)
+    assert resolver.unknown(folder, ["named.test", "localhost", "other.test"]) == ("other.test",)
+    assert resolver.unknown(None, ["named.test", "localhost"]) == ("named.test",)
+    resolver.refuse(folder)
+    assert resolver.unknown(folder, ["named.test", "localhost"]) == ("named.test",)
 
 
 def test_a_plain_user_has_them_too(folder: Path) -> None:
     """By a user namespace; the account stays what it is."""
-    entered = names.seeing(folder, ["sh", "-c", "id -u; getent ahostsv4 named.test"])
+    entered = resolver.seeing(folder, ["sh", "-c", "id -u; getent ahostsv4 named.test"])
     done = subprocess.run(
         ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *entered],
         capture_output=True, text=True, check=False, cwd="/",
@@ -143,6 +143,6 @@ def test_a_plain_user_has_them_too(folder: Path) -> None:
 
 def test_where_it_cannot_be_had_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is done, with what to do."""
-    monkeypatch.setattr(names, "FILES", ("hosts", "no-such-file"))
+    monkeypatch.setattr(resolver, "FILES", ("hosts", "no-such-file"))
     with pytest.raises(PreflightError, match=r"/etc/no-such-file cannot be read, so probes cannot have another"):
-        names.lay_out(tmp_path)
+        resolver.lay_out(tmp_path)

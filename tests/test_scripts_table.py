@@ -9,7 +9,7 @@ import pytest
 from opened import DOES, EVERY, SCRIPTS, UNTRACED, entries
 from scripts_table import page, purpose, shared_parts
 
-from chaosk.scripts import PARTS
+from chaosk.hosts.scripts import PARTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "scripts.md"
 

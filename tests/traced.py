@@ -11,9 +11,9 @@ from pathlib import Path
 from opened import leaves
 from tracing import QUICK, Known, Touch, traced
 
-from chaosk.scripts import PARTS, script
+from chaosk.hosts.scripts import PARTS, script
+from chaosk.hosts.transport.wrap import PATH
 from chaosk.spec.command import Command
-from chaosk.transport.wrap import PATH
 
 ROUTE = "198.18.7.2 40000 198.18.7.1 2222"
 """What sshd tells of a connection."""

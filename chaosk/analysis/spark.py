@@ -20,8 +20,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from chaosk.analysis import classes, javanames
-from chaosk.analysis.java import require_java
 from chaosk.core.errors import AnalysisError
+from chaosk.hosts.java import require_java
 
 PER_PARTITION = 10_000_000
 """Rows for which there is one more partition than there are cores: more of them are more tasks to plan and to start."""

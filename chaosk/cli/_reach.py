@@ -9,13 +9,13 @@ from pathlib import Path
 from chaosk import lab
 from chaosk.core.errors import UsageError
 from chaosk.document import load_inventory
-from chaosk.ownmachine import kept
+from chaosk.hosts.localhost import kept
+from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.ssh import Ssh, Transport
 from chaosk.plan import Plan
 from chaosk.rundir.paths import RunDir, document
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
-from chaosk.transport.local import Reach
-from chaosk.transport.ssh import Ssh, Transport
 
 
 def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory, str | None]:

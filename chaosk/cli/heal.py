@@ -22,8 +22,8 @@ def command(run_dir: Path | None, inventory: Path | None) -> int:
     """
     # paramiko takes a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415
-    from chaosk.healing import heal  # noqa: PLC0415
-    from chaosk.ownmachine import places  # noqa: PLC0415
+    from chaosk.hosts.heal import heal  # noqa: PLC0415
+    from chaosk.hosts.localhost import places  # noqa: PLC0415
 
     found, run = cluster_of(run_dir, inventory)
     with hosts_of(found) as transport:

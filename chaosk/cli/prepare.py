@@ -16,7 +16,7 @@ def command(*, anew: bool) -> None:
     stays. When Java or Spark is another version, call this again; until then Spark starts without it.
     """
     from chaosk.analysis.classes import found, make  # noqa: PLC0415 - Spark is slow to import, and `--help` needs none
-    from chaosk.analysis.java import require_java  # noqa: PLC0415
+    from chaosk.hosts.java import require_java  # noqa: PLC0415
 
     keep_private()
     require_java()

@@ -17,8 +17,8 @@ def command(inventory: Path) -> None:
     contacted. Made anew when chaosk or the services in the inventory change; `chaosk doctor` says when that is so.
     """
     # what a gate is made of takes a moment to load, which `chaosk --help` need not spend
-    from chaosk import gate  # noqa: PLC0415
     from chaosk.cli._reach import cluster_of  # noqa: PLC0415
+    from chaosk.hosts import sudo_gate  # noqa: PLC0415
 
     found, _ = cluster_of(None, inventory)
-    click.echo(gate.installer(found), nl=False)
+    click.echo(sudo_gate.installer(found), nl=False)

@@ -8,9 +8,9 @@ import ssl
 
 from chaosk.cluster.wire import TIMEOUT
 from chaosk.core.errors import ClusterError
+from chaosk.hosts.certificate import fingerprint
 from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory, Listener
-from chaosk.stranger import fingerprint
 
 HANDSHAKES = 16
 """Each network thread of a broker takes over a new certificate by itself, and they take turns: twice eight of them."""

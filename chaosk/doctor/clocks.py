@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chaosk.doctor.finding import Finding, ok, warning
+from chaosk.hosts.transport.clock import offset_of
 from chaosk.spec.command import Result
-from chaosk.transport.clock import offset_of
 
 FAR = 0.1
 """Seconds that a clock may be off before it is worth a word."""

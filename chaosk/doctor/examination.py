@@ -22,11 +22,11 @@ from chaosk.doctor.needs import Needs, needs
 from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import misfits, switches
-from chaosk.healing import find
-from chaosk.ownmachine import HERE, boot_id, places
+from chaosk.hosts.heal import find
+from chaosk.hosts.localhost import HERE, boot_id, places
+from chaosk.hosts.transport._contract import Transport
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Scenario
-from chaosk.transport._contract import Transport
 
 
 def examine(transport: Transport, inventory: Inventory, scenario: Scenario | None = None) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""What a host says of itself, asked in one round trip by ``scripts/examine.sh``. Pure."""
+"""What a host says of itself, asked in one round trip by ``hosts/scripts/examine.sh``. Pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chaosk.commands.service import program_of
 from chaosk.core.errors import StepError
 from chaosk.doctor.needs import OPTIONAL, Needs
-from chaosk.scripts import script
+from chaosk.hosts.commands.service import program_of
+from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory, ScriptService, SystemdService
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chaosk.analysis.java import problem
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.ownmachine import HERE
+from chaosk.hosts.java import problem
+from chaosk.hosts.localhost import HERE
 
 
 def java() -> Finding:

@@ -10,10 +10,10 @@ from chaosk.doctor import clocks, facts
 from chaosk.doctor.finding import Finding, bad, ok, unknown
 from chaosk.doctor.fitness import fitness
 from chaosk.doctor.needs import Needs
+from chaosk.hosts.transport._contract import Transport
+from chaosk.hosts.transport.clock import EXCHANGES, epoch
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
-from chaosk.transport._contract import Transport
-from chaosk.transport.clock import EXCHANGES, epoch
 
 
 def host(transport: Transport, inventory: Inventory, name: str, needs: Needs, *, thorough: bool) -> Iterator[Finding]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from chaosk.core.errors import ChaoskError
 from chaosk.core.parallel import together
 from chaosk.doctor.finding import Finding, bad, ok
+from chaosk.hosts.transport._contract import Transport
 from chaosk.spec.command import Command
-from chaosk.transport._contract import Transport
 
 _TODO = "leave skew_clock out, or take hosts with kernels of their own, as virtual machines"
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from chaosk import clusterlock
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.lease import Held
-from chaosk.transport._contract import Transport
+from chaosk.hosts import lock
+from chaosk.hosts.lease import Held
+from chaosk.hosts.transport._contract import Transport
 
 
 def holder(transport: Transport, host: str) -> str:
     """Who has the lock on a host, as ``RUN SECONDS ABOUT``; empty if nobody has."""
-    result = transport.run(clusterlock.show(host))
+    result = transport.run(lock.show(host))
     return result.stdout.strip() if result.ok else ""
 
 
@@ -33,7 +33,7 @@ def held(holders: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def leftovers(found: Mapping[str, tuple[Held, ...] | str], running: frozenset[str] = frozenset()) -> Iterator[Finding]:
-    """What :func:`chaosk.healing.find` found; the leases of ``running`` are no leftovers.
+    """What :func:`chaosk.hosts.heal.find` found; the leases of ``running`` are no leftovers.
 
     One whose fault the host has undone by itself is left as well: somebody should know that the run was cut short.
     """

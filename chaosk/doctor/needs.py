@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from chaosk.commands.shape import Means, means
 from chaosk.core.errors import ChaoskError
 from chaosk.examplecluster import ExampleCluster
-from chaosk.ownmachine import HERE
-from chaosk.scripts import script
+from chaosk.hosts.commands.shape import Means, means
+from chaosk.hosts.localhost import HERE
+from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.contracts.target import Scene
@@ -77,7 +77,7 @@ SCRIPTS = {
     "wipe": "awk cat chmod chown cut date du find head id ls mkdir mv namei readlink rm rmdir sed "
     "setpriv stat sync timeout tr",
 }
-"""By script of ``chaosk/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
+"""By script of ``chaosk/hosts/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
 and a disk dmsetup and e2fsck, which the script asks for by itself: most hosts have none and need none."""
 HERE_TOOLS = "awk bash cat chmod cut flock grep mkdir mv rm setsid sleep sync tail timeout tr"
 """What the machine that chaosk runs on needs to throw power switches, and to keep the leases for that."""

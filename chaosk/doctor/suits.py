@@ -8,7 +8,8 @@ from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.parallel import together
 from chaosk.doctor.finding import Finding, bad, ok
 from chaosk.examplecluster import NoCluster, OnlyLiveError
-from chaosk.ownmachine import boot_id
+from chaosk.hosts.localhost import boot_id
+from chaosk.hosts.transport._contract import Transport
 from chaosk.safety import NoChance
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Site
@@ -16,7 +17,6 @@ from chaosk.spec.contracts.target import Node, Scene, servers, voters
 from chaosk.spec.expression import parse_target
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry, Scenario
-from chaosk.transport._contract import Transport
 
 _TODO = "correct the inventory, aim at servers whose hosts can do it, or leave the step out"
 

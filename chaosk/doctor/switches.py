@@ -5,18 +5,18 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from chaosk.commands import power
 from chaosk.core.errors import ChaoskError
 from chaosk.core.parallel import together
 from chaosk.doctor.finding import Finding, bad, ok
 from chaosk.doctor.needs import HERE_TOOLS, PACKAGES
-from chaosk.ownmachine import HERE, boot_id
+from chaosk.hosts.commands import power
+from chaosk.hosts.localhost import HERE, boot_id
+from chaosk.hosts.transport._contract import Transport
 from chaosk.safety import possible_hosts, unfit
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Host, Inventory
 from chaosk.spec.scenario import Scenario
 from chaosk.steps._host_steps import HostStep
-from chaosk.transport._contract import Transport
 
 
 def switches(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:

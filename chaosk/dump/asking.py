@@ -8,12 +8,12 @@ from dataclasses import replace
 import structlog
 
 from chaosk.core.errors import StepError
-from chaosk.dump import command
 from chaosk.dump.said import Said, read
+from chaosk.hosts.commands import dump
+from chaosk.hosts.transport._contract import Transport
+from chaosk.hosts.transport.wrap import TIMED_OUT
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Broker, Inventory, Kafka
-from chaosk.transport._contract import Transport
-from chaosk.transport.wrap import TIMED_OUT
 
 log = structlog.get_logger()
 NOBODY = -1
@@ -28,7 +28,7 @@ def ask(transport: Transport, inventory: Inventory, number: int, question: Calla
     said = read(broker.host, result.stdout)
     reason = next((line.strip() for line in reversed(result.stderr.splitlines()) if line.strip()), "")
     if result.exit_status == TIMED_OUT:
-        reason = f"not done within {command.PATIENCE:g} s"
+        reason = f"not done within {dump.PATIENCE:g} s"
     if said.stopped is None or not reason:
         return said
     return replace(said, stopped=f"{broker.host}: {said.stopped}: {reason}")

@@ -9,12 +9,13 @@ from chaosk.audit.ranges import Range, ranges
 from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ChaoskError, ClusterError
 from chaosk.core.parallel import together
-from chaosk.dump import asking, command
+from chaosk.dump import asking
 from chaosk.dump.asking import NOBODY
 from chaosk.dump.said import Log, Said
+from chaosk.hosts.commands import dump
+from chaosk.hosts.transport._contract import Transport
 from chaosk.rundir.events.live import LiveLog
 from chaosk.spec.inventory import Inventory
-from chaosk.transport._contract import Transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def fetch(
         def ask(broker: int) -> Said:
             try:
                 names = [one.name for one in by_broker[broker]]
-                return asking.ask(transport, inventory, broker, lambda kafka, at: command.markers(kafka, at, names))
+                return asking.ask(transport, inventory, broker, lambda kafka, at: dump.markers(kafka, at, names))
             except ChaoskError as error:
                 return Said({}, str(error))
 

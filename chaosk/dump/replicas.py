@@ -8,13 +8,13 @@ from chaosk.audit.missing import Stretch
 from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ChaoskError, ClusterError
 from chaosk.core.parallel import together
-from chaosk.dump import command
 from chaosk.dump.asking import ask
 from chaosk.dump.copies import copies
 from chaosk.dump.said import Log, Said
+from chaosk.hosts.commands import dump
+from chaosk.hosts.transport._contract import Transport
 from chaosk.rundir.events.live import LiveLog
 from chaosk.spec.inventory import Inventory
-from chaosk.transport._contract import Transport
 
 
 def compare(
@@ -31,7 +31,7 @@ def compare(
     def said(broker: int) -> Said:
         wanted = [f"{_name(one)}:{one.first}:{one.last}" for one in stretches if broker in having[one]]
         try:
-            return ask(transport, inventory, broker, lambda kafka, where: command.batches(kafka, where, wanted))
+            return ask(transport, inventory, broker, lambda kafka, where: dump.batches(kafka, where, wanted))
         except ChaoskError as error:
             return Said({}, str(error))
 

@@ -1,4 +1,4 @@
-"""What ``scripts/dump.sh`` answers, read strictly. Pure."""
+"""What ``hosts/scripts/dump.sh`` answers, read strictly. Pure."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from random import Random
 from types import MappingProxyType
 
 from chaosk.core.errors import StepError
-from chaosk.ownmachine import boot_id
+from chaosk.hosts.localhost import boot_id
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.contracts.step import Fault, Site
 from chaosk.spec.contracts.target import Node, Scene

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import structlog
 
 from chaosk.core.errors import ChaoskError
+from chaosk.hosts.transport._contract import Transport
+from chaosk.hosts.transport.clock import Offset, epoch, offset_of
 from chaosk.spec.command import Command, Result
-from chaosk.transport._contract import Transport
-from chaosk.transport.clock import Offset, epoch, offset_of
 
 log = structlog.get_logger()
 

@@ -26,7 +26,7 @@ import structlog
 
 from chaosk import report
 from chaosk.core.errors import ChaoskError, EventLogError, HealError
-from chaosk.hoststate import differences
+from chaosk.hosts.fingerprint import differences
 from chaosk.plan import Plan
 from chaosk.run.actor import FaultActor
 from chaosk.run.admission import Admission

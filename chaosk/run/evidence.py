@@ -8,7 +8,6 @@ from pathlib import Path
 
 import structlog
 
-from chaosk import hoststate
 from chaosk.audit.auditing import audit
 from chaosk.audit.missing import joined, missing, whole
 from chaosk.audit.ranges import ends, held
@@ -19,6 +18,8 @@ from chaosk.core.errors import ChaoskError, ClusterError, EventLogError
 from chaosk.core.parallel import together
 from chaosk.dump.fetching import fetch
 from chaosk.dump.replicas import compare
+from chaosk.hosts import fingerprint
+from chaosk.hosts.transport.clock import Offset, clock
 from chaosk.plan import Plan
 from chaosk.run.clocked import Clocked
 from chaosk.run.observing import observe
@@ -27,7 +28,6 @@ from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.streams import AUDIT, COPIES, HOSTS
 from chaosk.rundir.paths import RunDir
 from chaosk.spec.contracts.live import Live
-from chaosk.transport.clock import Offset, clock
 
 log = structlog.get_logger()
 
@@ -49,7 +49,7 @@ class Evidence:
 
         def ask(host: str) -> str | None:
             try:
-                result = self._transport.run(hoststate.ask(self._plan.inventory, host))
+                result = self._transport.run(fingerprint.ask(self._plan.inventory, host))
             except ChaoskError as error:
                 log.warning("host state", host=host, problem=str(error))
                 return None

@@ -13,7 +13,7 @@ from functools import partial
 import structlog
 
 from chaosk.core.errors import ChaoskError, StepError
-from chaosk.lease import watched_on
+from chaosk.hosts.lease import watched_on
 from chaosk.run.clock import Interrupted, now, sleep_until
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal

@@ -33,8 +33,10 @@ from chaosk.doctor.needs import needs
 from chaosk.doctor.rights import rights
 from chaosk.doctor.suits import suits
 from chaosk.doctor.switches import switches
-from chaosk.healing import find
-from chaosk.ownmachine import kept, places
+from chaosk.hosts.heal import find
+from chaosk.hosts.localhost import kept, places
+from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.plan import Plan
 from chaosk.run.clocked import Clocked
 from chaosk.run.crew import Crew
@@ -53,8 +55,6 @@ from chaosk.rundir.paths import RunDir
 from chaosk.safety import refuse
 from chaosk.spec.contracts.step import DeleteTopic, Look, MakeTopic, Operation
 from chaosk.spec.contracts.stop_condition import StopCondition
-from chaosk.transport.local import Reach
-from chaosk.transport.ssh import Ssh
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
 from chaosk.watcher.state import WatcherState

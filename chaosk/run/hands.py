@@ -11,6 +11,7 @@ import structlog
 
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.printable import printable
+from chaosk.hosts.transport.ssh import Transport
 from chaosk.run.clock import now, sleep_until, wait_for
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.condition import Answer
@@ -34,7 +35,6 @@ from chaosk.spec.contracts.step import (
 from chaosk.spec.entity import Settings
 from chaosk.spec.expression import parse_condition
 from chaosk.spec.inventory import Inventory
-from chaosk.transport.ssh import Transport
 
 log = structlog.get_logger()
 

@@ -7,11 +7,11 @@ from functools import partial
 
 import structlog
 
-from chaosk import clusterlock
 from chaosk.core.errors import ChaoskError, PreflightError
+from chaosk.hosts import lock
+from chaosk.hosts.transport._contract import Transport
 from chaosk.run.renewal import Renewal
 from chaosk.spec.command import Command
-from chaosk.transport._contract import Transport
 
 log = structlog.get_logger()
 
@@ -44,7 +44,7 @@ class Holding:
         """Take it on every host; raises PreflightError, and holds none, if another run has it on any."""
         try:
             for host in self._hosts:
-                if (why := self._refusal(clusterlock.take(host, self._run, self._by))) is not None:
+                if (why := self._refusal(lock.take(host, self._run, self._by))) is not None:
                     raise PreflightError(
                         f"{host}: another run is on this cluster: {why}; wait for it, or end it with `chaosk halt`"
                     )
@@ -54,7 +54,7 @@ class Holding:
             raise
         self._renewals = [
             Renewal(
-                partial(self._keep, host), f"lock on {host}", clusterlock.SECONDS,
+                partial(self._keep, host), f"lock on {host}", lock.SECONDS,
                 partial(self._lose, host),
             )
             for host in self._held
@@ -68,7 +68,7 @@ class Holding:
             renewal.end()
         for host in self._held:
             try:
-                self._refusal(clusterlock.leave(host, self._run))
+                self._refusal(lock.leave(host, self._run))
             except ChaoskError as error:
                 log.warning("lock", host=host, problem=str(error))
         self._held, self._renewals = [], []
@@ -81,8 +81,8 @@ class Holding:
             self._booted.add(host)
             return None
         if host not in self._booted:
-            return self._refusal(clusterlock.keep(host, self._run))
-        refused = self._refusal(clusterlock.take(host, self._run, self._by))
+            return self._refusal(lock.keep(host, self._run))
+        refused = self._refusal(lock.take(host, self._run, self._by))
         self._booted.discard(host)
         return refused
 

@@ -11,17 +11,17 @@ from collections.abc import Callable
 
 import structlog
 
-from chaosk import lease
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.parallel import together
-from chaosk.lease import Lease
+from chaosk.hosts import lease
+from chaosk.hosts.lease import Lease
+from chaosk.hosts.transport._contract import Transport
 from chaosk.run.clock import now
 from chaosk.run.lasting import Look
 from chaosk.run.renewal import Renewal
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.step import Deed, Fact, Fault
 from chaosk.spec.scenario import Entry
-from chaosk.transport._contract import Transport
 
 log = structlog.get_logger()
 

@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from chaosk import names
 from chaosk.core.errors import PreflightError, StepError
+from chaosk.hosts import resolver
 from chaosk.spec.contracts.step import Names
 from chaosk.spec.inventory import Inventory
 
@@ -36,16 +36,16 @@ class Naming:
 
     def open(self, folder: Path) -> None:
         """Lay out the run's own files in ``folder``; raises PreflightError where probes cannot have them."""
-        names.lay_out(folder)
-        names.lay_out(folder / _FOLLOWED)
+        resolver.lay_out(folder)
+        resolver.lay_out(folder / _FOLLOWED)
         silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         silent.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # runs on other clusters may hold it as well
         try:
-            silent.bind((names.NOBODY, 53))
+            silent.bind((resolver.NOBODY, 53))
         except OSError as error:
             silent.close()
             raise PreflightError(
-                f"{names.NOBODY} port 53 cannot be held, where a name server is to be silent: {error.strerror}; run "
+                f"{resolver.NOBODY} port 53 cannot be held, where a name server is to be silent: {error.strerror}; run "
                 "chaosk as root"
             ) from error
         self._folder, self._silent = folder, silent
@@ -59,11 +59,11 @@ class Naming:
 
     def seen(self, command: list[str]) -> list[str]:
         """A probe's command, as it is run."""
-        return command if self._folder is None else names.seeing(self._folder, command)
+        return command if self._folder is None else resolver.seeing(self._folder, command)
 
     def followed(self, command: list[str]) -> list[str]:
         """The watcher's command, as it is run."""
-        return command if self._folder is None else names.seeing(self._folder / _FOLLOWED, command)
+        return command if self._folder is None else resolver.seeing(self._folder / _FOLLOWED, command)
 
     def find(self, name: str) -> str:
         """What this process connects to for a broker's name or address: where it was moved, or itself."""
@@ -75,22 +75,22 @@ class Naming:
             raise StepError("probes have no names of their own in this run")
         match deed:
             case Names(action="refuse"):
-                names.refuse(self._folder)
+                resolver.refuse(self._folder)
             case Names(action="silence"):
-                names.silence(self._folder)
+                resolver.silence(self._folder)
             case Names(action="move", to=str(to)):
                 for folder in (self._folder / _FOLLOWED, self._folder):
-                    names.move(folder, deed.names, to)
+                    resolver.move(folder, deed.names, to)
                 self._moved = dict.fromkeys(deed.names, to)
             case Names():
                 for folder in (self._folder, self._folder / _FOLLOWED):
-                    names.restore(folder)
+                    resolver.restore(folder)
                 self._moved = {}
 
     def unknown(self) -> tuple[str, ...]:
         """The names of brokers that a probe cannot look up now."""
-        return names.unknown(self._folder, self._names) if self._names else ()
+        return resolver.unknown(self._folder, self._names) if self._names else ()
 
     def addresses(self, name: str) -> tuple[str, ...]:
         """Where a name leads a probe now."""
-        return names.addresses(self._folder, [name])[name]
+        return resolver.addresses(self._folder, [name])[name]

@@ -9,11 +9,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from chaosk.cluster.foreign import Foreign
 from chaosk.core.errors import ChaoskError, StepError
+from chaosk.hosts.transport._contract import Transport
 from chaosk.run.clock import now
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.stop_condition import Change, Strained
-from chaosk.transport._contract import Transport
 from chaosk.watcher.state import StrainedState, WatcherState
 
 LONGEST = 60.0

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.firewall import commands
-from chaosk.firewall.rules import TURNED, Action, Direction, Loss, Rule, parts, rules
+from chaosk.hosts.firewall import commands
+from chaosk.hosts.firewall.rules import TURNED, Action, Direction, Loss, Rule, parts, rules
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.fields import Firewall
 from chaosk.steps._groups import Groups, is_everyone, together

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.commands import service
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import service
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
 from chaosk.spec.contracts.target import NodeKind
 from chaosk.spec.fields import Path

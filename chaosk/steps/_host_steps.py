@@ -6,8 +6,8 @@ from abc import ABC
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import power, service
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import power, service
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.harm import Harm, servers_of

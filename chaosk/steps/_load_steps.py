@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import load
+from chaosk.hosts.commands import load
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._per_host import PerHostStep
 

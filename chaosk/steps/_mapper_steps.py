@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import mapper, service
-from chaosk.commands.mapper import Disk, Ill
+from chaosk.hosts.commands import mapper, service
+from chaosk.hosts.commands.mapper import Disk, Ill
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.inventory import Inventory
 from chaosk.steps._data_steps import DataStep

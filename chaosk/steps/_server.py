@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosk.commands import identity, service, supervisor
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import identity, service, supervisor
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.contracts.target import Node, voters

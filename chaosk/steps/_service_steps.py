@@ -6,9 +6,9 @@ from abc import ABC
 from collections.abc import Callable, Iterator
 from typing import ClassVar, Literal
 
-from chaosk.commands import service, supervisor
 from chaosk.core.units import Duration
-from chaosk.lease import lease_id
+from chaosk.hosts.commands import service, supervisor
+from chaosk.hosts.lease import lease_id
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Deed, Fact, Pause, Run, Site, Step
 from chaosk.spec.contracts.target import NodeKind

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import brokertool
+from chaosk.hosts.commands import brokertool
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
 from chaosk.spec.entity import Settings
 from chaosk.spec.harm import Harm

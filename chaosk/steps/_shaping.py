@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import shape
 from chaosk.core.errors import StepError
-from chaosk.firewall.rules import Direction, Rule, rules
+from chaosk.hosts.commands import shape
+from chaosk.hosts.firewall.rules import Direction, Rule, rules
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.contracts.target import Node
 from chaosk.steps._groups import Groups

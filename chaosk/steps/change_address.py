@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import address as addresses
 from chaosk.core.errors import StepError
-from chaosk.firewall import commands
-from chaosk.firewall.party import SELF
-from chaosk.firewall.rules import ARRIVING, LEAVING, Rule
+from chaosk.hosts.commands import address as addresses
+from chaosk.hosts.firewall import commands
+from chaosk.hosts.firewall.party import SELF
+from chaosk.hosts.firewall.rules import ARRIVING, LEAVING, Rule
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Deed, Fact, Names, Run, Site, Step
 from chaosk.spec.contracts.target import NodeKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import ownership
+from chaosk.hosts.commands import ownership
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 

@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.commands import corruption, service
-from chaosk.commands.corruption import Log
-from chaosk.lease import lease_id
+from chaosk.hosts.commands import corruption, service
+from chaosk.hosts.commands.corruption import Log
+from chaosk.hosts.lease import lease_id
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._partitions import owned

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.firewall.rules import Action
+from chaosk.hosts.firewall.rules import Action
 from chaosk.steps._between import Between
 
 

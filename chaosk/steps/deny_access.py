@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import brokertool
 from chaosk.spec import principal
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.entity import Acl, Entity, Resource, Settings

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from chaosk.commands import load
 from chaosk.core.units import Share, Size
+from chaosk.hosts.commands import load
 from chaosk.steps._load_steps import LoadStep, ppm
 
 

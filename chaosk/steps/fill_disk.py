@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from chaosk.commands import disk, service
 from chaosk.core.units import Size
+from chaosk.hosts.commands import disk, service
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.harm import Harm
 from chaosk.steps._data_steps import DataStep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import ClassVar, Literal
 
-from chaosk.commands import oom
+from chaosk.hosts.commands import oom
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.inventory import Inventory, ServerProcess

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.commands import shape
 from chaosk.core.units import Bandwidth
+from chaosk.hosts.commands import shape
 from chaosk.steps._shaping import Shaping
 
 

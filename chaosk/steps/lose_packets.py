@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.core.units import Share
-from chaosk.firewall.rules import Loss
+from chaosk.hosts.firewall.rules import Loss
 from chaosk.steps._between import Between
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import power
+from chaosk.hosts.commands import power
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.inventory import Host
 from chaosk.steps._host_steps import DOWN, HostStep

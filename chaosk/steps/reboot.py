@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from chaosk.commands import power
-from chaosk.lease import lease_id
+from chaosk.hosts.commands import power
+from chaosk.hosts.lease import lease_id
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.inventory import Host
 from chaosk.steps._host_steps import HostStep

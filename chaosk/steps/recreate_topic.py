@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.commands import brokertool, topictool
 from chaosk.core.errors import StepError
 from chaosk.core.units import Duration
+from chaosk.hosts.commands import brokertool, topictool
 from chaosk.spec.contracts.step import Deed, DeleteTopic, Fact, MakeTopic, Pause, Run, Site, Step
 from chaosk.spec.harm import Harm
 from chaosk.spec.topic_shape import TopicShape

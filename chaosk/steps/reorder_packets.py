@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.commands import shape
 from chaosk.core.units import Duration, Share
+from chaosk.hosts.commands import shape
 from chaosk.spec.contracts.step import Site
 from chaosk.spec.harm import Harm
 from chaosk.steps._shaping import Shaping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import reset
 from chaosk.core.errors import StepError
-from chaosk.firewall.rules import ARRIVING, Rule, rules
+from chaosk.hosts.commands import reset
+from chaosk.hosts.firewall.rules import ARRIVING, Rule, rules
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.harm import Harm
 from chaosk.steps._groups import Groups, is_everyone

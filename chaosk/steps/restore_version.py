@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import service, versions
+from chaosk.hosts.commands import service, versions
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.harm import Harm
 from chaosk.steps._server import SHUTDOWN, SOON, each

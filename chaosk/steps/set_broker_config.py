@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import brokertool
 from chaosk.spec.contracts.step import Site
 from chaosk.spec.contracts.target import NodeKind
 from chaosk.spec.dynamic_config import BrokerSetting

@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints, model_validator
 
-from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
 from chaosk.core.units import Size
+from chaosk.hosts.commands import brokertool
 from chaosk.spec.contracts.step import Site
 from chaosk.spec.entity import Entity, Settings, number
 from chaosk.steps._settings import HostSettled

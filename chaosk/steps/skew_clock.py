@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from chaosk.commands import wallclock
 from chaosk.core.errors import StepError
 from chaosk.core.units import Duration, Share
+from chaosk.hosts.commands import wallclock
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.inventory import ScriptService
 from chaosk.steps._load_steps import ppm

@@ -8,14 +8,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import StringConstraints
 
-from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
+from chaosk.hosts.certificate import Stranger, stranger
+from chaosk.hosts.commands import brokertool
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
 from chaosk.spec.contracts.target import NodeKind
 from chaosk.spec.entity import Entity, Settings
 from chaosk.spec.inventory import Inventory
 from chaosk.steps._settings import told
-from chaosk.stranger import Stranger, stranger
 
 TAKEN_OVER = 45.0
 """Seconds until every network thread of a broker shows a new certificate."""

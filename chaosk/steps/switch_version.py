@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.commands import service, versions
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import service, versions
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.fields import Version
 from chaosk.spec.inventory import KafkaProcess

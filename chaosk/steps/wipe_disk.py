@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from chaosk.commands import service, wiping
 from chaosk.core.errors import StepError
 from chaosk.core.units import Duration
-from chaosk.lease import lease_id
+from chaosk.hosts.commands import service, wiping
+from chaosk.hosts.lease import lease_id
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.harm import Harm
 from chaosk.steps._data_steps import DataStep

@@ -10,9 +10,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.events import spark_schema
-from chaosk.analysis.java import require_java
 from chaosk.analysis.spark import failures_as, tune, user_settings
 from chaosk.core.errors import AnalysisError, PreflightError
+from chaosk.hosts.java import require_java
 from chaosk.rundir.events import TABLES
 from chaosk.rundir.events.arrow import SCHEMAS
 

@@ -20,13 +20,13 @@ from chaosk.cluster.topicadmin import delete_topics
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ChaoskError
 from chaosk.document import load_inventory
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.expression import parse_condition
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Topic
-from chaosk.transport.ssh import Ssh
 
 LAB = "t3"
 

@@ -16,10 +16,10 @@ from sample_inventory import on_hosts
 
 from chaosk.cluster.shown import HANDSHAKES, certificate_of
 from chaosk.core.errors import ClusterError
+from chaosk.hosts.certificate import fingerprint
 from chaosk.lab import certificates
 from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory, Listener
-from chaosk.stranger import fingerprint
 
 CLIENT = Entity(kind="certificate", name="0", listener="CLIENT")
 

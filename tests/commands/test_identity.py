@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.commands import identity
+from chaosk.hosts.commands import identity
 from chaosk.spec.inventory import Broker, Listener, ScriptService
 
 SERVER = """

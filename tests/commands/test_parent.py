@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.commands import service, supervisor
-from chaosk.scripts import script
+from chaosk.hosts.commands import service, supervisor
+from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import ScriptService, ServerProcess
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.commands import service
+from chaosk.hosts.commands import service
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Broker, Listener, ScriptService, ServerProcess, SystemdService
 

@@ -16,11 +16,11 @@ import pytest
 
 from chaosk import lab
 from chaosk.document import load_inventory
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab.namespace import inside
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
-from chaosk.transport.ssh import Ssh
 
 LAB = "doctor"
 T = TypeVar("T")

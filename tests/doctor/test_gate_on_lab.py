@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import gate
+from chaosk.hosts import sudo_gate
 from chaosk.spec.command import Command
 
 from .conftest import Ward
@@ -62,20 +62,22 @@ def gated(ward: Ward, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
             assert done.ok, done.stderr
             hosts.enter_context(ward.spoilt(host, f"cp -p /etc/sudoers /etc/sudoers.away; {ALLOWED}", BACK))
         known = f"known_hosts: {ward.path.parent / 'known_hosts'}\n"
-        path = ward.copy(tmp_path_factory.mktemp("gated") / "gated.yaml", **{known: f"{known}    gate: {gate.PLACE}\n"})
+        path = ward.copy(
+            tmp_path_factory.mktemp("gated") / "gated.yaml", **{known: f"{known}    gate: {sudo_gate.PLACE}\n"}
+        )
         path.write_text(path.read_text("utf-8") + "\nlongest_lease: 5s\n", "utf-8")
         yield path
 
 
 def test_the_account_may_do_nothing_else(ward: Ward, gated: Path) -> None:
     """Neither a shell, nor the scripts without the gate, nor anything by a changed gate."""
-    for argv in (("id", "-u"), ("sh", "-c", "id -u"), ("cat", "/etc/shadow"), (gate.PLACE + ".other",)):
+    for argv in (("id", "-u"), ("sh", "-c", "id -u"), ("cat", "/etc/shadow"), (sudo_gate.PLACE + ".other",)):
         refused = ward.send(Command(host="node1", argv=argv, sudo=True))
         assert not refused.ok
         assert "sudo: " in refused.stderr
-    mine = ward.send(Command(host="node1", argv=("sudo", "-n", gate.PLACE, "inner", "lease", "list")))
+    mine = ward.send(Command(host="node1", argv=("sudo", "-n", sudo_gate.PLACE, "inner", "lease", "list")))
     assert (mine.exit_status, mine.stderr) == (0, "")
-    others = ward.send(Command(host="node1", argv=("sudo", "-n", gate.PLACE, "inner", "sh", "-c", "id")))
+    others = ward.send(Command(host="node1", argv=("sudo", "-n", sudo_gate.PLACE, "inner", "sh", "-c", "id")))
     assert "the gate of this host refuses `sh`" in others.stderr
 
 
@@ -84,7 +86,7 @@ def test_the_doctor_is_content_and_says_how(ward: Ward, gated: Path) -> None:
     code, findings = ward.doctor(inventory=gated)
     assert code == 0, [one for one in findings if one["state"] == "bad"]
     (root,) = [one for one in findings if (one["where"], one["what"]) == ("node1", "root")]
-    assert root["seen"] == f"by sudo, as ops, through {gate.PLACE} only"
+    assert root["seen"] == f"by sudo, as ops, through {sudo_gate.PLACE} only"
     code, findings = ward.doctor()
     assert code == 69
     assert {one["where"] for one in findings if one["what"] == "root" and one["state"] == "bad"} >= {"node1", "node3"}
@@ -130,7 +132,7 @@ def test_a_host_heals_itself_when_chaosk_is_killed(ward: Ward, gated: Path, tmp_
 def test_a_gate_of_another_edition_is_told(ward: Ward, gated: Path) -> None:
     """After chaosk has changed, words might mean something else there: nothing runs, and the doctor says what to do."""
     old = Command(
-        host="node1", argv=("sudo", "-n", gate.PLACE, "0123456789ab", "192.0.2.1 1 192.0.2.2 22", "5", "lock")
+        host="node1", argv=("sudo", "-n", sudo_gate.PLACE, "0123456789ab", "192.0.2.1 1 192.0.2.2 22", "5", "lock")
     )
     refused = ward.send(old)
     assert refused.exit_status == 1

@@ -10,9 +10,9 @@ from chaosk.core.errors import ChaoskError, ConnectionLost, HostError, StepError
 from chaosk.doctor.finding import Finding
 from chaosk.doctor.host import host
 from chaosk.doctor.needs import Needs
+from chaosk.hosts.transport import wrap
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
-from chaosk.transport import wrap
 
 SCRIPTS = {"start": ["/opt/kafka/bin/kafka-start"], "stop": ["/opt/kafka/bin/kafka-stop"], "pid_file": "/run/kafka.pid"}
 NEEDS = Needs(tools=("awk",), cuts=False)

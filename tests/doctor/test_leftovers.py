@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chaosk.doctor.leftovers import held, leftovers
-from chaosk.lease import Held, State
+from chaosk.hosts.lease import Held, State
 
 ABOUT = {"run": "r1", "entry": "cut", "step": "cut_network", "targets": "x", "by": "me@here"}
 

@@ -9,7 +9,7 @@ from sample_inventory import INVENTORY
 
 from chaosk.doctor import needs as module
 from chaosk.doctor.needs import ALWAYS, OPTIONAL, PACKAGES, SCRIPTS, needs, programs
-from chaosk.scripts import PARTS, script
+from chaosk.hosts.scripts import PARTS, script
 from chaosk.spec.command import Command
 from chaosk.spec.scenario import Scenario
 

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from kafka.protocol.admin import IncrementalAlterConfigsRequest
 
-from chaosk import clusterlock, lease
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.settings import client_settings
 from chaosk.cluster.topicadmin import delete_topics
 from chaosk.cluster.topics import prepare
-from chaosk.lease import Lease
+from chaosk.hosts import lease, lock
+from chaosk.hosts.lease import Lease
 from chaosk.spec.scenario import Topic
 
 from .conftest import Ward
@@ -181,13 +181,13 @@ def test_another_run_that_holds_the_cluster(ward: Ward) -> None:
     """Who has it; its own faults are no leftovers, because they are under way."""
     about = '{"run": "other", "entry": "cut", "step": "cut_network", "targets": "x", "by": "me@here"}'
     running = Lease(id="other.cut", run="other", host="node1", about=about, undo="true\n", check="true\n")
-    assert ward.send(clusterlock.take("node1", "other", "me@here", 120.0)).ok
+    assert ward.send(lock.take("node1", "other", "me@here", 120.0)).ok
     assert ward.send(lease.arm(running, 600.0)).ok
     found = ward.one("cluster", "lock")
     assert found["seen"] == "the run other of me@here has it (on node1)"
     assert "chaosk halt" in found["todo"]
     assert ward.send(lease.disarm("node1", "other.cut")).ok
-    assert ward.send(clusterlock.leave("node1", "other")).ok
+    assert ward.send(lock.leave("node1", "other")).ok
     ward.fit()
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from chaosk.firewall import commands
-from chaosk.firewall.commands import Cut
-from chaosk.firewall.party import SELF
-from chaosk.firewall.rules import Action, Rule
+from chaosk.hosts.firewall import commands
+from chaosk.hosts.firewall.commands import Cut
+from chaosk.hosts.firewall.party import SELF
+from chaosk.hosts.firewall.rules import Action, Rule
 from chaosk.spec.command import Command
 
 KINDS = ("iptables-nft", "iptables-legacy", "nft")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.firewall import commands
-from chaosk.firewall.rules import Rule
+from chaosk.hosts.firewall import commands
+from chaosk.hosts.firewall.rules import Rule
 
 RULES = (Rule("I", peer="198.18.0.12"), Rule("I"))
 name = st.from_regex(r"\A[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?\Z")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.firewall.party import SELF
-from chaosk.firewall.rules import Action, Rule
+from chaosk.hosts.firewall.party import SELF
+from chaosk.hosts.firewall.rules import Action, Rule
 from chaosk.spec.command import Command
 
 from .machine import CUT, Machine, gone, install, remove, standing

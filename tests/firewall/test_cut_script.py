@@ -8,10 +8,10 @@ from itertools import permutations
 
 import pytest
 
-from chaosk.firewall import commands
-from chaosk.firewall.commands import Cut
-from chaosk.firewall.party import SELF
-from chaosk.firewall.rules import Action, Rule
+from chaosk.hosts.firewall import commands
+from chaosk.hosts.firewall.commands import Cut
+from chaosk.hosts.firewall.party import SELF
+from chaosk.hosts.firewall.rules import Action, Rule
 from chaosk.spec.command import Command
 
 from .machine import CUT, FOREIGN, OTHER, RULES, Machine, gone, install, remove, standing

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from chaosk.firewall import commands
-from chaosk.firewall.rules import Loss, Rule
+from chaosk.hosts.firewall import commands
+from chaosk.hosts.firewall.rules import Loss, Rule
 
 from .machine import CUT, RULES, Machine, gone, remove
 

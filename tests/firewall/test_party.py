@@ -6,7 +6,7 @@ import pytest
 from sample_inventory import on_hosts
 
 from chaosk.core.errors import StepError
-from chaosk.firewall.party import SELF, Door, host_addresses, others, parties, party, refuse_overlap
+from chaosk.hosts.firewall.party import SELF, Door, host_addresses, others, parties, party, refuse_overlap
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 

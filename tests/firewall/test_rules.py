@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_inventory import INVENTORY, on_hosts
 
-from chaosk.firewall.party import ANYBODY, SELF, parties, party
-from chaosk.firewall.rules import Direction, Rule, rules, with_ports, words
+from chaosk.hosts.firewall.party import ANYBODY, SELF, parties, party
+from chaosk.hosts.firewall.rules import Direction, Rule, rules, with_ports, words
 from chaosk.spec.contracts.target import Node
 
 from .conftest import PROBES, broker, host, listener, zookeeper

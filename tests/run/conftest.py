@@ -138,9 +138,9 @@ def start(tmp_path: Path, lab_inventory: Path) -> Iterator[Callable[..., Started
 def on_host(lab_inventory: Path) -> Callable[..., str]:
     """Runs a command as root on a host of the lab, over SSH, and returns what it printed."""
     from chaosk.document import load_inventory
+    from chaosk.hosts.transport.ssh import Ssh
     from chaosk.spec.command import Command
     from chaosk.spec.inventory import Inventory
-    from chaosk.transport.ssh import Ssh
 
     inventory = load_inventory(lab_inventory)
     assert isinstance(inventory, Inventory)

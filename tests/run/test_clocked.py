@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import EventLogError
+from chaosk.hosts.transport.clock import Offset, epoch
 from chaosk.run.clocked import Clocked
 from chaosk.spec.command import Command, Result
-from chaosk.transport.clock import Offset, epoch
 
 S = 1_000_000_000
 COMMAND = Command(host="node1", argv=("true",))

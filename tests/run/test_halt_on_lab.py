@@ -15,10 +15,10 @@ import pytest
 from bare_hosts import Bare, bare, cut
 from on_lab import until
 
-from chaosk import clusterlock, lease
 from chaosk.core.errors import StepError
+from chaosk.hosts import lease, lock
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.spec.command import Command
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 
@@ -67,7 +67,7 @@ def must(ssh: Ssh, command: Command) -> None:
 def cut_all(hosts: Bare, ssh: Ssh) -> None:
     """A run that holds the lock, with a cut on every host for a minute; then it dies without a word."""
     for host in hosts.inventory.hosts:
-        must(ssh, clusterlock.take(host, "bare-run", "tests"))
+        must(ssh, lock.take(host, "bare-run", "tests"))
         fault, _ = cut(hosts.inventory, host)
         (one,) = lease.leases(fault, "bare-run", "tests")
         must(ssh, lease.arm(one, 60.0))
@@ -103,7 +103,7 @@ def test_one_host_out_of_reach_keeps_nobody_waiting(hosts: Bare, ssh: Ssh, word:
     status, output = finish(chaosk(hosts, word))
     assert (status, hosts.whole("node3")) == (0, True), output
     for host in hosts.inventory.hosts:
-        must(ssh, clusterlock.leave(host, "bare-run"))
+        must(ssh, lock.leave(host, "bare-run"))
 
 
 def test_a_halted_run_injects_nothing_more(hosts: Bare, ssh: Ssh) -> None:
@@ -115,7 +115,7 @@ def test_a_halted_run_injects_nothing_more(hosts: Bare, ssh: Ssh) -> None:
     assert "halted: halted-run" in output
     must(ssh, lease.arm(one, 60.0))
     result = ssh.run(lease.under(one, fault.inject[0].command))  # type: ignore[union-attr] # a cut's one deed
-    assert (result.exit_status, hosts.whole("node2")) == (clusterlock.HALTED, True)
+    assert (result.exit_status, hosts.whole("node2")) == (lock.HALTED, True)
     must(ssh, lease.disarm("node2", one.id))
 
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from chaosk import clusterlock
+from chaosk.hosts import lock
 from chaosk.run.holding import Holding
 from chaosk.spec.command import Command, Result
 
@@ -28,7 +28,7 @@ class Hosts:
 
 def test_who_loses_it_is_told_where_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """The words name the host: they become what the run says of its end, and what its record keeps."""
-    monkeypatch.setattr(clusterlock, "SECONDS", 0.1)
+    monkeypatch.setattr(lock, "SECONDS", 0.1)
     told, heard = list[str](), threading.Event()
 
     def hear(why: str) -> None:

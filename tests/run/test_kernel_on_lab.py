@@ -12,14 +12,14 @@ import pytest
 from bare_hosts import Bare, bare, cut
 from on_lab import until
 
-from chaosk import healing, lease
 from chaosk.core.errors import StepError
-from chaosk.lease import Lease
+from chaosk.hosts import heal, lease
+from chaosk.hosts.lease import Lease
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.renewal import Renewal
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 
@@ -52,7 +52,7 @@ def ssh(hosts: Bare) -> Iterator[Ssh]:
     transport = Ssh(hosts.inventory.hosts)
     before = {host: hosts.firewall(host) for host in hosts.inventory.hosts}
     yield transport
-    assert {one.state for one in healing.heal(transport, hosts.inventory.hosts)} <= {"whole", "healed"}
+    assert {one.state for one in heal.heal(transport, hosts.inventory.hosts)} <= {"whole", "healed"}
     transport.close()
     assert {host: hosts.firewall(host) for host in hosts.inventory.hosts} == before
 
@@ -86,7 +86,7 @@ def outlive(hosts: Bare, ssh: Ssh, host: str) -> tuple[float, float]:
     end = time.monotonic()
     (left,) = lease.held(host, ssh.run(lease.listing(host)).stdout)
     assert left.state == "dead"
-    (healed,) = healing.heal(ssh, [host])
+    (healed,) = heal.heal(ssh, [host])
     assert (healed.state, hosts.leases(host)) == ("healed", [])
     return end - began, end - at
 
@@ -158,7 +158,7 @@ def test_iptables_needs_somebody(hosts: Bare, ssh: Ssh) -> None:
     assert hosts.kill_timers("node3") == 1
     time.sleep(SHORT + 1)
     assert not hosts.whole("node3")
-    (healed,) = healing.heal(ssh, ["node3"])
+    (healed,) = heal.heal(ssh, ["node3"])
     assert hosts.whole("node3")
     assert (healed.state, healed.what.split(": ")[1]) == ("healed", "undone now; the host's own timer was gone")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sample_inventory import on_hosts
 
-from chaosk import names
 from chaosk.core.errors import PreflightError, StepError
+from chaosk.hosts import resolver
 from chaosk.run.naming import Naming
 from chaosk.spec.contracts.step import Names
 
@@ -24,7 +24,7 @@ def test_where_they_can_nothing_is_left_of_the_question() -> None:
     naming.check()
     naming.check()
     assert naming.seen(["probe"]) == naming.followed(["probe"]) == ["probe"]
-    assert naming.addresses("localhost") == names.addresses(None, ["localhost"])["localhost"]
+    assert naming.addresses("localhost") == resolver.addresses(None, ["localhost"])["localhost"]
     with pytest.raises(StepError, match="no names of their own"):
         naming.change(Names(action="refuse"))
 
@@ -32,7 +32,7 @@ def test_where_they_can_nothing_is_left_of_the_question() -> None:
 def test_where_somebody_answers_in_the_silent_servers_place() -> None:
     """Its address is taken: refused, with what could not be had; nothing is held afterwards."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
-        other.bind((names.NOBODY, 53))
+        other.bind((resolver.NOBODY, 53))
         with pytest.raises(PreflightError, match=r"127\.67\.65\.79 port 53 cannot be held"):
             Naming(NAMED).check()
     Naming(NAMED).check()

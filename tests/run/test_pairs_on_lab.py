@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from bare_hosts import Bare, bare
 
-from chaosk import clusterlock
 from chaosk.core.errors import PreflightError
+from chaosk.hosts import lock
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.holding import Holding
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
 
@@ -54,11 +54,11 @@ def test_of_every_pair_exactly_one_goes_on(hosts: Bare) -> None:
             refusal, holding = outcomes[1 - winner], outcomes[winner]
             assert isinstance(refusal, str)
             assert f"another run is on this cluster: held by the run {runs[winner]} of tests" in refusal
-            assert {ways[0].run(clusterlock.show(name)).stdout.split()[0] for name in names} == {runs[winner]}
+            assert {ways[0].run(lock.show(name)).stdout.split()[0] for name in names} == {runs[winner]}
             assert isinstance(holding, Holding)
             holding.leave()
             wins[winner] += 1
-        assert {ways[0].run(clusterlock.show(name)).stdout for name in names} == {""}
+        assert {ways[0].run(lock.show(name)).stdout for name in names} == {""}
     finally:
         for way in ways:
             way.close()

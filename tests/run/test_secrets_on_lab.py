@@ -16,10 +16,10 @@ import pytest
 from on_lab import until
 
 from chaosk.document import load_inventory
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab.namespace import inside
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 

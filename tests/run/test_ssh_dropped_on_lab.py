@@ -15,11 +15,11 @@ from bare_hosts import Bare, bare, cut
 from on_lab import until
 
 from chaosk.core.errors import ChaoskError
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.faults import Faults
 from chaosk.run.life import Life
 from chaosk.run.renewal import Renewal
 from chaosk.spec.command import Command, Result
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(200)]
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from fake_live import FakeLive, inventory
 
-from chaosk.commands import service
-from chaosk.ownmachine import HERE
+from chaosk.hosts.commands import service
+from chaosk.hosts.localhost import HERE
+from chaosk.hosts.transport.local import Local
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
@@ -24,7 +25,6 @@ from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Fault, Operation, Run, Signal
 from chaosk.spec.inventory import ScriptService, ServerProcess
 from chaosk.spec.scenario import Entry, steps
-from chaosk.transport.local import Local
 
 NEVER = threading.Event()
 SERVER = "import signal; signal.pause()"

@@ -13,7 +13,7 @@ import pytest
 from account import AS_ACCOUNT, GROUP, KAFKA, as_account, busy, reached_by_all
 from bystander import lives
 
-from chaosk.scripts import script
+from chaosk.hosts.scripts import script
 
 pytestmark = pytest.mark.lab
 

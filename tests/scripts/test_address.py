@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bystander import lives
 
-from chaosk.scripts import script
+from chaosk.hosts.scripts import script
 
 pytestmark = pytest.mark.lab
 

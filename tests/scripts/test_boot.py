@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.scripts import script
+from chaosk.hosts.scripts import script
 
 OWN = "7b217c97-fb7b-47cf-ad39-26722c14383d"
 OTHER = "3d90effe-efbf-4589-a7da-c0eda68908a8"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from gate_at_work import SAY, Ask, asking, saying
 
-from chaosk import gate
+from chaosk.hosts import sudo_gate
 
 CONFIG = "/etc/kafka/server.properties"
 SERVER = ("script", "/run/kafka.pid", CONFIG)
@@ -230,7 +230,7 @@ def ask(place: Path) -> Ask:
 )
 def test_what_chaosk_never_asks_is_refused(ask: Ask, place: Path, words: tuple[str, ...]) -> None:
     """Nothing is run, the status is 1, and it says that it was the gate."""
-    known = {"EDITION": gate.edition(), "GATE": str(place)}
+    known = {"EDITION": sudo_gate.edition(), "GATE": str(place)}
     done = ask(*(known.get(word, word) for word in words))
     assert "RUNS" not in done.stdout
     assert done.returncode == 1
@@ -328,7 +328,7 @@ def bundle(undo: str, check: str, look: str = "", about: str = "{}") -> str:
 )
 def test_an_undo_that_is_not_made_of_the_gates_words_is_refused(ask: Ask, place: Path, text: str) -> None:
     """What a lease keeps is run as root later: nothing else than calls of the gate gets in, and nothing is kept."""
-    text = text.replace("GATE", str(place)).replace("EDITION", gate.edition())
+    text = text.replace("GATE", str(place)).replace("EDITION", sudo_gate.edition())
     done = ask("inner", "lease", "arm", "run-1.x", "60.00", stdin=text)
     assert "RUNS" not in done.stdout
     assert "refuses an undo" in done.stderr

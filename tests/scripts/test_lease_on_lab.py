@@ -10,14 +10,14 @@ import pytest
 from bare_hosts import Bare, bare
 from on_lab import until
 
-from chaosk import healing, lease
-from chaosk.commands import service
-from chaosk.lease import Held, Lease
+from chaosk.hosts import heal, lease
+from chaosk.hosts.commands import service
+from chaosk.hosts.lease import Held, Lease
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.step import Fact, Fault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import ScriptService, ServerProcess
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 
@@ -171,7 +171,7 @@ def test_heal_needs_no_timer(hosts: Bare, ssh: Ssh, state: str) -> None:
     hosts.kill_timers(HOST)
     if state == "booted":
         hosts.on(HOST, "echo another >/var/lib/chaosk/leases/run-1.e/boot")
-    (told,) = healing.heal(ssh, [HOST])
+    (told,) = heal.heal(ssh, [HOST])
     assert told.state == "healed"
     assert {"dead": "timer was gone", "booted": "was booted"}[state] in told.what
     assert hosts.on(HOST, "ls /tmp/t").strip() == ""
@@ -181,7 +181,7 @@ def test_heal_needs_no_timer(hosts: Bare, ssh: Ssh, state: str) -> None:
 def test_what_cannot_be_undone_is_told_of_and_kept(hosts: Bare, ssh: Ssh) -> None:
     """`heal` fails and says why; the undo stays there for the next one."""
     done(ssh, lease.arm(kept("echo no way >&2; false"), 30.0))
-    (told,) = healing.heal(ssh, [HOST])
+    (told,) = heal.heal(ssh, [HOST])
     assert told.state == "failed"
     assert "no way" in told.what
     assert hosts.leases(HOST) == ["run-1.e"]
@@ -202,7 +202,7 @@ def test_the_undo_arrives_as_it_was_sent(hosts: Bare, ssh: Ssh) -> None:
     """Blanks, backslashes, empty lines, another alphabet, and far more of it than a pipe holds."""
     undo = "cat >/tmp/t/log <<'END'\n" + "  blanks \\n\\ and ünïcode\n\n\t$HOME `id`\n" * 5_000 + "END\n"
     done(ssh, lease.arm(Lease(id="run-1.e", run="run-1", host=HOST, about="{}", undo=undo, check=""), 30.0))
-    assert healing.heal(ssh, [HOST])[0].state == "healed"
+    assert heal.heal(ssh, [HOST])[0].state == "healed"
     assert hosts.on(HOST, "cat /tmp/t/log") == undo.partition("\n")[2].removesuffix("END\n")
 
 
@@ -210,7 +210,7 @@ def test_armed_once(hosts: Bare, ssh: Ssh) -> None:
     """A second lease of the same name is refused, and the first stays as it is."""
     done(ssh, lease.arm(kept("echo first >/tmp/t/log"), 30.0))
     assert not ssh.run(lease.arm(kept("echo second >/tmp/t/log"), 30.0)).ok
-    assert healing.heal(ssh, [HOST])[0].state == "healed"
+    assert heal.heal(ssh, [HOST])[0].state == "healed"
     assert hosts.on(HOST, "cat /tmp/t/log").strip() == "first"
 
 

@@ -12,7 +12,7 @@ from secrets import token_hex
 import pytest
 from on_lab import until
 
-from chaosk.scripts import script
+from chaosk.hosts.scripts import script
 
 Ask = Callable[..., subprocess.CompletedProcess[str]]
 ID = token_hex(5)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import lease
-from chaosk.lease import Lease, Seen
-from chaosk.ownmachine import HERE
+from chaosk.hosts import lease
+from chaosk.hosts.lease import Lease, Seen
+from chaosk.hosts.localhost import HERE
+from chaosk.hosts.transport.local import Local
 from chaosk.spec.command import Command, Result
-from chaosk.transport.local import Local
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from account import GROUP, KAFKA, reached_by_all
 
-from chaosk.scripts import script
+from chaosk.hosts.scripts import script
 
 OWN, OTHER = "7b217c97-fb7b-47cf-ad39-26722c14383d", "3d90effe-efbf-4589-a7da-c0eda68908a8"
 FIRST = {"ipc": 4026531839, "uts": 4026531838, "user": 4026531837, "pid": 4026531836, "cgroup": 4026531835}

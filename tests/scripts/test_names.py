@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from sample_documents import INVENTORY, SCENARIO, written
 
-from chaosk import lease
 from chaosk.core.errors import UsageError
 from chaosk.document import load_inventory, load_scenario
+from chaosk.hosts import lease
+from chaosk.hosts.scripts import script
 from chaosk.plan import Plan, make
-from chaosk.scripts import script
 from chaosk.spec.inventory import Inventory
 
 BAD = ("../../escaped", "..", ".", "a/b", "/etc/passwd", "run/../../escaped")

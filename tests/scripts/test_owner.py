@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.scripts import script
+from chaosk.hosts.scripts import script
 
 pytestmark = pytest.mark.lab
 

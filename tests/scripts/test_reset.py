@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from gate_at_work import SHELLS
 
-from chaosk.commands import reset
-from chaosk.firewall.rules import Rule
+from chaosk.hosts.commands import reset
+from chaosk.hosts.firewall.rules import Rule
 from chaosk.spec.command import Command
 
 HERE, THERE, OTHER = "198.18.0.11", "198.18.0.12", "198.18.0.13"

@@ -8,9 +8,11 @@ from importlib.resources import files
 
 import pytest
 
-from chaosk.scripts import PARTS, part, script
+from chaosk.hosts.scripts import PARTS, part, script
 
-NAMES = sorted(path.name.removesuffix(".sh") for path in files("chaosk.scripts").iterdir() if path.name.endswith(".sh"))
+NAMES = sorted(
+    path.name.removesuffix(".sh") for path in files("chaosk.hosts.scripts").iterdir() if path.name.endswith(".sh")
+)
 ACTIONLESS = {"examine", "state"}
 """They do one thing."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.scripts import script
+from chaosk.hosts.scripts import script
 
 SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"]) if shutil.which(words[0])]
 MISSING = """\

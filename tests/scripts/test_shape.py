@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.commands import shape
-from chaosk.firewall.rules import Rule
+from chaosk.hosts.commands import shape
+from chaosk.hosts.firewall.rules import Rule
 from chaosk.run.lasting import Look, lasted
 from chaosk.spec.command import Command
 

@@ -19,9 +19,9 @@ from sample_inventory import INVENTORY
 from traced import Host
 from tracing import Touch
 
-from chaosk import gate, lease
-from chaosk.lease import Lease
-from chaosk.scripts import script
+from chaosk.hosts import lease, sudo_gate
+from chaosk.hosts.lease import Lease
+from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 
 pytestmark = pytest.mark.lab
@@ -297,8 +297,8 @@ def on_the_host(host: Host, yard: Yard) -> None:
     host.sh(switch[2])
     host.ask("power", "is-on", "127.0.0.1", "1", *switch)
     assert "no SSH server answers" in host.run("power", "revive", "127.0.0.1", "1", *switch, "0", "0").stderr
-    host.sh(f"cat >{GATE} && chmod 755 {GATE}", gate.program(INVENTORY, GATE))
-    assert host.program(GATE, gate.edition(), "192.0.2.1 1 192.0.2.2 22", "5", "lock", "show").returncode == 0
+    host.sh(f"cat >{GATE} && chmod 755 {GATE}", sudo_gate.program(INVENTORY, GATE))
+    assert host.program(GATE, sudo_gate.edition(), "192.0.2.1 1 192.0.2.2 22", "5", "lock", "show").returncode == 0
     host.sh("cat >/usr/local/sbin/systemctl && chmod 755 /usr/local/sbin/systemctl", SYSTEMCTL)
     for action in ("fits", "hold", "held", "release", "released"):
         host.ask("supervisor", action, "kafka", "run-1.e")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.scripts import script
+from chaosk.hosts.scripts import script
 
 SERVER = "import signal, sys; jar = open(sys.argv[1]); print(flush=True); signal.pause()"
 

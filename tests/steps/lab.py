@@ -13,13 +13,15 @@ import pytest
 from on_lab import inside
 
 from chaosk import lab as labs
-from chaosk import lease
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.operate import operate
 from chaosk.cluster.settings import client_settings, probe_settings
 from chaosk.core.errors import StepError
 from chaosk.document import load_inventory
+from chaosk.hosts import lease
+from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.ssh import Ssh, Transport
 from chaosk.run.aiming import aim
 from chaosk.run.clock import wait_for
 from chaosk.run.faults import Faults
@@ -34,8 +36,6 @@ from chaosk.spec.expression import parse_condition
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Entry
-from chaosk.transport.local import Reach
-from chaosk.transport.ssh import Ssh, Transport
 
 from .conftest import step
 

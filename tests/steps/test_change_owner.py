@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.commands import ownership
+from chaosk.hosts.commands import ownership
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 

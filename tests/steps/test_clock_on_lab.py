@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from bare_hosts import Bare, bare
 
-from chaosk.commands import wallclock
 from chaosk.core.errors import PreflightError, StepError
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
+from chaosk.hosts.commands import wallclock
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.aiming import freeze
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 

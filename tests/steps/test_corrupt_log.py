@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.commands import corruption
+from chaosk.hosts.commands import corruption
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bare_hosts import DOOR, Bare, bare, cut
 
-from chaosk.transport.ssh import Ssh
+from chaosk.hosts.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 

@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import Producer
 from on_lab import until
 
-from chaosk import hoststate
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import StepError
+from chaosk.hosts import fingerprint
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Topic
@@ -51,7 +51,7 @@ def lab(lab_inventory: Inventory, tmp_path: Path) -> Iterator[Ground]:
 
 def state(lab: Ground, host: str) -> str:
     """What a run compares before and after."""
-    return lab.ssh.run(hoststate.ask(lab.inventory, host)).stdout
+    return lab.ssh.run(fingerprint.ask(lab.inventory, host)).stdout
 
 
 def free(lab: Ground, host: str) -> int:
@@ -64,7 +64,7 @@ def test_a_file_of_a_size_is_there_and_goes(lab: Ground) -> None:
     before, was = free(lab, "node1"), state(lab, "node1")
     life = lab.inject("fill_disk: {target: broker 0, size: 200MiB}")
     assert 199 * MIB < before - free(lab, "node1") < 202 * MIB
-    assert any("chaosk-fill-" in one for one in hoststate.unhealed(hoststate.changes(was, state(lab, "node1"))))
+    assert any("chaosk-fill-" in one for one in fingerprint.unhealed(fingerprint.changes(was, state(lab, "node1"))))
     assert lab.live.broker_answers(0)
     lab.end(life)
     assert life.took
@@ -110,7 +110,7 @@ def test_a_broker_that_cannot_make_files_ends_and_comes_back(lab: Ground) -> Non
     was, before = lab.said("node3", "cat", "/proc/self/mountinfo"), state(lab, "node3")
     life = lab.inject("remount_read_only: {target: broker 2}")
     assert "Read-only file system" in lab.run("node3", "touch", "/var/lib/kafka/made").stderr
-    found = hoststate.unhealed(hoststate.changes(before, state(lab, "node3")))
+    found = fingerprint.unhealed(fingerprint.changes(before, state(lab, "node3")))
     assert "+ data /var/lib/kafka is read-only" in found
     until(lambda: not lab.run("node3", "sh", "-c", 'kill -0 "$(cat /run/kafka/kafka.pid)"').ok, 60)
     assert "Read-only file system" in lab.said("node3", "cat", "/var/log/kafka/server.log")
@@ -134,7 +134,7 @@ def test_a_host_puts_a_version_back_by_itself_and_only_once(lab: Ground) -> None
     """The broker's own log says what it is; an undo that is repeated finds nothing to stop."""
     before = state(lab, "node2")
     life = lab.inject(f"switch_version: {{target: broker 1, version: {OTHER}}}")
-    found = hoststate.unhealed(hoststate.changes(before, state(lab, "node2")))
+    found = fingerprint.unhealed(fingerprint.changes(before, state(lab, "node2")))
     assert f"+ link /opt/kafka names /opt/kafka-{OTHER}" in found
     assert f"Kafka version: {OTHER}" in lab.said("node2", "tail", "-n", "400", "/var/log/kafka/server.log")
     with pytest.raises(StepError, match="/opt/kafka is switched already"):

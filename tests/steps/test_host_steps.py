@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from chaosk import lease
 from chaosk.contradictions import contradiction
 from chaosk.core.errors import StepError
-from chaosk.ownmachine import HERE
+from chaosk.hosts import lease
+from chaosk.hosts.localhost import HERE
 from chaosk.run.aiming import freeze
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.contracts.target import Node

@@ -11,13 +11,13 @@ import yaml
 from bare_hosts import Bare, bare
 from on_lab import until
 
-from chaosk import hoststate
 from chaosk.core.errors import StepError
+from chaosk.hosts import fingerprint
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.aiming import freeze
 from chaosk.spec.contracts.step import Fault
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 
@@ -44,7 +44,7 @@ def ssh(hosts: Bare) -> Iterator[Ssh]:
 
 def state(hosts: Bare, ssh: Ssh) -> str:
     """What a run compares before and after."""
-    return ssh.run(hoststate.ask(hosts.inventory, "node1")).stdout
+    return ssh.run(fingerprint.ask(hosts.inventory, "node1")).stdout
 
 
 def aimed(hosts: Bare, text: str) -> tuple[Fault, Entry]:
@@ -65,7 +65,7 @@ def test_it_takes_lasts_and_goes(hosts: Bare, ssh: Ssh, tmp_path: Path, text: st
     faults = hosts.faults(ssh, tmp_path, 30.0)
     was = state(hosts, ssh)
     life = faults.inject(*aimed(hosts, text), threading.Event())
-    assert any("load chaosk-" in one for one in hoststate.unhealed(hoststate.changes(was, state(hosts, ssh))))
+    assert any("load chaosk-" in one for one in fingerprint.unhealed(fingerprint.changes(was, state(hosts, ssh))))
     faults.end(life)
     assert (life.took, life.healed is not None) == (True, True), life.why
     assert processes(hosts) == []

@@ -14,10 +14,10 @@ from chaosk.core.errors import PreflightError
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.aiming import freeze
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from chaosk.cluster.topics import prepare
-from chaosk.commands import power
 from chaosk.core.errors import StepError
-from chaosk.ownmachine import boot_id
+from chaosk.hosts.commands import power
+from chaosk.hosts.localhost import boot_id
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Topic

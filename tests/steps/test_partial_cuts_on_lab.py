@@ -13,9 +13,9 @@ from bare_hosts import Bare, bare
 from on_lab import until
 
 from chaosk.examplecluster import ExampleCluster
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.aiming import aim
 from chaosk.spec.scenario import Entry
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(240)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.commands import readonly
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import readonly
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from chaosk.core.errors import StepError
-from chaosk.firewall.party import SELF
+from chaosk.hosts.firewall.party import SELF
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory

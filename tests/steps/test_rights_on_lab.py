@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chaosk.cluster.topics import prepare
-from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import brokertool
 from chaosk.spec.entity import Acl, Entity
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout

@@ -10,8 +10,8 @@ import pytest
 from on_lab import until
 
 from chaosk.cluster.topics import prepare
-from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import brokertool
 from chaosk.spec.entity import Entity, Settings
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout

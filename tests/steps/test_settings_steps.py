@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from chaosk.commands import brokertool
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import brokertool
 from chaosk.spec.contracts.step import Configure, Fact, Run, Site, Step
 from chaosk.spec.entity import Entity, Settings
 from chaosk.spec.inventory import Inventory

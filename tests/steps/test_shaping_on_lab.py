@@ -11,16 +11,16 @@ import yaml
 from bare_hosts import Bare, bare
 from on_lab import until
 
-from chaosk import hoststate, lease
 from chaosk.core.errors import PreflightError, StepError
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
+from chaosk.hosts import fingerprint, lease
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.aiming import freeze
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(180)]
 
@@ -67,7 +67,7 @@ def ssh(hosts: Bare) -> Iterator[Ssh]:
 
 def state(hosts: Bare, ssh: Ssh, host: str) -> str:
     """What a run compares before and after."""
-    return ssh.run(hoststate.ask(hosts.inventory, host)).stdout
+    return ssh.run(fingerprint.ask(hosts.inventory, host)).stdout
 
 
 def aimed(hosts: Bare, text: str, name: str = "limit") -> tuple[Fault, Entry]:
@@ -92,7 +92,7 @@ def test_a_rate_takes_lasts_and_goes(hosts: Bare, ssh: Ssh, tmp_path: Path) -> N
     life = faults.inject(*aimed(hosts, LIMIT), threading.Event())
     slow = [takes(hosts, "node1", "node2"), takes(hosts, "node2", "node1")]
     quick = [takes(hosts, "node1", "node3"), takes(hosts, "node3", "node2")]
-    left = hoststate.unhealed(hoststate.changes(was, state(hosts, ssh, "node1")))
+    left = fingerprint.unhealed(fingerprint.changes(was, state(hosts, ssh, "node1")))
     faults.end(life)
     assert (life.took, life.healed is not None) == (True, True), life.why
     assert min(slow) > 1.2

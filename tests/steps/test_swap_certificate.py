@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from sample_inventory import secured
 
 from chaosk.core.errors import StepError
+from chaosk.hosts.certificate import stranger
 from chaosk.lab import certificates
 from chaosk.spec.contracts.step import Run, Site
 from chaosk.spec.entity import Entity, Settings
 from chaosk.spec.inventory import Inventory
-from chaosk.stranger import stranger
 
 from .conftest import BROKERS, HOSTS, site, step
 

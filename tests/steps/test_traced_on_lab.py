@@ -10,14 +10,14 @@ from confluent_kafka import Producer
 from opened import leaves, undeclared
 from tracing import QUICK, Known, Touch, traced
 
-from chaosk import clusterlock, hoststate, lease
 from chaosk.cluster.topics import prepare
 from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
-from chaosk.dump.command import markers
+from chaosk.hosts import fingerprint, lease, lock
+from chaosk.hosts.commands.dump import markers
+from chaosk.hosts.scripts import PARTS, script
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
-from chaosk.scripts import PARTS, script
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Topic
@@ -108,12 +108,12 @@ def look_at(lab: Ground) -> None:
     """What a run and the doctor ask a host, and the right to experiment on it."""
     for command in (
         facts.ask(lab.inventory, HOST, needs(None, lab.inventory), thorough=True),
-        hoststate.ask(lab.inventory, HOST),
+        fingerprint.ask(lab.inventory, HOST),
         markers(lab.inventory.kafka, lab.inventory.brokers[1], ("watched-0",)),
-        clusterlock.take(HOST, "run-2", "tests"),
-        clusterlock.keep(HOST, "run-2", 30),
-        clusterlock.show(HOST),
-        clusterlock.leave(HOST, "run-2"),
+        lock.take(HOST, "run-2", "tests"),
+        lock.keep(HOST, "run-2", 30),
+        lock.show(HOST),
+        lock.leave(HOST, "run-2"),
         lease.listing(HOST),
     ):
         assert lab.ssh.run(command).ok, command.brief

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from fake_live import kraft_inventory
 
-from chaosk.commands import wiping
 from chaosk.core.errors import StepError
+from chaosk.hosts.commands import wiping
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 

@@ -7,8 +7,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chaosk.hosts.transport.clock import clock
 from chaosk.spec.command import Command, Result
-from chaosk.transport.clock import clock
 
 SECOND = 1_000_000_000
 

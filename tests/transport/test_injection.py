@@ -22,18 +22,18 @@ import pytest
 from injection import RUN, commands, inventory, kraft, leaves, loaded, renamed, replaced, scenario, taken, texts
 from payloads import CANARY, HARMLESS_IN_A_FILE, SHELL
 
-from chaosk import lease
-from chaosk.commands import service
 from chaosk.core.model import Model
 from chaosk.document import DocumentError, load_variants
 from chaosk.document.nodes import spell
+from chaosk.hosts import lease
+from chaosk.hosts.commands import service
+from chaosk.hosts.scripts import script
+from chaosk.hosts.transport import wrap
 from chaosk.rundir.paths import slug
-from chaosk.scripts import script
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.inventory import Broker, Inventory
 from chaosk.spec.scenario import Scenario
-from chaosk.transport import wrap
 
 FREE_KEYS = {
     Inventory: ("hosts.node2", "brokers.0", "brokers.2.listeners.OTHER", "zookeepers.1", "client.security.protocol"),

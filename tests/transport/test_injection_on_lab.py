@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from payloads import CANARY, HARMLESS_IN_A_FILE
 
-from chaosk import clusterlock, lab, lease
+from chaosk import lab
 from chaosk.document import load_inventory
+from chaosk.hosts import lease, lock
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab.namespace import inside
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 LAB = "injection"
@@ -112,9 +113,7 @@ def test_every_payload_can_be_the_owner_of_the_lock(over_ssh: Callable[..., tupl
     """One line, letter by letter, unless it holds a line end itself: the account's name is the user's own."""
     run = f"injection-{secrets.token_hex(4)}"
     for owner in (text for text in HARMLESS_IN_A_FILE[::5] if "\n" not in text):
-        taken, shown, left = over_ssh(
-            (clusterlock.take(HOST, run, owner), clusterlock.show(HOST), clusterlock.leave(HOST, run))
-        )
+        taken, shown, left = over_ssh((lock.take(HOST, run, owner), lock.show(HOST), lock.leave(HOST, run)))
         assert taken.ok
         assert left.ok
         assert shown.stdout.endswith(f"the run {run} of {owner}\n")

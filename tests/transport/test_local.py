@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from sample_inventory import INVENTORY
 
-from chaosk import lease
 from chaosk.core.errors import StepError
-from chaosk.lease import Lease
-from chaosk.ownmachine import HERE, kept, places
+from chaosk.hosts import lease
+from chaosk.hosts.lease import Lease
+from chaosk.hosts.localhost import HERE, kept, places
+from chaosk.hosts.transport.local import Local, Reach
 from chaosk.spec.command import Command, Result
-from chaosk.transport.local import Local, Reach
 
 
 def here(*argv: str, **more: object) -> Command:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from chaosk.core.errors import StepError
+from chaosk.hosts.transport.ssh import Ssh
+from chaosk.hosts.transport.wrap import PATH
 from chaosk.spec.command import Command
-from chaosk.transport.ssh import Ssh
-from chaosk.transport.wrap import PATH
 
 from .conftest import Sshd, serving
 from .test_ssh import KILL_OWN_SSHD

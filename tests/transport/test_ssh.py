@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from chaosk.core.errors import ConnectionLost, HostError, StepError
+from chaosk.hosts.transport.clock import clock
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.spec.command import Command
-from chaosk.transport.clock import clock
-from chaosk.transport.ssh import Ssh
 
 from .conftest import Sshd, make_key
 
@@ -276,7 +276,7 @@ def test_the_library_prints_nothing_by_itself(sshd: Sshd, tmp_path: Path) -> Non
         host = sshd.host(port=silent.getsockname()[1])
         script = (
             "import sys; from chaosk.core.errors import HostError; from chaosk.spec.inventory import Host\n"
-            "from chaosk.transport.ssh.login import login\n"
+            "from chaosk.hosts.transport.ssh.login import login\n"
             "try: login('node1', Host.model_validate_json(sys.argv[1]))\n"
             "except HostError as error: print(error)\n"
         )

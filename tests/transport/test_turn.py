@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from chaosk.hosts.transport import wrap
 from chaosk.spec.command import Command
-from chaosk.transport import wrap
 
 from .test_wrap import NASTY, NONCE, WORD, run
 

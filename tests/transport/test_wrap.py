@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from chaosk.hosts.transport import wrap
 from chaosk.spec.command import Command
-from chaosk.transport import wrap
 
 Done = subprocess.CompletedProcess[bytes]
 NONCE = "0123456789abcdef"

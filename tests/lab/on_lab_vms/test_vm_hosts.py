@@ -13,16 +13,17 @@ import pytest
 from bare_hosts import cut
 from on_lab import inside, until
 
-from chaosk import lab, lease
-from chaosk.commands import service
+from chaosk import lab
 from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
+from chaosk.hosts import lease
+from chaosk.hosts.commands import service
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import health, jars, launchers, mode, runner, state
 from chaosk.lab.vm_hosts import VmHosts
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1_500)]
 

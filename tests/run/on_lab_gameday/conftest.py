@@ -27,10 +27,10 @@ def lab_inventory(while_folder_runs: ExitStack) -> Path:
 def rules_of(lab_inventory: Path) -> Callable[[str], str]:
     """The firewall's rules of a host, over SSH, without counters; a table without rules is as good as none."""
     from chaosk.document import load_inventory
+    from chaosk.hosts.transport.ssh import Ssh
     from chaosk.lab.namespace import inside
     from chaosk.spec.command import Command
     from chaosk.spec.inventory import Inventory
-    from chaosk.transport.ssh import Ssh
 
     inventory = load_inventory(lab_inventory)
     assert isinstance(inventory, Inventory)

@@ -12,9 +12,9 @@ from on_lab import until
 from on_vms import kill_chaosk
 from steps.lab import Ground, ground
 
-from chaosk import hoststate
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import StepError
+from chaosk.hosts import fingerprint
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Topic
 
@@ -40,7 +40,7 @@ def looks(lab: Ground) -> tuple[str, ...]:
     """What a run compares before and after, the table of the disk, how it is mounted, what Kafka would stumble on."""
     words = f"dmsetup table; grep -c {DATA} /proc/mounts; grep {DATA} /proc/mounts; ls -d {DATA}/lost+found 2>/dev/null"
     said = lab.run("node1", "sh", "-c", words).stdout
-    return (lab.ssh.run(hoststate.ask(lab.inventory, "node1")).stdout, *said.splitlines())
+    return (lab.ssh.run(fingerprint.ask(lab.inventory, "node1")).stdout, *said.splitlines())
 
 
 def writes(lab: Ground) -> float:
@@ -56,7 +56,7 @@ def test_a_slow_disk_is_slow_until_it_is_undone(lab: Ground) -> None:
     life = lab.inject("slow_disk: {target: broker 0, read: 100ms, write: 1500ms}")
     assert " delay " in lab.said("node1", "dmsetup", "table", DISK)
     assert writes(lab) >= 1.5
-    assert "+ kept /var/lib/chaosk/mapper/" in "\n".join(hoststate.changes("", looks(lab)[0]))
+    assert "+ kept /var/lib/chaosk/mapper/" in "\n".join(fingerprint.changes("", looks(lab)[0]))
     lab.end(life)
     assert life.took, life.why
     assert writes(lab) < 1.5

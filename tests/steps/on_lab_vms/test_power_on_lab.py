@@ -11,13 +11,13 @@ from on_vms import kill_chaosk
 from steps.lab import Ground, ground
 from steps.on_lab_vms.conftest import LAB, LAYOUT
 
-from chaosk import healing, hoststate
 from chaosk import lab as labs
+from chaosk.hosts import fingerprint, heal
+from chaosk.hosts.localhost import HERE, kept, places
+from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import health, power, state
-from chaosk.ownmachine import HERE, kept, places
 from chaosk.spec.inventory import Inventory
-from chaosk.transport.local import Reach
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
@@ -34,13 +34,13 @@ def lab(inventory: Inventory, tmp_path: Path) -> Iterator[Ground]:
         yield here
         assert here.faults.heal_all() == ()
         after = {"node1": looks(here)}
-    assert hoststate.differences(before, after) == ()
-    assert hoststate.changes(before["node1"], after["node1"])[0].startswith("- boot ")
+    assert fingerprint.differences(before, after) == ()
+    assert fingerprint.changes(before["node1"], after["node1"])[0].startswith("- boot ")
 
 
 def looks(lab: Ground) -> str:
     """What a run compares before and after."""
-    return lab.ssh.run(hoststate.ask(lab.inventory, "node1")).stdout
+    return lab.ssh.run(fingerprint.ask(lab.inventory, "node1")).stdout
 
 
 def write_two(lab: Ground) -> None:
@@ -102,12 +102,12 @@ def answers(inventory: Inventory) -> bool:
     return health.in_lab(state.of(LAB).namespace, [lambda: health.ssh_answers(address)])[0]
 
 
-def healed(inventory: Inventory) -> dict[str, healing.Healed]:
+def healed(inventory: Inventory) -> dict[str, heal.Healed]:
     """By place what `chaosk heal` makes of it."""
     with inside(str(inventory.network_namespace)):
         transport = Reach(Ssh(inventory.hosts), kept(inventory.name))
         try:
-            return {one.host: one for one in healing.heal(transport, places(inventory))}
+            return {one.host: one for one in heal.heal(transport, places(inventory))}
         finally:
             transport.close()
 

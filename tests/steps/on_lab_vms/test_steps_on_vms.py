@@ -13,10 +13,12 @@ import pytest
 import yaml
 from on_vms import faults_on, killed, lab_of
 
-from chaosk import hoststate, lease
 from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import fit
 from chaosk.doctor.needs import Needs
+from chaosk.hosts import fingerprint, lease
+from chaosk.hosts.transport.clock import Offset, clock
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import state
 from chaosk.run.aiming import freeze
 from chaosk.spec.command import Command
@@ -25,8 +27,6 @@ from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Entry
-from chaosk.transport.clock import Offset, clock
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1_500)]
 
@@ -54,9 +54,9 @@ def inventory() -> Iterator[Inventory]:
 def ssh(inventory: Inventory) -> Iterator[Ssh]:
     """The way to the machine; afterwards it is as it was."""
     transport = Ssh(inventory.hosts)
-    before = transport.run(hoststate.ask(inventory, "node1")).stdout
+    before = transport.run(fingerprint.ask(inventory, "node1")).stdout
     yield transport
-    assert transport.run(hoststate.ask(inventory, "node1")).stdout == before
+    assert transport.run(fingerprint.ask(inventory, "node1")).stdout == before
     transport.close()
 
 

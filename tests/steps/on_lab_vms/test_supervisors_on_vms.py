@@ -12,11 +12,12 @@ import pytest
 import yaml
 from on_vms import faults_on, kill_chaosk, lab_of
 
-from chaosk import lease
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.settings import client_settings
-from chaosk.commands import service
 from chaosk.core.errors import StepError
+from chaosk.hosts import lease
+from chaosk.hosts.commands import service
+from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import state
 from chaosk.run.aiming import freeze
 from chaosk.run.faults import Faults
@@ -26,7 +27,6 @@ from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Entry
-from chaosk.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1_500)]
 

@@ -1,0 +1,38 @@
+"""Commands that make a topic again, by Kafka's own tool: one constant script, run as root on a host. Pure.
+
+So a host can do it by itself when chaosk is gone.
+"""
+
+from __future__ import annotations
+
+from chaosk.hosts.commands import brokertool
+from chaosk.hosts.scripts import script
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.topic_shape import TopicShape
+
+
+def fits(inventory: Inventory, host: str) -> Command:
+    """Whether the host has the tool, and the file that it needs."""
+    return _command(host, "fits", inventory.kafka.home, inventory.kafka.client_config or "", timeout=brokertool.QUICK)
+
+
+def make(inventory: Inventory, host: str, shape: TopicShape) -> Command:
+    """Make the topic where there is none of that name; one that is there stays as it is."""
+    settings = (f"{name}={value}" for name, value in sorted(shape.config.items()))
+    return _command(host, "make", *brokertool.place(inventory), shape.topic, _placed(shape), *settings)
+
+
+def is_there(inventory: Inventory, host: str, shape: TopicShape) -> Command:
+    """Whether there is a topic of that name with as many partitions, each with a leader."""
+    return _command(host, "there", *brokertool.place(inventory), shape.topic, str(len(shape.replicas)))
+
+
+def _placed(shape: TopicShape) -> str:
+    """``1:2:0,2:0:1``: as the tool wants it."""
+    return ",".join(":".join(map(str, each)) for each in shape.replicas)
+
+
+def _command(host: str, *words: str, timeout: float = brokertool.SLOW) -> Command:
+    argv = ("sh", "-c", script("topic"), "chaosk", *words)
+    return Command(host=host, argv=argv, sudo=True, timeout=timeout, repeatable=True)

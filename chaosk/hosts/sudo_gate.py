@@ -1,0 +1,301 @@
+"""The gate: one program on a host that runs chaosk's own scripts as root, and nothing else. Pure.
+
+Where an operator does not want to allow ``NOPASSWD: ALL``, ``chaosk sudoers`` prints this program, made for one
+cluster, and the sudoers line that allows only it, by its digest. Commands are the same with it as without: here the
+text of a script in a command becomes the script's name, and the gate has the text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import get_args
+
+from chaosk.core.errors import StepError, UsageError
+from chaosk.hosts import fingerprint
+from chaosk.hosts.commands import (
+    brokertool,
+    corruption,
+    disk,
+    identity,
+    mapper,
+    oom,
+    ownership,
+    readonly,
+    service,
+    supervisor,
+    topictool,
+    versions,
+    wiping,
+)
+from chaosk.hosts.commands.dump import batches, markers
+from chaosk.hosts.scripts import PARTS, part, script
+from chaosk.spec import principal
+from chaosk.spec.command import Command
+from chaosk.spec.dynamic_config import BrokerSetting, Limit
+from chaosk.spec.inventory import Inventory, KafkaProcess, ScriptService, ServerProcess
+
+PLACE = "/usr/local/sbin/chaosk-gate"
+"""Where it is installed unless the inventory says otherwise."""
+_END = "CHAOSK-SCRIPT"
+_WIDE = re.compile(r"[A-Z][A-Z0-9_]*")
+"""What sudoers takes for an alias (sudoers(5), User_Alias), or for ``ALL``."""
+
+
+@cache
+def texts() -> dict[str, str]:
+    """By name the scripts that a gate has."""
+    return {name: script(name) for name in PARTS}
+
+
+@cache
+def edition() -> str:
+    """Which scripts a gate has: it refuses a chaosk with others, because words would mean something else."""
+    every = "\0".join((part("gate"), *(text for _, text in sorted(texts().items()))))
+    return hashlib.sha256(every.encode()).hexdigest()[:12]
+
+
+def through(command: Command, gate: str) -> Command:
+    """The same command for a gate: names in place of texts. Raises StepError for one that no gate lets through."""
+    words = tuple(_named(command.argv, gate))
+    if words[:2] != (gate, "inner"):
+        raise StepError(
+            f"{command.host}: `{command.brief}` is none of chaosk's own scripts, and its gate {gate} runs no other; "
+            "leave `gate` out of the inventory and allow the account more, or leave the step out"
+        )
+    stdin = command.stdin
+    if stdin is not None and words[2:4] == ("lease", "arm"):
+        stdin = _bundle(stdin, gate)
+    return command.model_copy(update={"argv": words[2:], "stdin": stdin})
+
+
+def program(inventory: Inventory, place: str = PLACE) -> str:
+    """The gate's text for a cluster: its list has the services of all hosts, so it is the same on each of them."""
+    functions = "".join(f"{name}) cat <<'{_END}' ;;\n{_ended(text)}{_END}\n" for name, text in texts().items())
+    return (
+        "#!/bin/sh\n"
+        f"gate={shlex.quote(place)}\nedition={edition()}\n\n"
+        f"script_text() {{\ncase $1 in\n{functions}esac\n}}\n\n"
+        f"listed() {{\ncat <<'{_END}'\n{''.join(sorted(set(_list(inventory))))}{_END}\n}}\n\n"
+        f"{part('gate')}"
+    )
+
+
+def sudoers(users: Collection[str], text: str, place: str = PLACE) -> str:
+    """The lines that allow accounts this gate, as long as it is as it was, and nothing else.
+
+    Raises UsageError for a name that sudoers would take for more than one account.
+    """
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    if wide := sorted(user for user in users if _WIDE.fullmatch(user)):
+        raise UsageError(
+            f"user: {wide[0]}: sudoers reads a name of capital letters as an alias, and ALL as everybody; "
+            "name the one account that chaosk logs in as"
+        )
+    who = ", ".join(user.replace("\\", "\\\\").replace("@", "\\@") for user in sorted(set(users)))
+    return f"Defaults!{place} env_reset\n{who} ALL = (root) NOPASSWD: sha256:{digest} {place}\n"
+
+
+def installer(inventory: Inventory) -> str:
+    """A shell script that installs gate and sudoers lines; to be run as root on each of the hosts."""
+    place = next((host.gate for host in inventory.hosts.values() if host.gate), PLACE)
+    text = program(inventory, place)
+    users = [host.user for host in inventory.hosts.values() if host.sudo]
+    return f"""\
+# As root on {", ".join(inventory.hosts)}: what chaosk may do there, and no more.
+# Then write `gate: {place}` for these hosts in the inventory.
+set -eu
+umask 022
+mkdir -p {shlex.quote(place.rpartition("/")[0] or "/")}
+cat >{shlex.quote(place)}.new <<'CHAOSK-GATE'
+{text}CHAOSK-GATE
+chmod 755 {shlex.quote(place)}.new
+cat >/etc/sudoers.d/chaosk.new <<'CHAOSK-GATE'
+# made by `chaosk sudoers` for the cluster {inventory.name}
+{sudoers(users, text, place)}CHAOSK-GATE
+chmod 440 /etc/sudoers.d/chaosk.new
+visudo -c -q -f /etc/sudoers.d/chaosk.new
+mv {shlex.quote(place)}.new {shlex.quote(place)}
+mv /etc/sudoers.d/chaosk.new /etc/sudoers.d/chaosk
+here=
+set -- {" ".join(shlex.quote(user) for user in sorted(set(users)))}
+for user; do
+  id -u "$user" >/dev/null 2>&1 || continue
+  here=yes
+  LC_ALL=C sudo -l -U "$user" 2>&1 | grep -qF {shlex.quote(place)} && continue
+  echo "sudo does not allow $user the gate all the same: does /etc/sudoers end with '@includedir /etc/sudoers.d'?" >&2
+  exit 1
+done
+if [ -z "$here" ]; then
+  echo "none of the inventory's accounts is on this host; make it, then run this again" >&2
+  exit 1
+fi
+"""
+
+
+def _list(inventory: Inventory) -> Iterator[str]:
+    """Each command on a service, and each question about a host, that chaosk can have; a tab ends a word."""
+    own_kernels = any(host.own_kernel or host.power is not None for host in inventory.hosts.values())
+    for process in inventory.every_process():
+        for command in _on(process):
+            yield _line("service", command)
+        yield from _on_supervisor(process)
+        yield from _on_identity(inventory, process)
+    for server in (*inventory.brokers.values(), *inventory.controllers.values()):
+        yield from _on_versions(server)
+    for broker in inventory.brokers.values():
+        if broker.data:
+            for ask in (markers, batches):
+                yield _line("dump", ask(inventory.kafka, broker, ()))
+        for folder in broker.data:
+            yield from _on_folder(broker, folder)
+            yield from _on_disk(broker, folder) if own_kernels else ()
+        yield from _on_memory(broker) if own_kernels else ()
+    yield from _on_settings(inventory)
+    yield from _on_certificates(inventory) if brokertool.refused(inventory) is None else ()
+    if own_kernels:
+        yield "boot\t\n"
+    for host in inventory.hosts:
+        yield _line("state", fingerprint.ask(inventory, host))
+
+
+def _on(process: ServerProcess) -> Iterator[Command]:
+    for ask in (service.is_running, service.is_gone, service.is_frozen, service.is_awake):
+        yield ask(process)
+    yield from (service.kill(process), service.signal(process, "STOP"), service.resume(process))
+    yield from (service.is_ended(process, "ID"), service.is_returned(process, "ID"))
+    yield from (service.start(process), service.stop(process))
+
+
+def _on_supervisor(process: ServerProcess) -> Iterator[str]:
+    """All that is done to whoever may start a process again, but for ids."""
+    name = "parent" if isinstance(process.service, ScriptService) else "supervisor"
+    for ask in (supervisor.fits, supervisor.hold, supervisor.is_held, supervisor.release, supervisor.is_released):
+        yield _line(name, ask(process, "ID"))
+    if (noted := supervisor.note(process, "ID")) is not None:
+        yield _line(name, noted)
+
+
+def _on_identity(inventory: Inventory, process: ServerProcess) -> Iterator[str]:
+    """Whether a process is the server that the inventory calls so, without its data and with each directory of it."""
+    numbered = {**inventory.brokers, **inventory.controllers}
+    number = next((each for each, one in numbered.items() if one is process), None)
+    for folders in ((), *((folder,) for folder in process.data)):
+        yield _line("identity", identity.is_it(process, number, *folders))
+
+
+def _on_versions(process: KafkaProcess) -> Iterator[str]:
+    """All that is done to the link through which a server is started."""
+    if process.installation is None:
+        return
+    for version in process.installation.versions:
+        for span in get_args(versions.Span):
+            yield _line("version", versions.fits(process, version, span))
+        for ask in (versions.point, versions.is_switched):
+            yield _line("version", ask(process, version))
+        yield _line("service", versions.leave(process, version))
+    for look in (versions.is_away, versions.back, versions.is_back):
+        yield _line("version", look(process))
+
+
+def _on_owner(host: str, folder: str) -> Iterator[Command]:
+    """All that is asked about the owner of a data directory, without the ids, which are the run's."""
+    for account in get_args(ownership.Owner):
+        for ask in (ownership.fits, ownership.change, ownership.is_changed):
+            yield ask(host, folder, "ID", account)
+    yield from (ownership.restore(host, folder, "ID"), ownership.is_restored(host, folder, "ID"))
+
+
+def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
+    """All that is done to a data directory itself, without the ids."""
+    yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
+    for command in _on_owner(broker.host, folder):
+        yield _line("owner", command)
+    for ask in (readonly.fits, readonly.put, readonly.stands, readonly.lift, readonly.is_gone):
+        yield _line("readonly", ask(broker, folder, "ID"))
+    for ask in (wiping.fits, wiping.wipe, wiping.stands, wiping.settle, wiping.is_settled, wiping.discard, wiping.keep):
+        yield _line("wipe", ask(broker, folder, "ID"))
+    log = corruption.Log(broker, folder, "LOG", "ID")
+    for of_log in (corruption.fits, corruption.corrupt, corruption.is_recovered, corruption.mend, corruption.is_mended):
+        yield _line("corrupt", of_log(log))
+
+
+def _on_disk(broker: ServerProcess, folder: str) -> Iterator[str]:
+    """All that is asked about the disk under a data directory, but for ids and what is done to it."""
+    for ask in (mapper.fits, mapper.put, mapper.stands, mapper.lift, mapper.is_gone):
+        yield _line("mapper", ask(mapper.Disk(broker, folder, "BOOT", "ID"), ()))
+
+
+def _on_memory(broker: ServerProcess) -> Iterator[str]:
+    """All that is asked of a kernel that kills a broker, but for ids."""
+    for ask in (oom.fits, oom.kill, oom.is_killed, oom.spare, oom.is_spared):
+        yield _line("oom", ask(broker, "BOOT", "ID"))
+
+
+def _on_settings(inventory: Inventory) -> Iterator[str]:
+    """With which tools settings and rights are changed and topics made, and which of whom."""
+    host = next(iter(inventory.hosts))
+    yield _line("settings", brokertool.fits(inventory, host))
+    yield _line("topic", topictool.fits(inventory, host))
+    if brokertool.refused(inventory) is None:
+        yield _listed(host, "topic", "at", *brokertool.place(inventory))
+        yield _listed(host, "settings", "change", *brokertool.place(inventory))
+    if (probes := principal.of_probes(inventory)) is not None:
+        yield _listed(host, "settings", "deny", probes)
+        yield _listed(host, "settings", "allow", principal.EVERYBODY)
+    for of, names in (("broker", BrokerSetting), ("clients", Limit)):
+        yield from (_listed(host, "settings", of, name) for name in get_args(names))
+
+
+def _on_certificates(inventory: Inventory) -> Iterator[str]:
+    """Of which brokers certificates are swapped, and at which listeners."""
+    home, config, _ = brokertool.place(inventory)
+    host = next(iter(inventory.hosts))
+    for broker, (address, port) in inventory.client_addresses().items():
+        yield _listed(host, "certificate", home, config, f"{address}:{port}", str(broker))
+        for name in inventory.brokers[broker].listeners:
+            yield _listed(host, "certificate", brokertool.keystore(name))
+
+
+def _line(name: str, command: Command, skip: int = 0) -> str:
+    """The words of a command but for the first ``skip``."""
+    return _listed(command.host, name, *command.argv[4 + skip :])
+
+
+def _listed(host: str, *words: str) -> str:
+    if any(not word.isprintable() or not word.isascii() for word in words):
+        raise StepError(f"{host}: `{' '.join(words)}`: a gate takes printable ASCII only; correct the inventory")
+    return "".join(f"{word}\t" for word in words) + "\n"
+
+
+def _named(argv: tuple[str, ...], gate: str) -> Iterator[str]:
+    rest = list(argv)
+    while rest:
+        name = next((name for name, text in texts().items() if rest[:4] == ["sh", "-c", text, "chaosk"]), None)
+        if name is None:
+            yield rest.pop(0)
+        else:
+            yield from (gate, "inner", name)
+            del rest[:4]
+
+
+def _bundle(stdin: str, gate: str) -> str:
+    """A lease's bundle without the script itself, which the gate has, and with names in its undo, check and look."""
+    _, about, *shells = _parts(stdin)
+    for name, text in texts().items():
+        quoted = shlex.join(("sh", "-c", text, "chaosk"))
+        shells = [shell.replace(quoted, f"{shlex.quote(gate)} inner {name}") for shell in shells]
+    return "".join(f"{part.count(chr(10))}\n{part}" for part in (about, *shells))
+
+
+def _parts(stdin: str) -> Iterator[str]:
+    lines = iter(stdin.splitlines(keepends=True))
+    for count in lines:
+        yield "".join(next(lines) for _ in range(int(count)))
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"

@@ -1,0 +1,48 @@
+"""Commands over SSH: one kept connection a host, shared by threads. Nothing outside this package imports paramiko.
+
+Host keys are checked strictly; there is no option to accept an unknown one. Nothing of ``~/.ssh/config`` is read: the
+inventory says all there is to say. A broken connection is made anew by itself, but only a command that never left, or
+one that may be repeated, is sent again; for any other the outcome is unknown, and ConnectionLost says so. An exit
+status, whatever it is, is an answer and never a reason to try again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+from chaosk.core.errors import ConnectionLost, HostError, StepError
+from chaosk.hosts.transport._contract import Transport
+from chaosk.hosts.transport.ssh.link import Link, NotSentError
+from chaosk.spec.command import Command, Result
+from chaosk.spec.inventory import Host
+
+__all__ = ["Ssh", "Transport"]
+
+
+class Ssh:
+    """The transport to an inventory's hosts."""
+
+    def __init__(self, hosts: Mapping[str, Host]) -> None:
+        """Connects when the first command comes, not yet."""
+        self._links = {name: Link(name, host) for name, host in hosts.items()}
+
+    def run(self, command: Command) -> Result:
+        """See :meth:`Transport.run`."""
+        link = self._links.get(command.host)
+        if link is None:
+            raise StepError(f"{command.host}: no such host; the inventory has {', '.join(self._links)}")
+        broken = (NotSentError, ConnectionLost) if command.repeatable else (NotSentError,)
+        tries = Retrying(
+            retry=retry_if_exception_type(broken), stop=stop_after_attempt(3), wait=wait_exponential(0.1), reraise=True
+        )
+        try:
+            return tries(link.run, command)
+        except NotSentError as error:
+            raise HostError(command.host, f"the SSH connection breaks again and again: {error.__cause__}") from error
+
+    def close(self) -> None:
+        """See :meth:`Transport.close`."""
+        for link in self._links.values():
+            link.close()

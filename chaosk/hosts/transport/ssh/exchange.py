@@ -1,0 +1,126 @@
+"""One command over one channel: handed over, and read until its trailers are there."""
+
+from __future__ import annotations
+
+import secrets
+import select
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import paramiko
+
+from chaosk.core.errors import ConnectionLost, StepError
+from chaosk.hosts import sudo_gate
+from chaosk.hosts.transport import wrap
+from chaosk.spec.command import Command, Result
+from chaosk.spec.inventory import Host
+
+SLACK = 3.0
+"""Seconds an answer may take beyond the command's own time, before the connection counts as broken."""
+MOST_OUTPUT = 16 * 1024**2
+"""Bytes of output that are kept; a command that says more cannot be answered."""
+_CHUNK = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A command for a host, with the nonce that frames its answer."""
+
+    name: str
+    """The inventory's name of the host, for messages."""
+    host: Host
+    command: Command
+    nonce: str = field(default_factory=partial(secrets.token_hex, 12))
+
+    def alone(self, channel: paramiko.Channel) -> Result:
+        """In a session of its own; raises ConnectionLost, StepError or what paramiko raises."""
+        line, stdin = self._line()
+        channel.settimeout(self._patience)
+        sent = time.monotonic_ns()
+        channel.exec_command(line)  # nosec B601
+        if stdin is not None:
+            channel.sendall(stdin.encode())
+        channel.shutdown_write()
+        stdout, stderr = self._read(channel)
+        return self._result(sent, stdout, stderr) or self._no_answer(channel, stdout + stderr)
+
+    def turn(self, channel: paramiko.Channel, alive: Callable[[], None]) -> Result | None:
+        """In a kept shell; None if it ended before the command began, which therefore never runs.
+
+        ``alive`` raises if the connection is dead; it is asked when the command has not begun after SLACK seconds.
+        Raises what :meth:`alone` raises; ConnectionLost also if the shell ended half-way.
+        """
+        channel.settimeout(self._patience)
+        sent = time.monotonic_ns()
+        channel.sendall(wrap.turn(self.command, self.nonce).encode())
+        stdout, stderr = self._read(channel, alive)
+        result = self._result(sent, stdout, stderr)
+        if result is None and (wrap.began(stdout, self.nonce) or not channel.get_transport().is_active()):
+            raise self.lost("its shell ended")
+        return result
+
+    def lost(self, why: str) -> ConnectionLost:
+        """The error of a command whose outcome is unknown."""
+        return ConnectionLost(f"{self.name}: `{self.command.brief}`: outcome unknown, the connection broke: {why}")
+
+    @property
+    def _patience(self) -> float:
+        return self.command.timeout + wrap.GRACE + SLACK
+
+    def _line(self) -> tuple[str, str | None]:
+        """What the login shell reads, and what the command reads."""
+        at = self.host
+        if at.gate is None or not (self.command.sudo and at.sudo):
+            return wrap.line(self.command, self.nonce, sudo=at.sudo), self.command.stdin
+        gated = sudo_gate.through(self.command, at.gate)
+        return wrap.line(gated, self.nonce, sudo=True, gate=(at.gate, sudo_gate.edition())), gated.stdin
+
+    def _read(self, channel: paramiko.Channel, alive: Callable[[], None] | None = None) -> tuple[bytes, bytes]:
+        """Both streams until the trailers are there, or the host closes them; raises ConnectionLost if it hangs."""
+        began = time.monotonic()
+        stdout, stderr = bytearray(), bytearray()
+        waiting = select.poll()
+        waiting.register(channel.fileno(), select.POLLIN)
+        while not (wrap.complete(stdout, stderr, self.nonce) or _at_end(channel)):
+            while channel.recv_ready():
+                stdout += channel.recv(_CHUNK)
+            while channel.recv_stderr_ready():
+                stderr += channel.recv_stderr(_CHUNK)
+            if len(stdout) + len(stderr) > MOST_OUTPUT:
+                raise StepError(f"{self.name}: `{self.command.brief}` said more than {MOST_OUTPUT // 1024**2} MiB")
+            waited = time.monotonic() - began
+            if waited >= self._patience:
+                raise self.lost(f"no answer within {self._patience:g} s")
+            if alive is not None and waited >= SLACK:
+                if not wrap.began(stdout, self.nonce):
+                    alive()
+                alive = None
+            if not wrap.complete(stdout, stderr, self.nonce):
+                waiting.poll(min(self._patience - waited, 1.0) * 1000)
+        return bytes(stdout), bytes(stderr)
+
+    def _result(self, sent: int, stdout: bytes, stderr: bytes) -> Result | None:
+        received = time.monotonic_ns()
+        answer = wrap.unwrap(stdout, stderr, self.nonce)
+        if answer is None:
+            return None
+        return Result(
+            command=self.command, exit_status=answer.exit_status, stdout=answer.stdout, stderr=answer.stderr, sent=sent,
+            received=received, host_started=answer.started, host_ended=answer.ended,
+        )  # fmt: skip
+
+    def _no_answer(self, channel: paramiko.Channel, said: bytes) -> Result:
+        """Raises ConnectionLost or StepError."""
+        if not channel.get_transport().is_active():
+            raise self.lost("connection closed")
+        text = said.decode(errors="replace").strip()[-300:]
+        hint = f"is the login shell of {self.host.user} a POSIX shell, and has the host env, sh, date and timeout?"
+        raise StepError(f"{self.name}: `{self.command.brief}` gave no answer, only {text!r}; {hint}")
+
+
+def _at_end(channel: paramiko.Channel) -> bool:
+    """Whether nothing more can come."""
+    ended = channel.closed or bool(channel.eof_received)
+    return ended and not channel.recv_ready() and not channel.recv_stderr_ready()

@@ -18,7 +18,7 @@ from chaosk.spec.contracts.step import Step
 from chaosk.spec.contracts.target import Target
 
 ROOT = Path(__file__).parents[1]
-CONTRACTS = {"steps": Step, "probes": Probe, "targets": Target, "conditions": Condition}
+CONTRACTS = {"steps": Step, "probes": Probe, "cluster.targets": Target, "cluster.conditions": Condition}
 
 GOOD = '''
 from typing import ClassVar
@@ -55,7 +55,7 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.parametrize(("package", "contract"), CONTRACTS.items(), ids=CONTRACTS)
 def test_every_file_is_a_plugin_by_its_name(package: str, contract: type) -> None:
     """The files of the package without a leading underscore, sorted; each class knows its name."""
-    files = sorted(path.stem for path in (ROOT / "chaosk" / package).glob("[!_]*.py"))
+    files = sorted(path.stem for path in (ROOT / "chaosk" / package.replace(".", "/")).glob("[!_]*.py"))
     found = plugins.discover(f"chaosk.{package}", contract)
     assert list(found) == files
     assert all(plugins.name_of(plugin) == name for name, plugin in found.items())
@@ -64,7 +64,7 @@ def test_every_file_is_a_plugin_by_its_name(package: str, contract: type) -> Non
 def test_a_module_of_somebody_else_is_found(foreign: Path) -> None:
     """Through the entry-point group, beside our own."""
     (foreign / "nobody.py").write_text(GOOD, encoding="utf-8")
-    found = plugins.discover("chaosk.targets", Target)
+    found = plugins.discover("chaosk.cluster.targets", Target)
     assert found["nobody"].__name__ == "Nobody"
     assert "leader" in found
 
@@ -74,7 +74,7 @@ def test_a_module_of_somebody_else_is_found(foreign: Path) -> None:
     [
         ("", "defines 0 classes that are a Target"),
         ("class Nobody: pass", "defines 0 classes"),
-        ("from chaosk.targets.leader import Leader", "defines 0 classes"),
+        ("from chaosk.cluster.targets.leader import Leader", "defines 0 classes"),
         (GOOD + "\n\nclass Other(Nobody): pass\n", "defines 2 classes"),
         ("from chaosk.spec.contracts.target import Target\n\nclass Unfinished(Target): pass\n", "defines 0 classes"),
     ],
@@ -84,15 +84,17 @@ def test_a_file_that_fits_no_contract_stops_the_program(foreign: Path, source: s
     """With its name: a plugin that is silently not there would be a step that silently does nothing."""
     (foreign / "nobody.py").write_text(source, encoding="utf-8")
     with pytest.raises(UsageError, match=rf"^nobody: {says}.*exactly one") as caught:
-        plugins.discover("chaosk.targets", Target)
+        plugins.discover("chaosk.cluster.targets", Target)
     assert caught.value.exit_code is ExitCode.USAGE
 
 
 def test_a_name_that_is_taken(foreign: Path) -> None:
     """Nobody can replace a target of ours, or somebody else's, by accident."""
     (foreign / "leader.py").write_text(GOOD, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"leader: there is a 'leader' already \(chaosk\.targets\.leader\); rename"):
-        plugins.discover("chaosk.targets", Target)
+    with pytest.raises(
+        UsageError, match=r"leader: there is a 'leader' already \(chaosk\.cluster\.targets\.leader\); rename"
+    ):
+        plugins.discover("chaosk.cluster.targets", Target)
 
 
 def test_an_entry_point_that_names_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +103,7 @@ def test_an_entry_point_that_names_no_module(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(plugins, "entry_points", lambda group: [entry])
     plugins.discover.cache_clear()
     with pytest.raises(UsageError, match=r"x:Y: an entry point of chaosk\.targets must name a module, not object"):
-        plugins.discover("chaosk.targets", Target)
+        plugins.discover("chaosk.cluster.targets", Target)
     monkeypatch.undo()
     plugins.discover.cache_clear()
 
@@ -111,4 +113,4 @@ def test_a_module_that_cannot_be_imported(foreign: Path, source: str) -> None:
     """Whatever it raises is one clear error with its name, no traceback of ours."""
     (foreign / "nobody.py").write_text(source, encoding="utf-8")
     with pytest.raises(UsageError, match=r"^nobody: the plugin cannot be imported: "):
-        plugins.discover("chaosk.targets", Target)
+        plugins.discover("chaosk.cluster.targets", Target)

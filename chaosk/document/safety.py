@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from chaosk.cluster.targets.controller import Controller
+from chaosk.cluster.targets.host import OneHost
+from chaosk.cluster.targets.zookeeper import OneZooKeeper
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.nodes import Path
 from chaosk.document.parse import Found
@@ -22,9 +25,6 @@ from chaosk.steps.elect_leader import ElectLeader
 from chaosk.steps.reassign_partitions import ReassignPartitions
 from chaosk.steps.recreate_topic import RecreateTopic
 from chaosk.steps.set_topic_config import SetTopicConfig
-from chaosk.targets.controller import Controller
-from chaosk.targets.host import OneHost
-from chaosk.targets.zookeeper import OneZooKeeper
 
 _LIMITS = {
     "brokers": ("all_brokers",),

@@ -9,10 +9,10 @@ Grammar::
     name       = a letter, then letters, digits and _
     argument   = a word of letters, digits, . _ and -, or an expression
 
-The names are those of the files in ``chaosk.targets`` and ``chaosk.conditions``; the arguments are the fields of the
-class there, in order. If the last field is a tuple, it takes all the arguments that are left. An argument that is an
-expression stays text: whoever owns the field parses it when it is needed. Inside a target there are targets, inside a
-condition conditions: ``all(isr_full(orders), not(broker_up(2)))``.
+The names are those of the files in ``chaosk.cluster.targets`` and ``chaosk.cluster.conditions``; the arguments are the
+fields of the class there, in order. If the last field is a tuple, it takes all the arguments that are left. An argument
+that is an expression stays text: whoever owns the field parses it when it is needed. Inside a target there are targets,
+inside a condition conditions: ``all(isr_full(orders), not(broker_up(2)))``.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class _Part:
 
 def targets() -> dict[str, type[Target]]:
     """Every kind of target by the name it is written with."""
-    return plugins.discover("chaosk.targets", Target)
+    return plugins.discover("chaosk.cluster.targets", Target)
 
 
 def conditions() -> dict[str, type[Condition]]:
     """Every kind of condition by the name it is written with."""
-    return plugins.discover("chaosk.conditions", Condition)
+    return plugins.discover("chaosk.cluster.conditions", Condition)
 
 
 def parse_target(text: str) -> Target:

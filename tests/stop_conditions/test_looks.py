@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from chaosk.cluster.stop_conditions.command import FailingCommand
+from chaosk.cluster.stop_conditions.host_unreachable import HostUnreachable
+from chaosk.cluster.stop_conditions.offline_partition import OfflinePartition
+from chaosk.cluster.stop_conditions.probe_errors import ProbeErrors
+from chaosk.cluster.stop_conditions.under_min_isr import UnderMinIsr
+from chaosk.cluster.stop_conditions.url import FailingUrl
 from chaosk.spec.contracts.stop_condition import Change, Strained
-from chaosk.stop_conditions.command import FailingCommand
-from chaosk.stop_conditions.host_unreachable import HostUnreachable
-from chaosk.stop_conditions.offline_partition import OfflinePartition
-from chaosk.stop_conditions.probe_errors import ProbeErrors
-from chaosk.stop_conditions.under_min_isr import UnderMinIsr
-from chaosk.stop_conditions.url import FailingUrl
 
 
 @dataclass

@@ -14,7 +14,7 @@ from chaosk.spec.contracts.stop_condition import StopCondition
 
 def stop_conditions() -> dict[str, type[StopCondition]]:
     """Every kind of stop condition by its YAML name."""
-    return plugins.discover("chaosk.stop_conditions", StopCondition)
+    return plugins.discover("chaosk.cluster.stop_conditions", StopCondition)
 
 
 def _each(value: object) -> object:

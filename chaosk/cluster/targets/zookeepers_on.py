@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaosk.cluster.targets._nodes import zookeeper_node
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 from chaosk.spec.expression import parse_target
 from chaosk.spec.quorum import Needs
-from chaosk.targets._nodes import zookeeper_node
 
 
 class ZooKeepersOn(Target):

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import StringConstraints
 
+from chaosk.cluster.targets._nodes import broker_nodes, controller_node
 from chaosk.core.errors import ClusterError, UsageError
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target, voters
-from chaosk.targets._nodes import broker_nodes, controller_node
 
 
 class Controller(Target):

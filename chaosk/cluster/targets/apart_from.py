@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from chaosk.cluster.targets._nodes import broker_nodes
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 from chaosk.spec.expression import parse_target
-from chaosk.targets._nodes import broker_nodes
 
 
 class ApartFrom(Target):

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import StringConstraints
 
+from chaosk.cluster.targets._nodes import zookeeper_node
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 from chaosk.spec.quorum import Needs
-from chaosk.targets._nodes import zookeeper_node
 
 _ROLES = {"leader": ("leader", "standalone"), "follower": ("follower",), "followers": ("follower",)}
 """The modes that ``srvr`` names, by role; a node alone is its own leader."""

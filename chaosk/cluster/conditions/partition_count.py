@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.conditions._partitions import every_partition
-from chaosk.conditions.isr_full import complaint
+from chaosk.cluster.conditions._partitions import every_partition
+from chaosk.cluster.conditions.isr_full import complaint
 from chaosk.spec.contracts.condition import Answer, Condition
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.conditions.names_known import seen
+from chaosk.cluster.conditions.names_known import seen
 from chaosk.spec.contracts.condition import Answer, Condition
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaosk.cluster.targets._nodes import host_node
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 from chaosk.spec.expression import parse_target, targets
-from chaosk.targets._nodes import host_node
 
 
 class OneHost(Target):

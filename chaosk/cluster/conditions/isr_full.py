@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.conditions._partitions import every_partition, ids
+from chaosk.cluster.conditions._partitions import every_partition, ids
 from chaosk.spec.contracts.condition import Answer, Condition
 from chaosk.spec.contracts.live import Live, PartitionState
 from chaosk.spec.inventory import Inventory

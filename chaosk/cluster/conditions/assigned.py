@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from chaosk.conditions._partitions import every_partition, ids
+from chaosk.cluster.conditions._partitions import every_partition, ids
 from chaosk.spec.contracts.condition import Answer, Condition
 from chaosk.spec.contracts.live import Live, PartitionState
 from chaosk.spec.inventory import Inventory

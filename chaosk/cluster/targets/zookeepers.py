@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaosk.cluster.targets._nodes import zookeeper_node
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 from chaosk.spec.quorum import Needs
-from chaosk.targets._nodes import zookeeper_node
 
 
 class AllZooKeepers(Target):

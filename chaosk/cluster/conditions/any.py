@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.conditions._combined import Combined
+from chaosk.cluster.conditions._combined import Combined
 
 
 class AnyOf(Combined):

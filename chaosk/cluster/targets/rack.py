@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaosk.cluster.targets._nodes import broker_nodes
 from chaosk.core.errors import UsageError
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
-from chaosk.targets._nodes import broker_nodes
 
 
 class Rack(Target):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaosk.cluster.targets._nodes import Number, broker_nodes, partition
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
-from chaosk.targets._nodes import Number, broker_nodes, partition
 
 
 class Followers(Target):

@@ -29,7 +29,7 @@ from chaosk.hosts.localhost import kept
 from chaosk.hosts.transport._contract import Transport
 from chaosk.hosts.transport.local import Reach
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.aiming import aim
+from chaosk.planning.resolve import aim
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal

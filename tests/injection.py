@@ -20,9 +20,9 @@ from chaosk.doctor import facts
 from chaosk.doctor.needs import PACKAGES, Needs
 from chaosk.document import DocumentError, load_inventory, load_scenario
 from chaosk.document.nodes import spell
-from chaosk.examplecluster import ExampleCluster
 from chaosk.hosts import fingerprint, lease, lock
-from chaosk.run.aiming import aim
+from chaosk.planning.example_cluster import ExampleCluster
+from chaosk.planning.resolve import aim
 from chaosk.spec.allow import Allow
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Fault, Run

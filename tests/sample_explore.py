@@ -8,10 +8,10 @@ from pathlib import Path
 import sample_run
 from sample_inventory import INVENTORY
 
-from chaosk import plan
 from chaosk.document import load_scenario
 from chaosk.document.spaces import load_space
 from chaosk.explore.space import Space
+from chaosk.planning import plan
 from chaosk.release.child import Ended
 from chaosk.release.record import Attempt
 from chaosk.rundir.paths import RunDir

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from fake_live import inventory, kraft_inventory, state
 
-from chaosk.blast import Moments, excesses, forbidden
+from chaosk.planning.blast_radius import Moments, excesses, forbidden
 from chaosk.spec.allow import Allow
 from chaosk.spec.contracts.live import ForeignPartition
 from chaosk.spec.contracts.target import Node

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fake_live import FakeLive, inventory
 
-from chaosk.contradictions import contradiction
-from chaosk.run.aiming import aim
+from chaosk.planning.conflicts import contradiction
+from chaosk.planning.resolve import aim
 from chaosk.spec.contracts.step import Fault
 from chaosk.spec.scenario import Entry, steps
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from fake_live import inventory, kraft_inventory
 
-from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
+from chaosk.planning.example_cluster import ExampleCluster, NoCluster, OnlyLiveError
 from chaosk.spec.contracts.target import Scene
 from chaosk.spec.expression import conditions, parse_condition, parse_target, targets
 from chaosk.spec.inventory import Inventory

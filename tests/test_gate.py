@@ -15,13 +15,13 @@ from sample_inventory import INVENTORY, on_hosts
 from chaosk.core.errors import StepError, UsageError
 from chaosk.doctor import facts
 from chaosk.doctor.needs import needs
-from chaosk.examplecluster import ExampleCluster
 from chaosk.hosts import fingerprint, lease, lock, sudo_gate
 from chaosk.hosts.commands import service
 from chaosk.hosts.commands.dump import batches, markers
 from chaosk.hosts.scripts import script
 from chaosk.hosts.transport import wrap
-from chaosk.run.aiming import aim
+from chaosk.planning.example_cluster import ExampleCluster
+from chaosk.planning.resolve import aim
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.inventory import Inventory

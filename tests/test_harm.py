@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_live import FakeLive, inventory
 
-from chaosk.run.aiming import aim
+from chaosk.planning.resolve import aim
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.harm import Harm, servers_of
 from chaosk.spec.scenario import Entry

@@ -13,11 +13,11 @@ from sample_inventory import INVENTORY, secured
 
 from chaosk.core.errors import StepError
 from chaosk.core.printable import printable
-from chaosk.examplecluster import ExampleCluster
 from chaosk.hosts import lease
 from chaosk.hosts.localhost import HERE
 from chaosk.hosts.scripts import script
-from chaosk.run.aiming import aim
+from chaosk.planning.example_cluster import ExampleCluster
+from chaosk.planning.resolve import aim
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Fault, Pause, Run, Signal
 from chaosk.spec.contracts.target import Node

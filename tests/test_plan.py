@@ -11,7 +11,7 @@ from sample_documents import INVENTORY, SCENARIO, written
 from chaosk import __version__
 from chaosk.core.errors import ExitCode, UsageError
 from chaosk.document import load_inventory, load_scenario
-from chaosk.plan import Plan, installed_versions, make
+from chaosk.planning.plan import Plan, installed_versions, make
 from chaosk.spec.inventory import Inventory
 
 

@@ -13,7 +13,7 @@ from sample_documents import SCENARIO, written
 
 from chaosk.core.errors import UsageError
 from chaosk.document import load_scenario, load_variants
-from chaosk.preview import Row, describe
+from chaosk.planning.preview import Row, describe
 from chaosk.reference import page
 from chaosk.spec.inventory import Inventory, Power
 from chaosk.spec.scenario import Scenario, steps

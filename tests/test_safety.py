@@ -10,7 +10,7 @@ from sample_documents import written
 
 from chaosk.core.errors import PreflightError, UsageError
 from chaosk.document import load_scenario
-from chaosk.safety import refuse
+from chaosk.planning.safety import refuse
 from chaosk.spec.inventory import Inventory
 
 HEAD = """\

@@ -41,7 +41,7 @@ def settled(space: Space, inventory: Path | None) -> Inventory | None:
 
 def begun(space: Space, sets: Mapping[str, str], inventory: Path | None, **settings: Any) -> Exploration:  # noqa: ANN401 - Exploration's
     """An exploration that has run nothing yet."""
-    from chaosk.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
+    from chaosk.planning.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
 
     return Exploration(
         began=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def begun(chosen: Sequence[Chosen], inventories: Sequence[Path], repeat: int = 1, **settings: Any) -> Gate:  # noqa: ANN401 - Gate's
     """A gate that has run nothing yet; raises DocumentError where an inventory is none."""
-    from chaosk.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
+    from chaosk.planning.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
 
     for each in inventories:
         load_inventory(each)

@@ -12,7 +12,7 @@ from chaosk.document import load_inventory
 from chaosk.hosts.localhost import kept
 from chaosk.hosts.transport.local import Reach
 from chaosk.hosts.transport.ssh import Ssh, Transport
-from chaosk.plan import Plan
+from chaosk.planning.plan import Plan
 from chaosk.rundir.paths import RunDir, document
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout

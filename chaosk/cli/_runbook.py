@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chaosk.core.errors import UsageError
-from chaosk.preview import Row
+from chaosk.planning.preview import Row
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Scenario
 

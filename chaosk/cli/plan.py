@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from chaosk import lab, preview
+from chaosk import lab
 from chaosk.cli._runbook import refuse_name, write_runbook
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
@@ -21,9 +21,10 @@ from chaosk.core import plugins
 from chaosk.core.errors import ClusterError, UsageError
 from chaosk.core.units import spell_duration
 from chaosk.document import load_inventory
-from chaosk.run.here import surely_here
+from chaosk.planning import preview
+from chaosk.planning.localhost import surely_here
+from chaosk.planning.safety import refuse
 from chaosk.run.preflight import check_shape
-from chaosk.safety import refuse
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Scenario

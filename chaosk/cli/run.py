@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from chaosk import plan as plans
 from chaosk import report
 from chaosk.cli._folders import new_folder
 from chaosk.cli._gameday import game_day_options, options_of
@@ -24,7 +23,8 @@ from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
 from chaosk.core.errors import AnalysisError, ExitCode, UsageError
 from chaosk.core.files import keep_private
-from chaosk.plan import Plan
+from chaosk.planning import plan as plans
+from chaosk.planning.plan import Plan
 from chaosk.run.analyst import Analyst
 from chaosk.run.breakdown import sentence
 from chaosk.run.display import Display, PlainDisplay, TerminalDisplay

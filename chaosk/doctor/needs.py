@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from random import Random
 
 from chaosk.core.errors import ChaoskError
-from chaosk.examplecluster import ExampleCluster
 from chaosk.hosts.commands.shape import Means, means
 from chaosk.hosts.localhost import HERE
 from chaosk.hosts.scripts import script
+from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.contracts.target import Scene

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.parallel import together
 from chaosk.doctor.finding import Finding, bad, ok
-from chaosk.examplecluster import NoCluster, OnlyLiveError
 from chaosk.hosts.localhost import boot_id
 from chaosk.hosts.transport._contract import Transport
-from chaosk.safety import NoChance
+from chaosk.planning.example_cluster import NoCluster, OnlyLiveError
+from chaosk.planning.safety import NoChance
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Site
 from chaosk.spec.contracts.target import Node, Scene, servers, voters

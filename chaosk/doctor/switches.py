@@ -12,7 +12,7 @@ from chaosk.doctor.needs import HERE_TOOLS, PACKAGES
 from chaosk.hosts.commands import power
 from chaosk.hosts.localhost import HERE, boot_id
 from chaosk.hosts.transport._contract import Transport
-from chaosk.safety import possible_hosts, unfit
+from chaosk.planning.safety import possible_hosts, unfit
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Host, Inventory
 from chaosk.spec.scenario import Scenario

@@ -10,9 +10,9 @@ from chaosk.document import DocumentError
 from chaosk.document.load import variants_in
 from chaosk.explore.sequence import Move, Sequence, document, text
 from chaosk.explore.space import Space, named
-from chaosk.run.here import surely_here
+from chaosk.planning.localhost import surely_here
+from chaosk.planning.safety import refuse
 from chaosk.run.preflight import check_shape
-from chaosk.safety import refuse
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import ClusterShape, Scenario, from_plain
 

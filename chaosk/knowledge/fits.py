@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 from chaosk.core.errors import ChaoskError
-from chaosk.examplecluster import ExampleCluster
 from chaosk.knowledge.roles import EXAMPLES, hit, of_a_step
+from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.spec.contracts.step import Site
 from chaosk.spec.contracts.target import Scene
 from chaosk.spec.expression import parse_target

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chaosk.core.errors import ExitCode
-from chaosk.plan import Plan
+from chaosk.planning.plan import Plan
 from chaosk.release.record import Attempt
 from chaosk.report.headline import headline
 from chaosk.report.measures import overall

@@ -4,7 +4,6 @@
 
     engine      the phases of a run, and healing whatever happens
     timeline    when each entry starts: on a time, after another entry, on a condition
-    aiming      targets become nodes, a step becomes a fault
     faults      the life of one fault: before, journal, inject, verify, verify again, undo, healed
     hands       carries out deeds and asks facts
     journal     undos on disk before their fault

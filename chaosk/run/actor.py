@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import structlog
 
 from chaosk.core.errors import ChaoskError
-from chaosk.plan import Plan
+from chaosk.planning.plan import Plan
+from chaosk.planning.resolve import aim
 from chaosk.run.admission import Admission
-from chaosk.run.aiming import aim
 from chaosk.run.deciding import Asking, Skipped
 from chaosk.run.display import Display
 from chaosk.run.faults import Faults

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import structlog
 
-from chaosk.blast import excesses, forbidden
-from chaosk.contradictions import contradiction
 from chaosk.core.errors import ChaoskError, StepError
-from chaosk.safety import on_own_machine
+from chaosk.planning.blast_radius import excesses, forbidden
+from chaosk.planning.conflicts import contradiction
+from chaosk.planning.safety import on_own_machine
 from chaosk.spec.allow import Allow
 from chaosk.spec.contracts.live import ForeignPartition
 from chaosk.spec.contracts.step import Fault

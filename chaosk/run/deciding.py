@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from chaosk import preview
 from chaosk.core.errors import ChaoskError
+from chaosk.planning import preview
 from chaosk.run.pace import Pace
 from chaosk.rundir.decision import Decision
 from chaosk.spec.contracts.step import Fact, Fault, Pause

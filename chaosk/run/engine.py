@@ -27,7 +27,8 @@ import structlog
 from chaosk import report
 from chaosk.core.errors import ChaoskError, EventLogError, HealError
 from chaosk.hosts.fingerprint import differences
-from chaosk.plan import Plan
+from chaosk.planning.localhost import here
+from chaosk.planning.plan import Plan
 from chaosk.run.actor import FaultActor
 from chaosk.run.admission import Admission
 from chaosk.run.analyst import Analyst
@@ -36,7 +37,6 @@ from chaosk.run.deciding import Asking, Decider
 from chaosk.run.display import Display, Errors, Rates, Status
 from chaosk.run.faults import Faults
 from chaosk.run.field import Field
-from chaosk.run.here import here
 from chaosk.run.journal import Journal
 from chaosk.run.monitor import Monitor
 from chaosk.run.pace import Pace

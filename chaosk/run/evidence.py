@@ -20,7 +20,7 @@ from chaosk.dump.fetching import fetch
 from chaosk.dump.replicas import compare
 from chaosk.hosts import fingerprint
 from chaosk.hosts.transport.clock import Offset, clock
-from chaosk.plan import Plan
+from chaosk.planning.plan import Plan
 from chaosk.run.clocked import Clocked
 from chaosk.run.observing import observe
 from chaosk.run.recorder import Recorder

@@ -37,13 +37,14 @@ from chaosk.hosts.heal import find
 from chaosk.hosts.localhost import kept, places
 from chaosk.hosts.transport.local import Reach
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.plan import Plan
+from chaosk.planning.localhost import here
+from chaosk.planning.plan import Plan
+from chaosk.planning.safety import refuse
 from chaosk.run.clocked import Clocked
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display
 from chaosk.run.evidence import Evidence
 from chaosk.run.hands import Hands
-from chaosk.run.here import here
 from chaosk.run.holding import Holding
 from chaosk.run.leases import Leases
 from chaosk.run.naming import Naming
@@ -52,7 +53,6 @@ from chaosk.run.remakings import Remakings
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
 from chaosk.rundir.events.streams import WATCHER, writer_of
 from chaosk.rundir.paths import RunDir
-from chaosk.safety import refuse
 from chaosk.spec.contracts.step import DeleteTopic, Look, MakeTopic, Operation
 from chaosk.spec.contracts.stop_condition import StopCondition
 from chaosk.watcher.process import WatcherProcess

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chaosk import preview
 from chaosk.core import plugins
 from chaosk.core.figures import bounds
 from chaosk.core.units import spell_duration
+from chaosk.planning import preview
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.metrics import METRICS
 from chaosk.spec.scenario import Scenario
@@ -46,7 +46,7 @@ class Runbook:
 
 
 def runbook(scenario: Scenario, inventory: Inventory | None, rows: tuple[preview.Row, ...], file: str) -> Runbook:
-    """All that is said of a scenario; ``rows``: what :mod:`chaosk.preview` makes of it; ``file``: the inventory's."""
+    """All that is said of a scenario; ``rows``: of :mod:`chaosk.planning.preview`; ``file``: the inventory's."""
     return Runbook(
         name=scenario.name,
         hypothesis=scenario.hypothesis,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chaosk.core.printable import printable
-from chaosk.preview import Row
+from chaosk.planning.preview import Row
 from chaosk.report.markdown import escaped, section
 from chaosk.runbook.content import Runbook
 

@@ -20,7 +20,7 @@ from fake_live import FakeLive, inventory
 from chaosk.cli import run
 from chaosk.cli.main import main
 from chaosk.cluster.groupstate import GroupState
-from chaosk.plan import Plan
+from chaosk.planning.plan import Plan
 from chaosk.run import engine
 from chaosk.run.hands import Hands
 from chaosk.run.leases import Leases

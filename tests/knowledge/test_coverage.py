@@ -18,7 +18,7 @@ from chaosk.document import load_variants
 from chaosk.knowledge import coverage as module
 from chaosk.knowledge.coverage import Cell, coverage, of_run, of_scenario
 from chaosk.knowledge.stored import stored
-from chaosk.plan import make
+from chaosk.planning.plan import make
 from chaosk.rundir.verdict import Outcome
 from chaosk.spec.scenario import Scenario, from_plain
 

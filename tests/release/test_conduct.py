@@ -12,8 +12,8 @@ from sample_documents import SCENARIO, written
 from sample_gate import attempt, gate
 from sample_inventory import INVENTORY
 
-from chaosk import plan
 from chaosk.document import load_scenario
+from chaosk.planning import plan
 from chaosk.release.child import Ended
 from chaosk.release.conduct import Hands, conduct
 from chaosk.release.lanes import Lane

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sample_run import ns, verdict
 
-from chaosk.plan import installed_versions
+from chaosk.planning.plan import installed_versions
 from chaosk.report.settings import again, durations, flat, groups, identity, versions
 from chaosk.report.source import Source, read
 from chaosk.rundir.paths import RunDir
@@ -42,7 +42,7 @@ def test_secrets_are_shown_by_where_they_are(source: Source) -> None:
 
 
 def test_versions_are_those_of_the_plan() -> None:
-    """As chaosk.plan writes them down, not those of whoever makes the report."""
+    """As chaosk.planning.plan writes them down, not those of whoever makes the report."""
     told = dict(versions({"kafka": "3.9.2", "versions": installed_versions()}))
     assert {"kafka", "chaosk", "librdkafka", "pyspark"} <= set(told)
 

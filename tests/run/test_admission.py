@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from fake_live import FakeLive, inventory, state
 
-from chaosk.blast import excesses
 from chaosk.core.errors import ClusterError, StepError
+from chaosk.planning.blast_radius import excesses
+from chaosk.planning.resolve import aim
 from chaosk.run import admission as module
 from chaosk.run.admission import Admission
-from chaosk.run.aiming import aim
 from chaosk.spec.allow import Allow
 from chaosk.spec.contracts.live import ForeignPartition
 from chaosk.spec.contracts.step import Fault

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.run.aiming import aim
+from chaosk.planning.resolve import aim
 from chaosk.spec.contracts.live import Live, PartitionState
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.entity import Entity

@@ -14,8 +14,8 @@ from fake_live import FakeLive, inventory, kraft_inventory, state
 from sample_inventory import secured
 
 from chaosk.core.errors import ChaoskError, StepError
-from chaosk.examplecluster import ExampleCluster
-from chaosk.run.aiming import aim, freeze
+from chaosk.planning.example_cluster import ExampleCluster
+from chaosk.planning.resolve import aim, freeze
 from chaosk.run.deciding import CHANGED, Asking, Question, Skipped
 from chaosk.run.pace import Pace
 from chaosk.rundir.decision import Decision, What

@@ -7,7 +7,7 @@ import socket
 import pytest
 from sample_inventory import on_hosts
 
-from chaosk.run.here import here, is_own, surely_here
+from chaosk.planning.localhost import here, is_own, surely_here
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from chaosk.core.errors import UsageError
 from chaosk.document import load_inventory, load_scenario
 from chaosk.hosts import lease
 from chaosk.hosts.scripts import script
-from chaosk.plan import Plan, make
+from chaosk.planning.plan import Plan, make
 from chaosk.spec.inventory import Inventory
 
 BAD = ("../../escaped", "..", ".", "a/b", "/etc/passwd", "run/../../escaped")

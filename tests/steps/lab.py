@@ -22,7 +22,7 @@ from chaosk.document import load_inventory
 from chaosk.hosts import lease
 from chaosk.hosts.transport.local import Reach
 from chaosk.hosts.transport.ssh import Ssh, Transport
-from chaosk.run.aiming import aim
+from chaosk.planning.resolve import aim
 from chaosk.run.clock import wait_for
 from chaosk.run.faults import Faults
 from chaosk.run.hands import Hands

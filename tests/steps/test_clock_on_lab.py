@@ -16,7 +16,7 @@ from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
 from chaosk.hosts.commands import wallclock
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.aiming import freeze
+from chaosk.planning.resolve import freeze
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry

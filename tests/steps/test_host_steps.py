@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.contradictions import contradiction
 from chaosk.core.errors import StepError
 from chaosk.hosts import lease
 from chaosk.hosts.localhost import HERE
-from chaosk.run.aiming import freeze
+from chaosk.planning.conflicts import contradiction
+from chaosk.planning.resolve import freeze
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory, Power

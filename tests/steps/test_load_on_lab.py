@@ -14,7 +14,7 @@ from on_lab import until
 from chaosk.core.errors import StepError
 from chaosk.hosts import fingerprint
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.aiming import freeze
+from chaosk.planning.resolve import freeze
 from chaosk.spec.contracts.step import Fault
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry

@@ -15,7 +15,7 @@ from chaosk.doctor.examination import hosts_fit
 from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.aiming import freeze
+from chaosk.planning.resolve import freeze
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
 

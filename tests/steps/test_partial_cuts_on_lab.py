@@ -12,9 +12,9 @@ import yaml
 from bare_hosts import Bare, bare
 from on_lab import until
 
-from chaosk.examplecluster import ExampleCluster
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.aiming import aim
+from chaosk.planning.example_cluster import ExampleCluster
+from chaosk.planning.resolve import aim
 from chaosk.spec.scenario import Entry
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(240)]

@@ -10,7 +10,7 @@ import pytest
 
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ClusterError, StepError
-from chaosk.run.aiming import aim
+from chaosk.planning.resolve import aim
 from chaosk.spec.contracts.step import Fact
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from chaosk.contradictions import contradiction
 from chaosk.core.errors import StepError
+from chaosk.planning.conflicts import contradiction
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Fault, Run
 from chaosk.spec.contracts.target import Node

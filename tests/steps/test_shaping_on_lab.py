@@ -17,7 +17,7 @@ from chaosk.doctor.finding import refuse
 from chaosk.doctor.needs import Needs
 from chaosk.hosts import fingerprint, lease
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.aiming import freeze
+from chaosk.planning.resolve import freeze
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry

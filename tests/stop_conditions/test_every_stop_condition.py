@@ -10,7 +10,7 @@ from sample_documents import INVENTORY, SCENARIO, written
 
 from chaosk.core import docstrings
 from chaosk.document import DocumentError, load_inventory, load_scenario
-from chaosk.plan import Plan, make
+from chaosk.planning.plan import Plan, make
 from chaosk.spec.contracts.stop_condition import StopCondition
 from chaosk.spec.contracts.stop_rules import stop_conditions
 from chaosk.spec.inventory import Inventory

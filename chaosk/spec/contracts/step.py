@@ -278,7 +278,7 @@ class Step(Model, ABC):
     def harm(self, site: Site) -> Iterator[Harm]:
         """What it takes from the cluster, one value for each moment; unless it says otherwise all it aims at, at once.
 
-        Counted against the limits of :mod:`chaosk.blast`, together with what else is in place then.
+        Counted against the limits of :mod:`chaosk.planning.blast_radius`, together with what else is in place then.
         """
         if away := servers_of(site.inventory, site.nodes(*self.targets())):
             yield Harm(away=away)

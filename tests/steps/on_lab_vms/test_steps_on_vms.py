@@ -20,7 +20,7 @@ from chaosk.hosts import fingerprint, lease
 from chaosk.hosts.transport.clock import Offset, clock
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import state
-from chaosk.run.aiming import freeze
+from chaosk.planning.resolve import freeze
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault
 from chaosk.spec.contracts.target import Node

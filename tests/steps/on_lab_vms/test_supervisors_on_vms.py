@@ -19,7 +19,7 @@ from chaosk.hosts import lease
 from chaosk.hosts.commands import service
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import state
-from chaosk.run.aiming import freeze
+from chaosk.planning.resolve import freeze
 from chaosk.run.faults import Faults
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault

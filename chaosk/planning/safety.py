@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from random import Random
 from typing import NoReturn
 
-from chaosk.blast import excesses, forbidden
-from chaosk.contradictions import contradiction
 from chaosk.core.errors import PreflightError, StepError, UsageError
-from chaosk.examplecluster import NoCluster, OnlyLiveError
-from chaosk.run.aiming import freeze
+from chaosk.planning.blast_radius import excesses, forbidden
+from chaosk.planning.conflicts import contradiction
+from chaosk.planning.example_cluster import NoCluster, OnlyLiveError
+from chaosk.planning.resolve import freeze
 from chaosk.spec.contracts.condition import Condition
 from chaosk.spec.contracts.step import Fault
 from chaosk.spec.contracts.target import Scene, Target

@@ -14,10 +14,10 @@ from random import Random
 from chaosk.core.errors import ClusterError, StepError, UsageError
 from chaosk.core.messages import summary
 from chaosk.core.units import spell_duration
-from chaosk.examplecluster import ExampleCluster, NoCluster, OnlyLiveError
 from chaosk.hosts import lease
-from chaosk.run.aiming import Aims, Former, Shapes, former, freeze, shapes
-from chaosk.safety import NoChance
+from chaosk.planning.example_cluster import ExampleCluster, NoCluster, OnlyLiveError
+from chaosk.planning.resolve import Aims, Former, Shapes, former, freeze, shapes
+from chaosk.planning.safety import NoChance
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.contracts.step import (

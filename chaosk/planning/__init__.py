@@ -1,0 +1,1 @@
+"""A scenario, an inventory and a seed become concrete faults; what is refused as unsafe. No network."""

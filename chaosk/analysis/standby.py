@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from chaosk.core import files
 from chaosk.core.errors import ExitCode
+from chaosk.probes.worker.lifeline import watch_parent
 from chaosk.rundir.events.store import length
 from chaosk.rundir.paths import existing
-from chaosk.worker.lifeline import watch_parent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,6 +25,7 @@ from chaosk.core.errors import AnalysisError, ExitCode, UsageError
 from chaosk.core.files import keep_private
 from chaosk.planning import plan as plans
 from chaosk.planning.plan import Plan
+from chaosk.probes.worker.lifeline import watch_parent
 from chaosk.run.analyst import Analyst
 from chaosk.run.breakdown import sentence
 from chaosk.run.display import Display, PlainDisplay, TerminalDisplay
@@ -37,7 +38,6 @@ from chaosk.rundir.paths import RunDir, create, slug
 from chaosk.rundir.record import RunRecord
 from chaosk.rundir.verdict import Verdict
 from chaosk.spec.scenario import Scenario
-from chaosk.worker.lifeline import watch_parent
 
 if TYPE_CHECKING:
     from chaosk.gameday.session import Options, Session

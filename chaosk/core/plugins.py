@@ -61,8 +61,8 @@ def only_class(module: ModuleType, contract: type[T]) -> type[T]:
 
 def _own(package: str) -> list[ModuleType]:
     home = import_module(package)
-    names = (info.name for info in pkgutil.iter_modules(home.__path__) if not info.name.startswith("_"))
-    return [import_module(f"{package}.{name}") for name in names]
+    files = (info.name for info in pkgutil.iter_modules(home.__path__) if not info.ispkg)
+    return [import_module(f"{package}.{name}") for name in files if not name.startswith("_")]
 
 
 def _foreign(package: str) -> list[ModuleType]:

@@ -49,7 +49,7 @@ def run(words: Sequence[str], stop: threading.Event, again: threading.Event, lab
 
     In a session of its own, so that a Ctrl-C comes to it from here alone: once ``stop`` is set, it is told to end and
     heal; once ``again`` is set as well, to leave the healing to the hosts. Should this process die, it ends and heals
-    by itself: its standard input is a pipe that closes then (``chaosk.worker.lifeline``).
+    by itself: its standard input is a pipe that closes then (``chaosk.probes.worker.lifeline``).
     """
     began = time.monotonic()
     last: deque[str] = deque(maxlen=20)

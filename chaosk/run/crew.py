@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from chaosk.core.errors import StepError
+from chaosk.probes.worker.process import ProbeProcess
 from chaosk.run.clock import now
 from chaosk.rundir.record import ProbeEnd
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.step import Signal
-from chaosk.worker.process import ProbeProcess
 
 FLUSH_WITHIN = 45.0
 """Seconds that a probe may take to end cleanly: a producer waits for what is in flight."""

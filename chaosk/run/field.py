@@ -40,6 +40,8 @@ from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.localhost import here
 from chaosk.planning.plan import Plan
 from chaosk.planning.safety import refuse
+from chaosk.probes.worker.process import ProbeProcess
+from chaosk.probes.worker.spec import spec_of
 from chaosk.run.clocked import Clocked
 from chaosk.run.crew import Crew
 from chaosk.run.display import Display
@@ -58,8 +60,6 @@ from chaosk.spec.contracts.stop_condition import StopCondition
 from chaosk.watcher.process import WatcherProcess
 from chaosk.watcher.spec import WatcherSpec
 from chaosk.watcher.state import WatcherState
-from chaosk.worker.process import ProbeProcess
-from chaosk.worker.spec import spec_of
 
 log = structlog.get_logger()
 

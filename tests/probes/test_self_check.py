@@ -17,11 +17,11 @@ from selfcheck import disagreements, tallies_of
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
+from chaosk.probes.worker.process import ProbeProcess
+from chaosk.probes.worker.spec import WorkerSpec
 from chaosk.rundir.events.streams import writer_of
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.probe import Probe
-from chaosk.worker.process import ProbeProcess
-from chaosk.worker.spec import WorkerSpec
 
 Start = Callable[..., ProbeProcess]
 _topics = (f"counted-{number}" for number in itertools.count())

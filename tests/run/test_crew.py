@@ -8,11 +8,11 @@ from typing import cast
 import pytest
 
 from chaosk.core.errors import StepError
+from chaosk.probes.worker.process import ProbeProcess
 from chaosk.run.clock import now
 from chaosk.run.crew import Crew
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.step import Signal
-from chaosk.worker.process import ProbeProcess
 
 
 @dataclass

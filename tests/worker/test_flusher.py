@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chaosk.core.errors import EventLogError
+from chaosk.probes.worker.flusher import flushed
 from chaosk.rundir.events.live import LiveLog, read_live
-from chaosk.worker.flusher import flushed
 
 
 def test_rows_are_flushed_while_nobody_else_does(tmp_path: Path) -> None:

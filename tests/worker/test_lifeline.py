@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.worker import lifeline
-from chaosk.worker.lifeline import ORPHANED, watch_parent
+from chaosk.probes.worker import lifeline
+from chaosk.probes.worker.lifeline import ORPHANED, watch_parent
 
 
 def test_the_end_of_the_pipe_is_the_end_of_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +38,7 @@ def test_a_process_started_by_hand_has_no_parent_to_lose(tmp_path: Path) -> None
 
 HANG = """
 import os, sys, time
-from chaosk.worker import lifeline
+from chaosk.probes.worker import lifeline
 lifeline.LAST_CALL = 0.3
 lifeline.watch_parent(lambda: None)
 time.sleep(60)

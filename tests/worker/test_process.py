@@ -18,11 +18,11 @@ import pytest
 
 from chaosk.core.errors import EventLogError
 from chaosk.probes.produce import Produce
+from chaosk.probes.worker.process import ProbeProcess
+from chaosk.probes.worker.spec import WorkerSpec
 from chaosk.rundir.events.live import read_live
 from chaosk.rundir.events.streams import writer_of
 from chaosk.spec.contracts.live import ProbeState
-from chaosk.worker.process import ProbeProcess
-from chaosk.worker.spec import WorkerSpec
 
 MOCK: dict[str, Any] = {"bootstrap.servers": "mock", "test.mock.num.brokers": 2, "log_level": 5}
 
@@ -219,7 +219,7 @@ def test_a_reader_that_does_not_read_costs_it_nothing(tmp_path: Path) -> None:
     filled = fill(writing)
     assert filled > 0
     with subprocess.Popen(
-        [sys.executable, "-m", "chaosk.worker", str(path)],
+        [sys.executable, "-m", "chaosk.probes.worker", str(path)],
         stdin=subprocess.PIPE, stdout=writing, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         os.close(writing)
@@ -247,8 +247,8 @@ PARENT = """
 import sys, threading, time
 from pathlib import Path
 from chaosk.rundir.events.streams import writer_of
-from chaosk.worker.process import ProbeProcess
-from chaosk.worker.spec import WorkerSpec
+from chaosk.probes.worker.process import ProbeProcess
+from chaosk.probes.worker.spec import WorkerSpec
 spec = WorkerSpec.model_validate_json(Path(sys.argv[1]).read_text())
 started = []
 thread = threading.Thread(target=lambda: started.append(ProbeProcess(spec)))

@@ -12,8 +12,8 @@ from chaosk.core.errors import PreflightError, UsageError
 from chaosk.probes.consume import Consume
 from chaosk.probes.health_check import HealthCheck
 from chaosk.probes.produce import Produce
+from chaosk.probes.worker.spec import read, spec_of
 from chaosk.spec.inventory import Inventory
-from chaosk.worker.spec import read, spec_of
 
 
 def inventory(**client: Any) -> Inventory:

@@ -21,6 +21,8 @@ from on_lab import inside
 from chaosk import lab
 from chaosk.document import load_inventory
 from chaosk.hosts.transport.ssh import Ssh
+from chaosk.probes.worker.process import ProbeProcess
+from chaosk.probes.worker.spec import spec_of
 from chaosk.rundir.events.live import read_live
 from chaosk.rundir.events.payload import decode
 from chaosk.rundir.events.streams import writer_of
@@ -30,8 +32,6 @@ from chaosk.spec.contracts.probe import Probe
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Topic
-from chaosk.worker.process import ProbeProcess
-from chaosk.worker.spec import spec_of
 
 LAB = "t4"
 RUN = "run-1"

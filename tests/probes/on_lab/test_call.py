@@ -10,8 +10,8 @@ import pytest
 
 from chaosk.probes.call import Call
 from chaosk.probes.consume import Consume
+from chaosk.probes.worker.process import ProbeProcess
 from chaosk.spec.command import Command
-from chaosk.worker.process import ProbeProcess
 
 from .conftest import Cluster, until
 

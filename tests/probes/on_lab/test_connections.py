@@ -17,8 +17,8 @@ from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import ChaoskError
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
+from chaosk.probes.worker.process import ProbeProcess
 from chaosk.spec.contracts.step import Elect
-from chaosk.worker.process import ProbeProcess
 
 from .conftest import Cluster, until
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chaosk.probes.health_check import HealthCheck
+from chaosk.probes.worker.process import ProbeProcess
 from chaosk.spec.command import Command
-from chaosk.worker.process import ProbeProcess
 
 from .conftest import Cluster, until
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chaosk.probes.produce import Produce
-from chaosk.worker.process import ProbeProcess
+from chaosk.probes.worker.process import ProbeProcess
 
 from .conftest import Cluster, until
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from chaosk.core.errors import EventLogError
+from chaosk.probes.worker.child import Child
+from chaosk.probes.worker.spec import FILE, WorkerSpec
 from chaosk.spec.contracts.live import ProbeState
-from chaosk.worker.child import Child
-from chaosk.worker.spec import FILE, WorkerSpec
 
 
 class ProbeProcess(Child):
@@ -23,7 +23,7 @@ class ProbeProcess(Child):
         ``seen`` makes of its command the one that is run: what becomes the process in the end.
         """
         self._said = ProbeState(probe=spec.probe, kind=spec.kind, running=True)
-        super().__init__("chaosk.worker", _written(spec), self._hear, seen)
+        super().__init__("chaosk.probes.worker", _written(spec), self._hear, seen)
 
     def state(self) -> ProbeState:
         """What it said last, and whether it still runs, or is frozen."""

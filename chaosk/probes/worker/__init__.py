@@ -1,4 +1,4 @@
-"""A probe as a process of its own: ``python -m chaosk.worker SPEC.json``, and how the run starts and ends one.
+"""A probe as a process of its own: ``python -m chaosk.probes.worker SPEC.json``, and how the run starts and ends one.
 
 ::
 

@@ -1,4 +1,4 @@
-"""The process of one probe: ``python -m chaosk.worker SPEC.json``.
+"""The process of one probe: ``python -m chaosk.probes.worker SPEC.json``.
 
 SIGTERM ends it cleanly, and so does the death of its parent. On stdout it says how it is doing, one JSON object a
 line; a reader that does not read costs it nothing but those lines. On stderr librdkafka's log and errors, JSON lines;
@@ -18,14 +18,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from chaosk.core.errors import ChaoskError
+from chaosk.probes.worker.flusher import flushed
+from chaosk.probes.worker.lifeline import wake_with_parent, watch_parent
+from chaosk.probes.worker.spec import WorkerSpec, read
 from chaosk.rundir.events.arrow import warm_up
 from chaosk.rundir.events.heartbeat import heartbeats
 from chaosk.rundir.events.live import LiveLog
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.probe import Workplace
-from chaosk.worker.flusher import flushed
-from chaosk.worker.lifeline import wake_with_parent, watch_parent
-from chaosk.worker.spec import WorkerSpec, read
 
 _STDOUT = 1
 _LONGEST_LINE = 4000  # bytes; below PIPE_BUF a pipe takes a line whole or not at all

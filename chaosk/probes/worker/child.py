@@ -20,7 +20,8 @@ LOG = "stderr.jsonl"
 class Child:
     """``python -m MODULE SPEC``, in a session of its own: a Ctrl-C at the terminal reaches chaosk alone.
 
-    Its stdout is read by a thread, so it never waits for us; its stdin is its lifeline (``chaosk.worker.lifeline``).
+    Its stdout is read by a thread, so it never waits for us; its stdin is its lifeline
+    (``chaosk.probes.worker.lifeline``).
     """
 
     def __init__(

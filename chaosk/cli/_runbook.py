@@ -24,9 +24,9 @@ def write_runbook(
 ) -> None:
     """Write it as a whole or not at all; raises UsageError where that cannot be."""
     from chaosk.report.files import replace  # noqa: PLC0415 - loading matplotlib takes a second that others save
-    from chaosk.runbook.content import runbook  # noqa: PLC0415 - as above
-    from chaosk.runbook.html import html  # noqa: PLC0415 - as above
-    from chaosk.runbook.markdown import markdown  # noqa: PLC0415 - as above
+    from chaosk.report.runbook.content import runbook  # noqa: PLC0415 - as above
+    from chaosk.report.runbook.html import html  # noqa: PLC0415 - as above
+    from chaosk.report.runbook.markdown import markdown  # noqa: PLC0415 - as above
 
     file, inventory = cluster
     books = [runbook(scenario, inventory, rows, str(file or "FILE")) for scenario, rows in told]

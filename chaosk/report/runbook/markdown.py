@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from chaosk.core.printable import printable
 from chaosk.planning.preview import Row
 from chaosk.report.markdown import escaped, section
-from chaosk.runbook.content import Runbook
+from chaosk.report.runbook.content import Runbook
 
 _BY_HAND = (
     "From any machine that reaches the hosts: the first ends the run and heals its hosts, the second undoes what is "

@@ -8,7 +8,7 @@ from functools import cache
 from jinja2 import Environment
 
 from chaosk.report.pages import environment
-from chaosk.runbook.content import Runbook
+from chaosk.report.runbook.content import Runbook
 
 
 def html(books: Sequence[Runbook]) -> str:
@@ -18,4 +18,4 @@ def html(books: Sequence[Runbook]) -> str:
 
 @cache
 def _environment() -> Environment:
-    return environment("chaosk.runbook")
+    return environment("chaosk.report.runbook")

@@ -16,13 +16,13 @@ from sample_documents import INVENTORY, SCENARIO
 
 from chaosk.core.errors import ChaoskError
 from chaosk.core.model import Model
-from chaosk.doctor import facts
-from chaosk.doctor.needs import PACKAGES, Needs
 from chaosk.document import DocumentError, load_inventory, load_scenario
 from chaosk.document.nodes import spell
 from chaosk.hosts import fingerprint, lease, lock
 from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.planning.resolve import aim
+from chaosk.run.preflight import facts
+from chaosk.run.preflight.needs import PACKAGES, Needs
 from chaosk.spec.allow import Allow
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Fault, Run

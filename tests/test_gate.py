@@ -13,8 +13,6 @@ from gate_at_work import saying
 from sample_inventory import INVENTORY, on_hosts
 
 from chaosk.core.errors import StepError, UsageError
-from chaosk.doctor import facts
-from chaosk.doctor.needs import needs
 from chaosk.hosts import fingerprint, lease, lock, sudo_gate
 from chaosk.hosts.commands import service
 from chaosk.hosts.commands.dump import batches, markers
@@ -22,6 +20,8 @@ from chaosk.hosts.scripts import script
 from chaosk.hosts.transport import wrap
 from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.planning.resolve import aim
+from chaosk.run.preflight import facts
+from chaosk.run.preflight.needs import needs
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.inventory import Inventory

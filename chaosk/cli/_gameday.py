@@ -11,7 +11,7 @@ from chaosk.core.errors import UsageError
 from chaosk.core.units import parse_duration, spell_duration
 
 if TYPE_CHECKING:
-    from chaosk.gameday.session import Options
+    from chaosk.run.gameday.session import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,8 +47,8 @@ def options_of(given: dict[str, Any]) -> Options | None:
         if extra := [option for name, option in names.items() if given[name]]:
             raise UsageError(f"{extra[0]} is for a game day; add --game-day, or leave it out")
         return None
-    from chaosk.gameday.session import ANSWER_WITHIN, Options, login_name  # noqa: PLC0415 - only for a game day
-    from chaosk.gameday.terminal import refuse_unfit  # noqa: PLC0415 - as above
+    from chaosk.run.gameday.session import ANSWER_WITHIN, Options, login_name  # noqa: PLC0415 - only for a game day
+    from chaosk.run.gameday.terminal import refuse_unfit  # noqa: PLC0415 - as above
 
     operator = (given["operator"] or login_name()).strip()
     if not operator or len(operator) > _LONGEST_NAME or not operator.isprintable():

@@ -29,10 +29,10 @@ def command(
     """
     # paramiko takes a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415
-    from chaosk.doctor.examination import examine  # noqa: PLC0415
-    from chaosk.doctor.finding import fit  # noqa: PLC0415
-    from chaosk.doctor.table import as_json, table, to_do  # noqa: PLC0415
-    from chaosk.run.preflight import check_shape  # noqa: PLC0415
+    from chaosk.run.preflight.examination import examine  # noqa: PLC0415
+    from chaosk.run.preflight.finding import fit  # noqa: PLC0415
+    from chaosk.run.preflight.shape import check_shape  # noqa: PLC0415
+    from chaosk.run.preflight.table import as_json, table, to_do  # noqa: PLC0415
 
     loaded = load_scenario(scenario, sets_of(assignments), variant) if scenario is not None else None
     found, _ = cluster_of(None, inventory)

@@ -24,7 +24,7 @@ from chaosk.document import load_inventory
 from chaosk.planning import preview
 from chaosk.planning.localhost import surely_here
 from chaosk.planning.safety import refuse
-from chaosk.run.preflight import check_shape
+from chaosk.run.preflight.shape import check_shape
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Scenario

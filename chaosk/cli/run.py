@@ -40,7 +40,7 @@ from chaosk.rundir.verdict import Verdict
 from chaosk.spec.scenario import Scenario
 
 if TYPE_CHECKING:
-    from chaosk.gameday.session import Options, Session
+    from chaosk.run.gameday.session import Options, Session
 
 
 @click.command()
@@ -128,7 +128,7 @@ def _run(
 
 
 def _session(options: Options, scenario: str, stop: threading.Event) -> Session:
-    from chaosk.gameday.session import Session  # noqa: PLC0415 - only for a game day
+    from chaosk.run.gameday.session import Session  # noqa: PLC0415 - only for a game day
 
     return Session(options, scenario, stop)
 

@@ -12,7 +12,7 @@ from chaosk.explore.sequence import Move, Sequence, document, text
 from chaosk.explore.space import Space, named
 from chaosk.planning.localhost import surely_here
 from chaosk.planning.safety import refuse
-from chaosk.run.preflight import check_shape
+from chaosk.run.preflight.shape import check_shape
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import ClusterShape, Scenario, from_plain
 

@@ -9,6 +9,6 @@
     journal     undos on disk before their fault
     crew        the processes beside us: probes and the watcher
     drain       whether the consumers have read what was written
-    preflight   whether the run may start
+    preflight   whether the run may start: a package, as are watcher, audit, replica_logs and gameday
     display     what a person sees meanwhile
 """

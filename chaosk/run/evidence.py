@@ -8,22 +8,22 @@ from pathlib import Path
 
 import structlog
 
-from chaosk.audit.auditing import audit
-from chaosk.audit.missing import joined, missing, whole
-from chaosk.audit.ranges import ends, held
-from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.core.errors import ChaoskError, ClusterError, EventLogError
 from chaosk.core.parallel import together
-from chaosk.dump.fetching import fetch
-from chaosk.dump.replicas import compare
 from chaosk.hosts import fingerprint
 from chaosk.hosts.transport.clock import Offset, clock
 from chaosk.planning.plan import Plan
+from chaosk.run.audit.auditing import audit
+from chaosk.run.audit.missing import joined, missing, whole
+from chaosk.run.audit.ranges import ends, held
+from chaosk.run.audit.spec import AuditResult, AuditSpec
 from chaosk.run.clocked import Clocked
 from chaosk.run.observing import observe
 from chaosk.run.recorder import Recorder
+from chaosk.run.replica_logs.fetching import fetch
+from chaosk.run.replica_logs.replicas import compare
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.streams import AUDIT, COPIES, HOSTS
 from chaosk.rundir.paths import RunDir

@@ -23,16 +23,6 @@ from chaosk.cluster.settings import client_settings, probe_settings
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.plugins import name_of
-from chaosk.doctor import finding
-from chaosk.doctor.cluster import cluster
-from chaosk.doctor.configured import configured
-from chaosk.doctor.examination import hosts_fit
-from chaosk.doctor.here import java
-from chaosk.doctor.leftovers import leftovers
-from chaosk.doctor.needs import needs
-from chaosk.doctor.rights import rights
-from chaosk.doctor.suits import suits
-from chaosk.doctor.switches import switches
 from chaosk.hosts.heal import find
 from chaosk.hosts.localhost import kept, places
 from chaosk.hosts.transport.local import Reach
@@ -50,16 +40,26 @@ from chaosk.run.hands import Hands
 from chaosk.run.holding import Holding
 from chaosk.run.leases import Leases
 from chaosk.run.naming import Naming
-from chaosk.run.preflight import check_shape
+from chaosk.run.preflight import finding
+from chaosk.run.preflight.cluster import cluster
+from chaosk.run.preflight.configured import configured
+from chaosk.run.preflight.examination import hosts_fit
+from chaosk.run.preflight.here import java
+from chaosk.run.preflight.leftovers import leftovers
+from chaosk.run.preflight.needs import needs
+from chaosk.run.preflight.rights import rights
+from chaosk.run.preflight.shape import check_shape
+from chaosk.run.preflight.suits import suits
+from chaosk.run.preflight.switches import switches
 from chaosk.run.remakings import Remakings
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
+from chaosk.run.watcher.process import WatcherProcess
+from chaosk.run.watcher.spec import WatcherSpec
+from chaosk.run.watcher.state import WatcherState
 from chaosk.rundir.events.streams import WATCHER, writer_of
 from chaosk.rundir.paths import RunDir
 from chaosk.spec.contracts.step import DeleteTopic, Look, MakeTopic, Operation
 from chaosk.spec.contracts.stop_condition import StopCondition
-from chaosk.watcher.process import WatcherProcess
-from chaosk.watcher.spec import WatcherSpec
-from chaosk.watcher.state import WatcherState
 
 log = structlog.get_logger()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from chaosk.audit.ranges import ranges
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.snapshot import Log, Snapshot, take
 from chaosk.core.errors import ClusterError
+from chaosk.run.audit.ranges import ranges
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.entity import Entity
 from chaosk.spec.scenario import Scenario

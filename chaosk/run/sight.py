@@ -11,10 +11,10 @@ from chaosk.cluster.foreign import Foreign
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.hosts.transport._contract import Transport
 from chaosk.run.clock import now
+from chaosk.run.watcher.state import StrainedState, WatcherState
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.stop_condition import Change, Strained
-from chaosk.watcher.state import StrainedState, WatcherState
 
 LONGEST = 60.0
 """Seconds of what probes said that are kept."""

@@ -12,10 +12,10 @@ from confluent_kafka import Producer
 from fake_live import inventory
 from fake_servers import mock_cluster, unused_port
 
-from chaosk.audit import auditing
-from chaosk.audit.auditing import audit
-from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.core.errors import ClusterError, EventLogError
+from chaosk.run.audit import auditing
+from chaosk.run.audit.auditing import audit
+from chaosk.run.audit.spec import AuditResult, AuditSpec
 from chaosk.rundir.events.live import read_live
 from chaosk.rundir.events.payload import Encoder
 from chaosk.spec.inventory import Inventory, Listener
@@ -91,18 +91,24 @@ def test_as_a_process(cluster: tuple[Producer, Inventory], tmp_path: Path) -> No
     """It prints its result as one JSON line."""
     file = tmp_path / "spec.json"
     file.write_text(spec(cluster[1], tmp_path).model_dump_json(by_alias=True), "utf-8")
-    done = subprocess.run([sys.executable, "-m", "chaosk.audit", str(file)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "chaosk.run.audit", str(file)], capture_output=True, text=True, check=True
+    )
     assert AuditResult.model_validate_json(done.stdout).records == 60
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [([], "usage: python -m chaosk.audit"), (["/no/such/file"], "cannot be read"), (["/dev/null"], "not an audit's")],
+    [
+        ([], "usage: python -m chaosk.run.audit"),
+        (["/no/such/file"], "cannot be read"),
+        (["/dev/null"], "not an audit's"),
+    ],
 )
 def test_a_bad_call_is_one_clear_error(arguments: list[str], words: str) -> None:
     """No traceback: what is wrong, and the exit code of bad usage."""
     done = subprocess.run(
-        [sys.executable, "-m", "chaosk.audit", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "chaosk.run.audit", *arguments], capture_output=True, text=True, check=False
     )
     assert done.returncode == 64
     assert words in done.stderr

@@ -8,7 +8,7 @@ import pytest
 from analysis.history import History
 from analysis.remade import FIRST, remade
 
-from chaosk.audit.missing import Stretch, joined, missing, whole
+from chaosk.run.audit.missing import Stretch, joined, missing, whole
 from chaosk.rundir.events.arrow import SCHEMAS
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.paths import RunDir

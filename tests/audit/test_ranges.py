@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from chaosk.audit.ranges import Range, ends, ranges
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.views import PartitionView
 from chaosk.cluster.wire import NoAnswer
+from chaosk.run.audit.ranges import Range, ends, ranges
 from chaosk.spec.contracts.live import UnknownTopic
 
 

@@ -12,8 +12,8 @@ import pytest
 from confluent_kafka import Producer
 from fake_servers import mock_cluster, unused_port
 
-from chaosk.audit.ranges import Range
-from chaosk.audit.reading import Reader
+from chaosk.run.audit.ranges import Range
+from chaosk.run.audit.reading import Reader
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Decoder, Encoder
 

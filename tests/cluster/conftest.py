@@ -12,7 +12,6 @@ import pytest
 from on_lab import inside
 
 from chaosk import lab
-from chaosk.audit.ranges import ranges
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.clusterlive import ClusterLive
 from chaosk.cluster.settings import client_settings
@@ -21,6 +20,7 @@ from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ChaoskError
 from chaosk.document import load_inventory
 from chaosk.hosts.transport.ssh import Ssh
+from chaosk.run.audit.ranges import ranges
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.expression import parse_condition

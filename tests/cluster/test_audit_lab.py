@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.audit.auditing import audit
-from chaosk.audit.ranges import ranges
-from chaosk.audit.reading import Reader
-from chaosk.audit.spec import AuditResult, AuditSpec
 from chaosk.cluster.groups import Committed, commit
 from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import ClusterError
+from chaosk.run.audit.auditing import audit
+from chaosk.run.audit.ranges import ranges
+from chaosk.run.audit.reading import Reader
+from chaosk.run.audit.spec import AuditResult, AuditSpec
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Decoder, Encoder
 from chaosk.spec.scenario import Topic
@@ -182,7 +182,7 @@ def test_as_a_process(cluster: Any, tmp_path: Path) -> None:
     cluster.prepare(orders=SHAPE)
     file = tmp_path / "spec.json"
     file.write_text(spec(cluster, str(tmp_path / "audit")).model_dump_json(by_alias=True), "utf-8")
-    command = [sys.executable, "-m", "chaosk.audit", str(file)]
+    command = [sys.executable, "-m", "chaosk.run.audit", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
     assert AuditResult.model_validate_json(done.stdout).complete
     with pytest.raises(ClusterError, match="topic never-made: the cluster has no such topic"):

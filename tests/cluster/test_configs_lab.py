@@ -8,7 +8,7 @@ import pytest
 
 from chaosk.cluster.configs import broker_config
 from chaosk.core.errors import ClusterError
-from chaosk.doctor.configured import configured
+from chaosk.run.preflight.configured import configured
 
 pytestmark = pytest.mark.lab
 

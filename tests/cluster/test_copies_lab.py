@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.audit.missing import Stretch
-from chaosk.dump.replicas import compare
+from chaosk.run.audit.missing import Stretch
+from chaosk.run.replica_logs.replicas import compare
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Topic

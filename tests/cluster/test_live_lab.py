@@ -17,7 +17,7 @@ from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import StepError
-from chaosk.doctor.cluster import listeners
+from chaosk.run.preflight.cluster import listeners
 from chaosk.spec.contracts.live import UnknownTopic
 from chaosk.spec.contracts.step import Elect
 from chaosk.spec.contracts.target import Scene

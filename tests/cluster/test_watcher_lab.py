@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from chaosk.run.watcher.process import WatcherProcess
+from chaosk.run.watcher.spec import WatcherSpec
 from chaosk.rundir.events.live import read_live
 from chaosk.spec.scenario import Topic
-from chaosk.watcher.process import WatcherProcess
-from chaosk.watcher.spec import WatcherSpec
 
 pytestmark = pytest.mark.lab
 
@@ -139,8 +139,8 @@ def test_what_is_killed_leaves_its_events(cluster: Any, tmp_path: Path, how: str
     cluster.prepare(orders=SHAPE)
     spec = WatcherSpec(inventory=cluster.inventory, topics=("orders",), folder=str(tmp_path / "live"))
     script = (
-        "import sys, time\nfrom pathlib import Path\nfrom chaosk.watcher.process import WatcherProcess\n"
-        "from chaosk.watcher.spec import WatcherSpec\n"
+        "import sys, time\nfrom pathlib import Path\nfrom chaosk.run.watcher.process import WatcherProcess\n"
+        "from chaosk.run.watcher.spec import WatcherSpec\n"
         "spec = WatcherSpec.model_validate_json(sys.argv[1])\n"
         "watcher = WatcherProcess(spec, Path(sys.argv[2]))\n"
         "while watcher.state() is None: time.sleep(0.05)\n"
@@ -179,7 +179,7 @@ def test_states_are_json_lines(cluster: Any, tmp_path: Path) -> None:
     spec = WatcherSpec(inventory=cluster.inventory, topics=("orders",), folder=str(tmp_path / "live"))
     (tmp_path / "spec.json").write_text(spec.model_dump_json(by_alias=True), "utf-8")
     with subprocess.Popen(
-        [sys.executable, "-m", "chaosk.watcher", str(tmp_path / "spec.json")],
+        [sys.executable, "-m", "chaosk.run.watcher", str(tmp_path / "spec.json")],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.doctor.clocks import FAR, clock, shell
+from chaosk.run.preflight.clocks import FAR, clock, shell
 from chaosk.spec.command import Command, Result
 
 SECOND = 1_000_000_000

@@ -10,9 +10,9 @@ from fake_servers import mock_cluster, unused_port
 from chaosk.cluster.advertised import Advertised
 from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ClusterError
-from chaosk.doctor import cluster as module
-from chaosk.doctor.cluster import FEW, cluster, listeners
-from chaosk.doctor.finding import Finding
+from chaosk.run.preflight import cluster as module
+from chaosk.run.preflight.cluster import FEW, cluster, listeners
+from chaosk.run.preflight.finding import Finding
 from chaosk.spec.inventory import Inventory, Listener
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sample_inventory import INVENTORY
 
 from chaosk.core.errors import StepError
-from chaosk.doctor.facts import LEASES, HostFacts, Space, Try, ask, read
-from chaosk.doctor.needs import Needs
+from chaosk.run.preflight.facts import LEASES, HostFacts, Space, Try, ask, read
+from chaosk.run.preflight.needs import Needs
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory
 

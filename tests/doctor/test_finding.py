@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import PreflightError
-from chaosk.doctor.finding import Finding, bad, fit, ok, refuse, unknown, warning
+from chaosk.run.preflight.finding import Finding, bad, fit, ok, refuse, unknown, warning
 
 FINE = (ok("a", "tools", "all"), warning("a", "clock", "off", "set it"), unknown("a", "kernel", "no unshare"))
 

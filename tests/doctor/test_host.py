@@ -7,10 +7,10 @@ import subprocess
 import pytest
 
 from chaosk.core.errors import ChaoskError, ConnectionLost, HostError, StepError
-from chaosk.doctor.finding import Finding
-from chaosk.doctor.host import host
-from chaosk.doctor.needs import Needs
 from chaosk.hosts.transport import wrap
+from chaosk.run.preflight.finding import Finding
+from chaosk.run.preflight.host import host
+from chaosk.run.preflight.needs import Needs
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.doctor.kernels import apart
+from chaosk.run.preflight.kernels import apart
 
 
 def seen(ids: dict[str, str], here: str = "me") -> dict[str, str]:

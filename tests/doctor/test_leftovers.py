@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.doctor.leftovers import held, leftovers
 from chaosk.hosts.lease import Held, State
+from chaosk.run.preflight.leftovers import held, leftovers
 
 ABOUT = {"run": "r1", "entry": "cut", "step": "cut_network", "targets": "x", "by": "me@here"}
 

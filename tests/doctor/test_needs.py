@@ -7,9 +7,9 @@ import re
 import pytest
 from sample_inventory import INVENTORY
 
-from chaosk.doctor import needs as module
-from chaosk.doctor.needs import ALWAYS, OPTIONAL, PACKAGES, SCRIPTS, needs, programs
 from chaosk.hosts.scripts import PARTS, script
+from chaosk.run.preflight import needs as module
+from chaosk.run.preflight.needs import ALWAYS, OPTIONAL, PACKAGES, SCRIPTS, needs, programs
 from chaosk.spec.command import Command
 from chaosk.spec.scenario import Scenario
 

@@ -9,9 +9,9 @@ from fake_servers import mock_cluster, unused_port
 from sample_inventory import INVENTORY, on_hosts
 
 from chaosk.core.errors import ClusterError
-from chaosk.doctor.finding import Finding
-from chaosk.doctor.rights import rights
 from chaosk.document import load_scenario
+from chaosk.run.preflight.finding import Finding
+from chaosk.run.preflight.rights import rights
 from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory, Listener
 from chaosk.spec.scenario import Entry, Scenario

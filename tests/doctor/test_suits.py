@@ -7,8 +7,8 @@ from fake_live import kraft_inventory
 from sample_inventory import INVENTORY
 
 from chaosk.core.errors import ConnectionLost
-from chaosk.doctor.finding import Finding
-from chaosk.doctor.suits import suits
+from chaosk.run.preflight.finding import Finding
+from chaosk.run.preflight.suits import suits
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 

@@ -6,8 +6,8 @@ import json
 
 from rich.console import Console
 
-from chaosk.doctor.finding import Finding, bad, ok, warning
-from chaosk.doctor.table import as_json, table, to_do
+from chaosk.run.preflight.finding import Finding, bad, ok, warning
+from chaosk.run.preflight.table import as_json, table, to_do
 
 FOUND = (
     ok("node1", "login", "ops"),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.dump.copies import Copies, copies
-from chaosk.dump.said import Batch, Log
+from chaosk.run.replica_logs.copies import Copies, copies
+from chaosk.run.replica_logs.said import Batch, Log
 
 
 def log(*batches: Batch, trouble: str | None = None) -> Log:

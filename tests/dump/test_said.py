@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import StepError
-from chaosk.dump.said import Batch, Marker, Stretch, read
+from chaosk.run.replica_logs.said import Batch, Marker, Stretch, read
 
 TWO_CLIENTS = """\
 log orders-0

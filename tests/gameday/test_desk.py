@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from chaosk.core.errors import EventLogError
-from chaosk.gameday import desk as module
-from chaosk.gameday.desk import Desk
 from chaosk.run.clock import Interrupted
 from chaosk.run.deciding import Question
+from chaosk.run.gameday import desk as module
+from chaosk.run.gameday.desk import Desk
 from chaosk.rundir.decision import Decision
 
 

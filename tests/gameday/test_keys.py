@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.gameday.keys import Keys
+from chaosk.run.gameday.keys import Keys
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.cluster.groupstate import GroupState
-from chaosk.gameday.groups import GroupWatch, Watched, after
-from chaosk.gameday.latencies import Latencies
+from chaosk.run.gameday.groups import GroupWatch, Watched, after
+from chaosk.run.gameday.latencies import Latencies
 from chaosk.rundir.events.live import LiveLog
 
 

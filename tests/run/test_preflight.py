@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import PreflightError
-from chaosk.run.preflight import check_shape
+from chaosk.run.preflight.shape import check_shape
 from chaosk.spec.inventory import Broker, Host, Inventory, Listener, SystemdService, ZooKeeper
 from chaosk.spec.scenario import ClusterShape
 

@@ -12,10 +12,10 @@ from chaosk.cluster.foreign import Foreign
 from chaosk.core.errors import HostError, StepError
 from chaosk.run import sight as module
 from chaosk.run.sight import HostWatch, ProbeHistory, RunSight
+from chaosk.run.watcher.state import StrainedState, WatcherState
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.stop_condition import Change
-from chaosk.watcher.state import StrainedState, WatcherState
 
 
 def probe(ok: int = 0, fail: int = 0, info: int = 0, errors: int = 0) -> ProbeState:

@@ -11,13 +11,13 @@ from opened import leaves, undeclared
 from tracing import QUICK, Known, Touch, traced
 
 from chaosk.cluster.topics import prepare
-from chaosk.doctor import facts
-from chaosk.doctor.needs import needs
 from chaosk.hosts import fingerprint, lease, lock
 from chaosk.hosts.commands.dump import markers
 from chaosk.hosts.scripts import PARTS, script
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
+from chaosk.run.preflight import facts
+from chaosk.run.preflight.needs import needs
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Topic

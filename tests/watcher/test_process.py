@@ -15,10 +15,10 @@ from fake_servers import mock_cluster, server, silent, unused_port
 
 from chaosk.cluster.wire import Place
 from chaosk.core.errors import StepError
+from chaosk.run.watcher.process import WatcherProcess
+from chaosk.run.watcher.spec import WatcherSpec
 from chaosk.rundir.events.live import read_live
 from chaosk.spec.inventory import Inventory, Listener
-from chaosk.watcher.process import WatcherProcess
-from chaosk.watcher.spec import WatcherSpec
 
 
 def at(places: dict[int, Place]) -> Inventory:
@@ -109,7 +109,7 @@ def test_a_bad_specification_is_one_clear_error(tmp_path: Path, content: str | N
     if content is not None:
         file.write_text(content, "utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "chaosk.watcher", str(file)],
+        [sys.executable, "-m", "chaosk.run.watcher", str(file)],
         stdin=subprocess.PIPE, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 64

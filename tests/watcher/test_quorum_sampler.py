@@ -11,8 +11,8 @@ import pytest
 
 from chaosk.cluster.quorum import Quorum
 from chaosk.cluster.wire import Link, NoAnswer, Place
-from chaosk.watcher.sampling import QuorumSampler
-from chaosk.watcher.state import WatcherState, with_quorum
+from chaosk.run.watcher.sampling import QuorumSampler
+from chaosk.run.watcher.state import WatcherState, with_quorum
 
 PLACES = [Place(f"broker {number}", "127.0.0.1", 9092 + number) for number in range(3)]
 

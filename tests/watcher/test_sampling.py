@@ -9,9 +9,9 @@ import pytest
 from fake_servers import Behaviour, answering, closing, mock_cluster, server, silent, unused_port
 
 from chaosk.cluster.wire import Place
+from chaosk.run.watcher import sampling
+from chaosk.run.watcher.sampling import About, BrokerSampler, Sampler, SettingsSampler, ZooKeeperSampler
 from chaosk.rundir.events import TABLES
-from chaosk.watcher import sampling
-from chaosk.watcher.sampling import About, BrokerSampler, Sampler, SettingsSampler, ZooKeeperSampler
 
 
 class Rows:
@@ -157,7 +157,7 @@ class Counting(Sampler):
 def test_keeps_to_its_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples come at their rate, whatever each takes; one that takes too long is not made up for in a burst."""
     clock = Clock(end=2.5)
-    monkeypatch.setattr("chaosk.watcher.sampling.time", clock)
+    monkeypatch.setattr("chaosk.run.watcher.sampling.time", clock)
     sampler = Counting(clock)
     sampler.run()
     assert sampler.times == [0, 0.25, 0.5, 1.625, 1.875, 2.125, 2.375]

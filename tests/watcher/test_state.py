@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaosk.cluster.views import PartitionView, View
-from chaosk.watcher.state import TopicState, WatcherState, glance
+from chaosk.run.watcher.state import TopicState, WatcherState, glance
 
 
 def part(number: int, leader: int, isr: tuple[int, ...] = (0, 1, 2), topic: str = "orders") -> PartitionView:

@@ -13,14 +13,14 @@ import pytest
 import yaml
 from on_vms import faults_on, killed, lab_of
 
-from chaosk.doctor.examination import hosts_fit
-from chaosk.doctor.finding import fit
-from chaosk.doctor.needs import Needs
 from chaosk.hosts import fingerprint, lease
 from chaosk.hosts.transport.clock import Offset, clock
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import state
 from chaosk.planning.resolve import freeze
+from chaosk.run.preflight.examination import hosts_fit
+from chaosk.run.preflight.finding import fit
+from chaosk.run.preflight.needs import Needs
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault
 from chaosk.spec.contracts.target import Node

@@ -1,0 +1,87 @@
+"""All examinations of a cluster, hosts at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.settings import client_settings
+from chaosk.cluster.wire import PATIENCE
+from chaosk.core.errors import ChaoskError
+from chaosk.core.parallel import together
+from chaosk.hosts.heal import find
+from chaosk.hosts.localhost import HERE, boot_id, places
+from chaosk.hosts.transport._contract import Transport
+from chaosk.run.preflight import host as hosts
+from chaosk.run.preflight import kernels
+from chaosk.run.preflight.cluster import cluster
+from chaosk.run.preflight.configured import configured
+from chaosk.run.preflight.finding import Finding, bad, fit
+from chaosk.run.preflight.here import java
+from chaosk.run.preflight.leftovers import held, holder, leftovers
+from chaosk.run.preflight.needs import Needs, needs
+from chaosk.run.preflight.rights import rights
+from chaosk.run.preflight.suits import suits
+from chaosk.run.preflight.switches import misfits, switches
+from chaosk.spec.inventory import Inventory
+from chaosk.spec.scenario import Scenario
+
+
+def examine(transport: Transport, inventory: Inventory, scenario: Scenario | None = None) -> tuple[Finding, ...]:
+    """Look at everything, from inside the cluster's network; for one scenario, or for whatever chaosk can do."""
+    found = hosts_fit(transport, inventory, needs(scenario, inventory), thorough=True)
+    usable = tuple(name for name in inventory.hosts if fit(one for one in found if one.where == name))
+    found += (java(), *misfits(inventory, scenario), *switches(transport, inventory, scenario))
+    if fit(found):
+        found += suits(transport, inventory, scenario)
+    return (*found, *_left(transport, _with_here(inventory, usable)), *_cluster(inventory, scenario))
+
+
+def _with_here(inventory: Inventory, usable: Iterable[str]) -> tuple[str, ...]:
+    """This machine too, where it keeps leases of its own."""
+    return (*(one for one in places(inventory) if one == HERE), *usable)
+
+
+def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thorough: bool) -> tuple[Finding, ...]:
+    """What is found on every host, host by host."""
+
+    def ask(name: str) -> list[Finding]:
+        return list(hosts.host(transport, inventory, name, needed, thorough=thorough))
+
+    found = tuple(one for answer in together(ask, inventory.hosts) for one in answer)
+    if not needed.clocks:
+        return found
+    return (*found, *kernels.apart(kernels.boot_ids(transport, inventory.hosts), boot_id()))
+
+
+def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:
+    """Who has the cluster, and what was left there, on the hosts that can be asked."""
+    asked = tuple(names)
+
+    def ask(name: str) -> str:
+        try:
+            return holder(transport, name)
+        except ChaoskError:
+            return ""  # the search for leases says why
+
+    holders = dict(zip(asked, together(ask, asked), strict=True))
+    running = frozenset(said.partition(" ")[0] for said in holders.values() if said)
+    return (*held(holders), *leftovers(find(transport, asked), running))
+
+
+def _cluster(inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
+    try:
+        with Brokers(inventory, client_settings(inventory), PATIENCE) as brokers:
+            live = ClusterLive(inventory, brokers, _no_probe, PATIENCE)
+            found = tuple(cluster(live, brokers, inventory, scenario.topics if scenario is not None else ()))
+            found += tuple(rights(live, inventory, scenario))
+            wanted = scenario.configured if scenario is not None else {}
+            return (*found, *configured(brokers, tuple(inventory.brokers), wanted))
+    except ChaoskError as error:
+        return (bad("cluster", "clients", str(error), "correct the inventory"),)
+
+
+def _no_probe(name: str) -> NoReturn:
+    raise ChaoskError(f"{name}: nothing runs while the cluster is examined")

@@ -1,0 +1,129 @@
+"""What a host says of itself, asked in one round trip by ``hosts/scripts/examine.sh``. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from chaosk.core.errors import StepError
+from chaosk.hosts.commands.service import program_of
+from chaosk.hosts.scripts import script
+from chaosk.run.preflight.needs import OPTIONAL, Needs
+from chaosk.spec.command import Command
+from chaosk.spec.inventory import Inventory, ScriptService, SystemdService
+
+LEASES = "/var/lib/chaosk"
+"""Where hosts keep leases and the lock."""
+CHANCE = ("numgen", "statistic")
+"""What draws packets that are to be lost: nft's, and iptables'."""
+TRIALS = ("netem", "htb", "timeouts", *CHANCE)
+"""What of a kernel can be tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Room in a file system, in KiB."""
+
+    free: int
+    size: int
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Whether something works here; None if it could not be tried."""
+
+    works: bool | None
+    why: str = ""
+    flavour: str = ""
+    """Of iptables: ``nf_tables``, ``legacy`` or ``none``."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """What one host said."""
+
+    uid: int
+    timer: str = ""
+    """``systemd`` or ``setsid``: what starts the timer of a lease."""
+    release: str = ""
+    """Of the kernel."""
+    tools: dict[str, bool] = field(default_factory=dict)
+    programs: dict[str, str] = field(default_factory=dict)
+    """By file of the operator's that starts or stops a server, as whom it is run: ``root`` or another account, ``no``
+    if it is not there, ``shared`` if it is root's and another account can replace it."""
+    units: dict[str, str] = field(default_factory=dict)
+    restarts: dict[str, str] = field(default_factory=dict)
+    """By unit when systemd starts it again, and how long after: like ``on-failure 5s``."""
+    space: dict[str, Space] = field(default_factory=dict)
+    filters: dict[str, Try] = field(default_factory=dict)
+    kernel: dict[str, Try] = field(default_factory=dict)
+
+
+def ask(inventory: Inventory, host: str, needs: Needs, *, thorough: bool) -> Command:
+    """Ask all there is to ask; ``thorough`` also for what no run needs, by trials that take a moment."""
+    services = [process.service for process in inventory.processes(host)]
+    scripted = [one for one in services if isinstance(one, ScriptService)]
+    units = [one.systemd for one in services if isinstance(one, SystemdService)]
+    programs = [program_of(argv) for one in scripted for argv in (one.start, one.stop)]
+    timed = ("systemctl", "systemd-run")
+    words = [
+        *_each("tool", (*needs.tools, *timed, *(OPTIONAL if thorough else ()))),
+        *_each("program", programs),
+        *_each("unit", units),
+        *_each("space", (LEASES, *(folder for process in inventory.processes(host) for folder in process.data))),
+        *_each("filter", ("iptables", "ip6tables", "nft") if needs.cuts else ()),
+        *_each("kernel", TRIALS if thorough else (*needs.queues, *(CHANCE if needs.losses else ()))),
+    ]
+    argv = ("sh", "-c", script("examine"), "chaosk", *words)
+    return Command(host=host, argv=argv, sudo=True, timeout=20.0, repeatable=True)
+
+
+def read(host: str, said: str) -> HostFacts | None:
+    """What a host answered to :func:`ask`; None if it is no answer. Raises StepError for one that is damaged."""
+    if not said.startswith("uid "):
+        return None
+    facts = HostFacts(uid=-1)
+    try:
+        for line in said.splitlines():
+            facts = _with(facts, line)
+    except ValueError as error:
+        raise StepError(f"{host}: cannot read what it says of itself: {line[:200]!r}") from error
+    return facts
+
+
+def _with(facts: HostFacts, line: str) -> HostFacts:
+    """The facts and one more."""
+    kind, _, rest = line.partition(" ")
+    name, _, said = rest.partition(" ")
+    match kind:
+        case "uid":
+            changes: dict[str, Any] = {"uid": int(rest)}
+        case "timer" | "release":
+            changes = {kind: rest}
+        case "tool":
+            changes = {"tools": {**facts.tools, name: said == "yes"}}
+        case "program":
+            name, _, said = rest.rpartition(" ")  # its path may have blanks
+            changes = {"programs": {**facts.programs, name: said}}
+        case "unit":
+            changes = {"units": {**facts.units, name: said}}
+        case "restart":
+            changes = {"restarts": {**facts.restarts, name: said}}
+        case "space":
+            path, free, size, writable = rest.rsplit(" ", 3)
+            changes = {"space": {**facts.space, path: Space(int(free), int(size), writable == "yes")}}
+        case "filter":
+            flavour, works, why = (*said.split(" ", 2), "")[:3]
+            changes = {"filters": {**facts.filters, name: Try(works == "yes", why, flavour)}}
+        case "kernel":
+            works, _, why = said.partition(" ")
+            changes = {"kernel": {**facts.kernel, name: Try({"yes": True, "no": False}.get(works), why)}}
+        case _:
+            raise ValueError(line)
+    return replace(facts, **changes)
+
+
+def _each(kind: str, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for name in dict.fromkeys(names) for word in (kind, name))

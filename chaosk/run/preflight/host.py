@@ -1,0 +1,97 @@
+"""One host: login, root, what it says of itself, clock and shell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chaosk.core.errors import ChaoskError, HostError
+from chaosk.core.printable import printable
+from chaosk.hosts.transport._contract import Transport
+from chaosk.hosts.transport.clock import EXCHANGES, epoch
+from chaosk.run.preflight import clocks, facts
+from chaosk.run.preflight.finding import Finding, bad, ok, unknown
+from chaosk.run.preflight.fitness import fitness
+from chaosk.run.preflight.needs import Needs
+from chaosk.spec.command import Command, Result
+from chaosk.spec.inventory import Inventory
+
+
+def host(transport: Transport, inventory: Inventory, name: str, needs: Needs, *, thorough: bool) -> Iterator[Finding]:
+    """All that is found on one host; ``thorough`` also what no run needs. Never raises: no answer is a finding."""
+    try:
+        transport.run(_nothing(name))
+    except ChaoskError as error:
+        yield _unreachable(name, error)
+        return
+    at = inventory.hosts[name]
+    yield ok(name, "login", f"{at.user} at {at.address} port {at.port}, host key known")
+    try:
+        if thorough:
+            yield from _clock_and_shell(transport, name)
+        yield from _as_root(transport, inventory, name, needs, thorough=thorough)
+    except ChaoskError as error:
+        told = str(error).removeprefix(f"{name}: ")
+        yield bad(name, "connection", told, "see that it answers, then ask again")
+
+
+def _unreachable(name: str, error: ChaoskError) -> Finding:
+    """The transport's message is made of what happened and, after the last semicolon, what to do."""
+    seen, _, todo = str(error).removeprefix(f"{name}: ").rpartition("; ")
+    what = "host key" if "host key" in seen or "known_hosts" in seen else "login"
+    if not isinstance(error, HostError):
+        what = "connection"
+    return bad(name, what, seen or todo, todo if seen else "see that it answers, then ask again")
+
+
+def _clock_and_shell(transport: Transport, name: str) -> Iterator[Finding]:
+    exchanges = [transport.run(_nothing(name)) for _ in range(EXCHANGES)]
+    yield clocks.clock(name, exchanges, epoch())
+    yield clocks.shell(name, exchanges)
+
+
+def _as_root(
+    transport: Transport, inventory: Inventory, name: str, needs: Needs, *, thorough: bool
+) -> Iterator[Finding]:
+    result = transport.run(facts.ask(inventory, name, needs, thorough=thorough))
+    said = facts.read(name, result.stdout)
+    if said is None or said.uid != 0:
+        yield _no_root(inventory, name, result)
+        yield unknown(name, "tools, services, room", "not examined, because that takes root")
+        return
+    yield ok(name, "root", _how(inventory, name))
+    if inventory.hosts[name].gate is not None and needs.beside:
+        yield bad(
+            name, "gate", f"steps run {', '.join(needs.beside)} as root, and the gate runs chaosk's own scripts only",
+            "leave these steps out, or leave `gate` out of the inventory and allow the account more",
+        )  # fmt: skip
+    yield from fitness(name, said, needs, inventory.hosts[name].firewall)
+
+
+def _how(inventory: Inventory, name: str) -> str:
+    at = inventory.hosts[name]
+    if not at.sudo:
+        return f"{at.user} is root"
+    return f"by sudo, as {at.user}" + (f", through {at.gate} only" if at.gate else "")
+
+
+def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
+    at = inventory.hosts[name]
+    if not at.sudo:
+        return bad(name, "root", f"{at.user} is not root there", "write `sudo: true` in the inventory")
+    said = (result.stderr or result.stdout).strip().splitlines()
+    why = printable(said[-1]) if said else f"status {result.exit_status}"
+    seen = f"{at.user} cannot become root there without a password ({why})"
+    least = "run there as root what `chaosk sudoers --inventory FILE` prints"
+    if at.gate is not None:
+        return bad(name, "root", seen, least)
+    every = f"write `{at.user} ALL=(ALL) NOPASSWD: ALL` in /etc/sudoers.d/chaosk there"
+    return bad(name, "root", seen, f"{every}; or, to allow it no more than it needs, {least}")
+
+
+def _nothing(name: str) -> Command:
+    """In a session of its own, because what its start costs is asked; with what steps hand to a login shell.
+
+    That is a word of several lines, as scripts are, and a mark that C shells replace: those would run the lines of a
+    script as their own.
+    """
+    return Command(host=name, argv=("true", "a line!\nand another"), repeatable=True, alone=True)

@@ -1,0 +1,44 @@
+"""Findings for a person: a table, and below it what to do; or for a program, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from chaosk.run.preflight.finding import Finding, fit
+
+_STYLES = {"ok": "green", "warning": "yellow", "unknown": "yellow", "bad": "bold red"}
+
+
+def table(findings: Sequence[Finding]) -> Table:
+    """One row a finding; a place is named once."""
+    drawn = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("where", "what", "state", "seen"):
+        drawn.add_column(name, overflow="fold", no_wrap=name in {"where", "state"})
+    before = ""
+    for one in findings:
+        where = one.where if one.where != before else ""
+        drawn.add_row(Text(where), Text(one.what), Text(one.state, _STYLES[one.state]), Text(one.seen))
+        before = one.where
+    return drawn
+
+
+def to_do(findings: Sequence[Finding]) -> Iterator[Text]:
+    """What to do, worst first, each remedy with its place; then whether a run may start."""
+    for state in ("bad", "warning"):
+        for one in findings:
+            if one.state == state and one.todo:
+                yield Text.assemble((f"{one.where}, {one.what}: ", _STYLES[state]), one.todo)
+    if fit(findings):
+        yield Text("A run may start.", "green")
+    else:
+        yield Text("No run may start before what is bad is put right.", "bold red")
+
+
+def as_json(name: str, findings: Sequence[Finding]) -> str:
+    """For other programs: the cluster's name, whether a run may start, and every finding."""
+    listed = [one.model_dump(mode="json") for one in findings]
+    return json.dumps({"cluster": name, "fit": fit(findings), "findings": listed}, indent=2)

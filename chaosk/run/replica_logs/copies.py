@@ -1,0 +1,69 @@
+"""Whether the replicas of a partition hold the same, from what each says of its own files. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from chaosk.run.replica_logs.said import Batch, Log
+
+
+class Copies(NamedTuple):
+    """What the replicas of a partition hold from one offset to another, both included."""
+
+    first: int
+    last: int
+    same: bool | None = None
+    """Whether all of them hold the same batches there, or all of them none; None if not all of them told."""
+    held: str | None = None
+    """Where they do not: by broker the batch that it holds at the first of these offsets, in words."""
+    why: str | None = None
+    """Why nobody knows."""
+
+
+def copies(first: int, last: int, logs: Mapping[int, Log]) -> tuple[Copies, ...]:
+    """The stretches from ``first`` to ``last`` in which replicas agree, or differ; ``logs`` by broker, all of them."""
+    if not logs:
+        return (Copies(first, last, why="it has no replica"),)
+    if troubles := [f"broker {broker}: {log.trouble}" for broker, log in sorted(logs.items()) if log.trouble]:
+        return (Copies(first, last, why="; ".join(troubles)),)
+    by_broker = {broker: sorted(log.batches) for broker, log in sorted(logs.items())}
+    found = (_of(low, high, by_broker) for low, high in _pieces(first, last, by_broker))
+    return tuple(_joined(list(some)) for _, some in groupby(found, key=lambda one: one.same))
+
+
+def _pieces(first: int, last: int, by_broker: Mapping[int, Sequence[Batch]]) -> Iterator[tuple[int, int]]:
+    """The span cut wherever a batch begins or ends on any replica."""
+    edges = {first, last + 1}
+    for batches in by_broker.values():
+        edges |= {edge for batch in batches for edge in (batch.first, batch.last + 1) if first < edge <= last}
+    cuts = sorted(edges)
+    for low, beyond in pairwise(cuts):
+        yield low, beyond - 1
+
+
+def _of(low: int, high: int, by_broker: Mapping[int, Sequence[Batch]]) -> Copies:
+    held = {broker: _at(low, batches) for broker, batches in by_broker.items()}
+    if len(set(held.values())) == 1:
+        return Copies(low, high, same=True)
+    told = "; ".join(f"broker {broker}: {_words(one)}" for broker, one in held.items())
+    return Copies(low, high, same=False, held=told)
+
+
+def _at(offset: int, batches: Sequence[Batch]) -> Batch | None:
+    """The batch that holds an offset."""
+    number = bisect_right(batches, offset, key=lambda batch: batch.first) - 1
+    return batches[number] if number >= 0 and batches[number].last >= offset else None
+
+
+def _words(batch: Batch | None) -> str:
+    if batch is None:
+        return "nothing"
+    return f"{batch.first} to {batch.last}, leader epoch {batch.leader_epoch}, crc {batch.crc:08x}"
+
+
+def _joined(some: Sequence[Copies]) -> Copies:
+    """Neighbours that are alike as one; where replicas differ, the first tells how."""
+    return some[0]._replace(last=some[-1].last)

@@ -1,0 +1,67 @@
+"""Every replica of some partitions asked what it holds at some offsets, and what they say written down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chaosk.cluster.brokers import Brokers
+from chaosk.core.errors import ChaoskError, ClusterError
+from chaosk.core.parallel import together
+from chaosk.hosts.commands import dump
+from chaosk.hosts.transport._contract import Transport
+from chaosk.run.audit.missing import Stretch
+from chaosk.run.replica_logs.asking import ask
+from chaosk.run.replica_logs.copies import copies
+from chaosk.run.replica_logs.said import Log, Said
+from chaosk.rundir.events.live import LiveLog
+from chaosk.spec.inventory import Inventory
+
+
+def compare(
+    brokers: Brokers, transport: Transport, inventory: Inventory, stretches: Sequence[Stretch], log: LiveLog
+) -> tuple[str, ...]:
+    """Write down whether the replicas hold the same at some offsets (the table ``copies``), in a log, which it closes.
+
+    A line for each partition of which that is not known, with the reason, and for each stretch that differs: what a
+    host or the cluster does not tell is no error. Raises EventLogError if the events cannot be written.
+    """
+    having = _replicas(brokers, stretches)
+    asked = sorted({broker for some in having.values() for broker in some})
+
+    def said(broker: int) -> Said:
+        wanted = [f"{_name(one)}:{one.first}:{one.last}" for one in stretches if broker in having[one]]
+        try:
+            return ask(transport, inventory, broker, lambda kafka, where: dump.batches(kafka, where, wanted))
+        except ChaoskError as error:
+            return Said({}, str(error))
+
+    answers = dict(zip(asked, together(said, asked), strict=True))
+    lines = []
+    with log as events:
+        for one in stretches:
+            for found in copies(one.first, one.last, {each: _log(answers[each], one) for each in having[one]}):
+                events.write("copies", (one.topic, one.partition, *found))
+                if found.same is None:
+                    lines.append(f"{_name(one)}: {found.why}")
+                elif not found.same:
+                    lines.append(f"{_name(one)}, {found.first} to {found.last}: the replicas differ: {found.held}")
+    return tuple(lines)
+
+
+def _replicas(brokers: Brokers, stretches: Sequence[Stretch]) -> dict[Stretch, tuple[int, ...]]:
+    """By stretch the brokers that have a replica; none where the cluster does not tell."""
+    try:
+        states = [one for topic in {one.topic for one in stretches} for one in brokers.partitions(topic)]
+    except ClusterError:
+        states = []
+    found = {(one.topic, one.partition): one.replicas for one in states}
+    return {one: found.get((one.topic, one.partition), ()) for one in stretches}
+
+
+def _name(one: Stretch) -> str:
+    return f"{one.topic}-{one.partition}"
+
+
+def _log(said: Said, one: Stretch) -> Log:
+    """What a broker said of a partition; trouble where it is silent about it."""
+    return said.logs.get(_name(one)) or Log(_name(one), trouble=said.stopped or "its host says nothing of it")

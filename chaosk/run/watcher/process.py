@@ -1,0 +1,75 @@
+"""The watcher's process, from outside: started, looked at and ended by the run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from pydantic import ValidationError
+
+from chaosk.core.errors import StepError
+from chaosk.run.watcher.spec import WatcherSpec
+from chaosk.run.watcher.state import WatcherState
+
+
+class WatcherProcess:
+    """One watcher; none of its methods but :meth:`stop` waits."""
+
+    def __init__(self, spec: WatcherSpec, file: Path, seen: Callable[[list[str]], list[str]] = list) -> None:
+        """Start it; ``file`` is where its specification is written, and its stderr beside it as ``.stderr``.
+
+        ``seen`` makes of its command the one that is run.
+        """
+        file.write_text(spec.model_dump_json(by_alias=True), "utf-8")
+        self._said = file.with_suffix(".stderr")
+        self._state: WatcherState | None = None
+        with self._said.open("wb") as stderr:
+            self._process = subprocess.Popen(
+                seen([sys.executable, "-m", "chaosk.run.watcher", str(file)]),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
+        if self._process.stdout is not None:
+            threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True).start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self._process.poll() is None
+
+    def state(self) -> WatcherState | None:
+        """What it saw last; None before its first look, which takes half a second."""
+        return self._state
+
+    def stop(self, within: float = 5.0) -> None:
+        """End it cleanly; raises StepError with what it said if it had died, or does not end in time."""
+        if self.running:
+            self._process.terminate()
+        try:
+            status = self._process.wait(within)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise StepError(f"the watcher did not end within {within:g} s; its last events are lost") from None
+        finally:
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
+        if status != 0:
+            raise StepError(f"the watcher ended with {status}: {self.last_words()}")
+
+    def last_words(self) -> str:
+        """The end of what it said on stderr."""
+        return self._said.read_text("utf-8", "replace").strip()[-500:]
+
+    def _listen(self, stdout: IO[bytes]) -> None:
+        try:
+            for line in stdout:
+                self._state = WatcherState.model_validate_json(line)
+        except (ValidationError, ValueError):
+            return  # half a line, or the pipe was closed: it ended

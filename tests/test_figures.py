@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from chaosk.analysis.judge import Ruling, rule
 from chaosk.analysis.summary import summary
 from chaosk.core.figures import bounds, comparison, figure
-from chaosk.judge import Ruling, rule
 from chaosk.rundir.verdict import Measure, Outcome
 from chaosk.spec.expect import Expect
 from chaosk.spec.metrics import METRICS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosk.judge import Ruling, overall, rule, worst
+from chaosk.analysis.judge import Ruling, overall, rule, worst
 from chaosk.rundir.verdict import Finding, Guard, Measure, Outcome, Severity
 from chaosk.spec.expect import Expect
 from chaosk.spec.metrics import METRICS

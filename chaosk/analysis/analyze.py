@@ -14,6 +14,7 @@ from chaosk.analysis.findings import Answer, ask_all
 from chaosk.analysis.frames.absent import bereft
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import histograms
+from chaosk.analysis.judge import rule
 from chaosk.analysis.ledger import ANSWERING, accounts, audited
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import failures_as, tune
@@ -23,7 +24,6 @@ from chaosk.analysis.tallied import recounted, tallied
 from chaosk.analysis.untold import unended, untold
 from chaosk.core import files
 from chaosk.core.errors import AnalysisError
-from chaosk.judge import rule
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Account, Guard, Severity, Verdict
 from chaosk.spec.prediction import FOLLOWING, Places, predictions

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from chaosk.analysis.case import Case, Span
 from chaosk.analysis.committed import foreign_commit, group_not_asked
 from chaosk.analysis.histograms import Histograms
+from chaosk.analysis.judge import SKIPPED
 from chaosk.analysis.progress import ABOUT_PROGRESS
 from chaosk.analysis.stillness import still
-from chaosk.judge import SKIPPED
 from chaosk.rundir.events.streams import WATCHER
 from chaosk.rundir.verdict import Guard
 

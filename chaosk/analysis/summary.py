@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from chaosk.analysis.judge import Ruling
 from chaosk.core.figures import bounds, comparison, figure
-from chaosk.judge import Ruling
 from chaosk.rundir.verdict import Account, Finding, Objective, Outcome, Severity
 
 _FIRST = ("lost", "unseen", "commit_skip", "swallowed", "duplicate_in_log", "send_order")

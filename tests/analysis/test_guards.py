@@ -16,9 +16,9 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.failing import afterwards
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import Histograms, Key
+from chaosk.analysis.judge import rule
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.windows import ALL
-from chaosk.judge import rule
 from chaosk.rundir.verdict import Guard, Outcome
 from chaosk.spec.expect import Expect
 

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chaosk import lab
+from chaosk.campaign.gate.record import load
 from chaosk.document import load_variants
 from chaosk.document.kinds import is_space
-from chaosk.release.record import load
 from chaosk.run.place import dressed
 from chaosk.run.standby import standing_by
 from chaosk.spec.lab_layout import LabLayout

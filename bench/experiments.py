@@ -15,7 +15,7 @@ from _experiments import KNOWN, page_of
 from _pages import pages
 from clusters import CLUSTERS, HERE, Case, Row, cases, cell, fits, rows
 
-from chaosk.document.spaces import load_space
+from chaosk.campaign.explore.space_file import load_space
 
 CSV = HERE / "docs/measured/clusters.csv"
 HEAD = """\

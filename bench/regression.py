@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chaosk import lab
-from chaosk.release import record
-from chaosk.release.record import Gate
+from chaosk.campaign.gate import record
+from chaosk.campaign.gate.record import Gate
 from chaosk.spec.lab_layout import LabLayout
 
 HERE = Path(__file__).resolve().parent.parent

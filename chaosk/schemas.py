@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from chaosk.campaign.explore.space import ANY, DRAWN, Explore
 from chaosk.document.shape import Variants, bounds_schema, inventory_shape, lab_shape, scenario_shape
-from chaosk.explore.space import ANY, DRAWN, Explore
 from chaosk.rundir.verdict import Verdict
 from chaosk.spec.metrics import METRICS, Metric
 

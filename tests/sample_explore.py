@@ -8,12 +8,12 @@ from pathlib import Path
 import sample_run
 from sample_inventory import INVENTORY
 
+from chaosk.campaign.explore.space import Space
+from chaosk.campaign.explore.space_file import load_space
+from chaosk.campaign.gate.child import Ended
+from chaosk.campaign.gate.record import Attempt
 from chaosk.document import load_scenario
-from chaosk.document.spaces import load_space
-from chaosk.explore.space import Space
 from chaosk.planning import plan
-from chaosk.release.child import Ended
-from chaosk.release.record import Attempt
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Finding, Outcome, Severity, Verdict
 from chaosk.spec.scenario import Scenario

@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from chaosk.release.record import Attempt, Gate
+from chaosk.campaign.gate.record import Attempt, Gate
 from chaosk.rundir.verdict import Measure, Outcome
 
 CLUSTER = "3 brokers, 3 ZooKeeper nodes"

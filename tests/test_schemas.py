@@ -18,10 +18,10 @@ from sample_documents import COMBINED, INVENTORY, SCENARIO, VARIED, written
 from sample_explore import SPACE
 
 from chaosk import schemas
+from chaosk.campaign.explore.space_file import load_space
 from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.nodes import plain
 from chaosk.document.parse import parse
-from chaosk.document.spaces import load_space
 from chaosk.spec.scenario import probes, steps
 
 ROOT = Path(__file__).parents[1]

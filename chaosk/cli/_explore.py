@@ -10,21 +10,21 @@ from typing import Any
 
 import click
 
+from chaosk.campaign.explore import files
+from chaosk.campaign.explore.draw import draw
+from chaosk.campaign.explore.fit import check, refusal
+from chaosk.campaign.explore.markdown import headline
+from chaosk.campaign.explore.outcome import exit_code, finished
+from chaosk.campaign.explore.record import Exploration, digest_of
+from chaosk.campaign.explore.rounds import rounds
+from chaosk.campaign.explore.shrink import shrunk
+from chaosk.campaign.explore.space import Space
+from chaosk.campaign.explore.trial import Means
+from chaosk.campaign.gate import child
+from chaosk.campaign.gate.record import Attempt
 from chaosk.cli._folders import made
 from chaosk.core import files as private
 from chaosk.document import load_inventory
-from chaosk.explore import files
-from chaosk.explore.draw import draw
-from chaosk.explore.fit import check, refusal
-from chaosk.explore.markdown import headline
-from chaosk.explore.outcome import exit_code, finished
-from chaosk.explore.record import Exploration, digest_of
-from chaosk.explore.rounds import rounds
-from chaosk.explore.shrink import shrunk
-from chaosk.explore.space import Space
-from chaosk.explore.trial import Means
-from chaosk.release import child
-from chaosk.release.record import Attempt
 from chaosk.run.signals import heard
 from chaosk.run.standby import standing_by
 from chaosk.spec.inventory import Inventory

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chaosk.campaign.gate import record
+from chaosk.campaign.gate.choice import Chosen
+from chaosk.campaign.gate.record import Attempt, Gate
 from chaosk.cli._folders import made
 from chaosk.core import files as private
 from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
-from chaosk.release import record
-from chaosk.release.choice import Chosen
-from chaosk.release.record import Attempt, Gate
 
 if TYPE_CHECKING:
-    from chaosk.release.lanes import Lane
+    from chaosk.campaign.gate.lanes import Lane
     from chaosk.spec.lab_layout import LabLayout
 
 
@@ -63,12 +63,12 @@ def _attempt(one: Chosen, repeat: int, lab: LabLayout | None) -> Attempt:
 
 def play(gate: Gate, folder: Path) -> int:
     """Run what has not been run yet, write the report, and tell where it is; the exit code of the whole."""
-    from chaosk.release import child  # noqa: PLC0415 - scipy takes a second to load
-    from chaosk.release.conduct import Hands, conduct  # noqa: PLC0415
-    from chaosk.release.files import write  # noqa: PLC0415
-    from chaosk.release.lanes import lanes_of  # noqa: PLC0415
-    from chaosk.release.outcome import exit_code  # noqa: PLC0415
-    from chaosk.release.regression import compare  # noqa: PLC0415
+    from chaosk.campaign.gate import child  # noqa: PLC0415 - scipy takes a second to load
+    from chaosk.campaign.gate.conduct import Hands, conduct  # noqa: PLC0415
+    from chaosk.campaign.gate.files import write  # noqa: PLC0415
+    from chaosk.campaign.gate.lanes import lanes_of  # noqa: PLC0415
+    from chaosk.campaign.gate.outcome import exit_code  # noqa: PLC0415
+    from chaosk.campaign.gate.regression import compare  # noqa: PLC0415
     from chaosk.run.signals import heard  # noqa: PLC0415
     from chaosk.run.standby import standing_by  # noqa: PLC0415
 
@@ -112,7 +112,7 @@ def _leaving() -> Callable[[str], None]:
 
 
 def _words(one: Attempt, gate: Gate, folder: Path, lane: Lane) -> list[str]:
-    from chaosk.release.child import command as words  # noqa: PLC0415 - as above
+    from chaosk.campaign.gate.child import command as words  # noqa: PLC0415 - as above
 
     lab = None if one.lab is None or lane.name_of(one.lab) == one.lab else lane.name_of(one.lab)
     return words(one, lane.inventory, folder / "runs" / one.key, gate.seed, lab)

@@ -86,9 +86,9 @@ def _hosts(one: Inventory) -> set[tuple[str | None, str, int]]:
 
 def _shape(one: Inventory | LabLayout) -> str:
     """How many servers of which kind it has, in words."""
+    from chaosk.campaign.gate.attempts import counted, shape  # noqa: PLC0415 - as above
     from chaosk.lab.lab import describe  # noqa: PLC0415 - as above
     from chaosk.lab.state import of  # noqa: PLC0415 - as above
-    from chaosk.release.attempts import counted, shape  # noqa: PLC0415 - as above
 
     if isinstance(one, Inventory):
         return shape(one)

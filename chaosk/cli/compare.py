@@ -12,8 +12,8 @@ import click
 from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from chaosk.knowledge.comparison import Comparison
-    from chaosk.knowledge.stored import Stored
+    from chaosk.campaign.history.comparison import Comparison
+    from chaosk.campaign.history.stored import Stored
 
 _FORMS = (".html", ".md", ".json")
 _WIDE = 200
@@ -33,7 +33,7 @@ def command(folders: tuple[Path, ...], output: Path | None) -> None:
     """
     if output is not None and output.suffix not in _FORMS:
         raise UsageError(f"--output {output}: its name says the form; let it end with {', '.join(_FORMS)}")
-    from chaosk.knowledge.comparison import compare  # noqa: PLC0415 - pyarrow takes a second to load
+    from chaosk.campaign.history.comparison import compare  # noqa: PLC0415 - pyarrow takes a second to load
 
     runs = _runs(folders)
     told = compare(runs)
@@ -49,9 +49,9 @@ def _runs(folders: Sequence[Path]) -> list[Stored]:
 
     Raises UsageError where a run that was named itself is none that can be compared.
     """
+    from chaosk.campaign.history.folders import find  # noqa: PLC0415 - as above
+    from chaosk.campaign.history.stored import judged  # noqa: PLC0415
     from chaosk.core.printable import printable  # noqa: PLC0415
-    from chaosk.knowledge.folders import find  # noqa: PLC0415 - as above
-    from chaosk.knowledge.stored import judged  # noqa: PLC0415
 
     found = find(folders)
     runs = list(judged(found))
@@ -65,10 +65,10 @@ def _runs(folders: Sequence[Path]) -> list[Stored]:
 
 def _write(told: Comparison, runs: Sequence[Stored], output: Path) -> Comparison:
     """Write the page; the comparison with what was read for it."""
-    from chaosk.knowledge import compared  # noqa: PLC0415 - matplotlib takes a second to load
-    from chaosk.knowledge.comparison import with_lines  # noqa: PLC0415
-    from chaosk.knowledge.overlay import overlay  # noqa: PLC0415
-    from chaosk.knowledge.series import series  # noqa: PLC0415
+    from chaosk.campaign.history import compared  # noqa: PLC0415 - matplotlib takes a second to load
+    from chaosk.campaign.history.comparison import with_lines  # noqa: PLC0415
+    from chaosk.campaign.history.overlay import overlay  # noqa: PLC0415
+    from chaosk.campaign.history.series import series  # noqa: PLC0415
     from chaosk.report.files import replace  # noqa: PLC0415
 
     if output.suffix == ".md":
@@ -89,7 +89,7 @@ def _write(told: Comparison, runs: Sequence[Stored], output: Path) -> Comparison
 def _print(told: Comparison) -> None:
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    from chaosk.knowledge.compared import on_terminal  # noqa: PLC0415
+    from chaosk.campaign.history.compared import on_terminal  # noqa: PLC0415
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
     for part in on_terminal(told):

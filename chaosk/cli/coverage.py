@@ -12,7 +12,7 @@ import click
 from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from chaosk.knowledge.coverage import Coverage, Try
+    from chaosk.campaign.history.coverage import Coverage, Try
 
 _SCENARIOS = Path("scenarios")
 _WIDE = 240
@@ -31,9 +31,9 @@ def command(paths: tuple[Path, ...], *, runs: Path | None, as_markdown: bool, as
     """
     if as_markdown and as_json:
         raise UsageError("--markdown and --json: one of them; leave the other out")
-    from chaosk.knowledge import covered  # noqa: PLC0415 - pyarrow takes a second to load
-    from chaosk.knowledge.coverage import as_json as json_of  # noqa: PLC0415
-    from chaosk.knowledge.coverage import coverage  # noqa: PLC0415
+    from chaosk.campaign.history import covered  # noqa: PLC0415 - pyarrow takes a second to load
+    from chaosk.campaign.history.coverage import as_json as json_of  # noqa: PLC0415
+    from chaosk.campaign.history.coverage import coverage  # noqa: PLC0415
 
     told = coverage(_scenarios(paths, runs), [] if runs is None else _runs(runs))
     if as_json:
@@ -46,8 +46,8 @@ def command(paths: tuple[Path, ...], *, runs: Path | None, as_markdown: bool, as
 
 def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[Try]:
     """What the scenarios try; those of ``scenarios/``, if it is there, where none are named."""
-    from chaosk.knowledge.coverage import of_scenario  # noqa: PLC0415 - as above
-    from chaosk.release.choice import choose  # noqa: PLC0415
+    from chaosk.campaign.gate.choice import choose  # noqa: PLC0415
+    from chaosk.campaign.history.coverage import of_scenario  # noqa: PLC0415 - as above
 
     named = paths or ((_SCENARIOS,) if _SCENARIOS.is_dir() else ())
     if not named and runs is None:
@@ -57,10 +57,10 @@ def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[Try]:
 
 def _runs(folder: Path) -> list[Try]:
     """What the runs have tried; what is passed over is told on stderr."""
+    from chaosk.campaign.history.coverage import of_run  # noqa: PLC0415 - as above
+    from chaosk.campaign.history.folders import find, passed  # noqa: PLC0415
+    from chaosk.campaign.history.stored import judged  # noqa: PLC0415
     from chaosk.core.printable import printable  # noqa: PLC0415
-    from chaosk.knowledge.coverage import of_run  # noqa: PLC0415 - as above
-    from chaosk.knowledge.folders import find, passed  # noqa: PLC0415
-    from chaosk.knowledge.stored import judged  # noqa: PLC0415
 
     found, tries = find([folder]), []
     for one in judged(found):
@@ -76,7 +76,7 @@ def _runs(folder: Path) -> list[Try]:
 def _print(told: Coverage) -> None:
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    from chaosk.knowledge.covered import on_terminal  # noqa: PLC0415
+    from chaosk.campaign.history.covered import on_terminal  # noqa: PLC0415
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
     for part in on_terminal(told):

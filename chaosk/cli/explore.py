@@ -16,8 +16,8 @@ from chaosk.core.errors import UsageError
 from chaosk.core.units import parse_duration
 
 if TYPE_CHECKING:
-    from chaosk.explore.record import Exploration
-    from chaosk.explore.space import Space
+    from chaosk.campaign.explore.record import Exploration
+    from chaosk.campaign.explore.space import Space
     from chaosk.spec.inventory import Inventory
 
 
@@ -95,8 +95,8 @@ def _new(  # noqa: PLR0913 - one for each option
     tries: int,
 ) -> tuple[Space, Inventory | None, Exploration]:
     """An exploration that has run nothing yet; every mistake that can be told before is."""
+    from chaosk.campaign.explore.space_file import load_space  # noqa: PLC0415
     from chaosk.cli._explore import begun, settled  # noqa: PLC0415 - loads librdkafka
-    from chaosk.document.spaces import load_space  # noqa: PLC0415
 
     space = load_space(path, sets)
     known = settled(space, inventory)
@@ -111,9 +111,9 @@ def _new(  # noqa: PLR0913 - one for each option
 
 def _drawn(space: Space, cluster: Inventory | None, told: Exploration) -> int:
     """Print what rounds would run."""
-    from chaosk.explore.draw import draw  # noqa: PLC0415 - as above
-    from chaosk.explore.fit import refusal  # noqa: PLC0415
-    from chaosk.explore.sequence import document, text  # noqa: PLC0415
+    from chaosk.campaign.explore.draw import draw  # noqa: PLC0415 - as above
+    from chaosk.campaign.explore.fit import refusal  # noqa: PLC0415
+    from chaosk.campaign.explore.sequence import document, text  # noqa: PLC0415
 
     for number in range(told.first, told.first + (told.rounds or 1)):
         drawn = draw(space, told.seed, number, refusal(space, cluster))
@@ -124,10 +124,10 @@ def _drawn(space: Space, cluster: Inventory | None, told: Exploration) -> int:
 
 
 def _continued(former: Path) -> int:
+    from chaosk.campaign.explore import record  # noqa: PLC0415
+    from chaosk.campaign.explore.outcome import finished, resumed  # noqa: PLC0415
+    from chaosk.campaign.explore.space_file import load_space  # noqa: PLC0415
     from chaosk.cli._explore import play, settled  # noqa: PLC0415 - as above
-    from chaosk.document.spaces import load_space  # noqa: PLC0415
-    from chaosk.explore import record  # noqa: PLC0415
-    from chaosk.explore.outcome import finished, resumed  # noqa: PLC0415
 
     told = record.load(former)
     folder = former if former.is_dir() else former.parent

@@ -8,6 +8,9 @@ from typing import Any
 
 import click
 
+from chaosk.campaign.gate import record
+from chaosk.campaign.gate.choice import choose
+from chaosk.campaign.gate.record import Gate
 from chaosk.cli import _lanes as lanes
 from chaosk.cli._folders import new_folder
 from chaosk.cli._gate import begun, play
@@ -15,9 +18,6 @@ from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.core.errors import UsageError
 from chaosk.core.units import parse_share
-from chaosk.release import record
-from chaosk.release.choice import choose
-from chaosk.release.record import Gate
 
 
 def _share(context: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature
@@ -132,8 +132,8 @@ def _new(  # noqa: PLR0913 - one for each option
 
 
 def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
+    from chaosk.campaign.gate.regression import COMPARABLE, DEFAULT  # noqa: PLC0415 - scipy takes a second to load
     from chaosk.core.suggest import instead  # noqa: PLC0415 - for a mistake only
-    from chaosk.release.regression import COMPARABLE, DEFAULT  # noqa: PLC0415 - scipy takes a second to load
 
     for name in asked:
         if name not in COMPARABLE:
@@ -143,7 +143,7 @@ def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_baseline(gate: Gate, baseline: Gate, repeat: int) -> None:
     """Raise UsageError where no comparison could come to an end, before hours are spent on it."""
-    from chaosk.release.regression import FEWEST, repeats_needed, unlike  # noqa: PLC0415 - as above
+    from chaosk.campaign.gate.regression import FEWEST, repeats_needed, unlike  # noqa: PLC0415 - as above
 
     if why := unlike(gate, baseline):
         raise UsageError(

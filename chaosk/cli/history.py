@@ -13,8 +13,8 @@ import click
 from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from chaosk.knowledge.folders import Passed
-    from chaosk.knowledge.history import Row
+    from chaosk.campaign.history.folders import Passed
+    from chaosk.campaign.history.history import Row
 
 _WIDE = 200
 """Columns of a table that goes into a file or a pipe."""
@@ -53,7 +53,7 @@ def command(
     """
     if as_json and as_csv:
         raise UsageError("--json and --csv: one of them; leave the other out")
-    from chaosk.knowledge import historic  # noqa: PLC0415 - pyarrow takes a second to load
+    from chaosk.campaign.history import historic  # noqa: PLC0415 - pyarrow takes a second to load
 
     asked = _metrics(metrics)
     rows, passed = _rows(folders or (Path("reports"),), asked, word, since)
@@ -69,8 +69,8 @@ def command(
 
 
 def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
+    from chaosk.campaign.history.history import DEFAULT  # noqa: PLC0415 - as above
     from chaosk.core.suggest import instead  # noqa: PLC0415 - for a mistake only
-    from chaosk.knowledge.history import DEFAULT  # noqa: PLC0415 - as above
     from chaosk.spec.metrics import METRICS  # noqa: PLC0415
 
     for name in asked:
@@ -83,9 +83,9 @@ def _rows(
     folders: Sequence[Path], metrics: Sequence[str], word: str | None, since: datetime | None
 ) -> tuple[list[Row], list[Passed]]:
     """The rows that are asked for, and what was passed over; raises UsageError where there are none."""
-    from chaosk.knowledge.folders import find  # noqa: PLC0415 - as above
-    from chaosk.knowledge.history import chosen, row  # noqa: PLC0415
-    from chaosk.knowledge.stored import judged  # noqa: PLC0415
+    from chaosk.campaign.history.folders import find  # noqa: PLC0415 - as above
+    from chaosk.campaign.history.history import chosen, row  # noqa: PLC0415
+    from chaosk.campaign.history.stored import judged  # noqa: PLC0415
 
     found = find(folders)
     every = [row(one, metrics) for one in judged(found)]
@@ -98,7 +98,7 @@ def _rows(
 def _table(rows: Sequence[Row], metrics: Sequence[str]) -> None:
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    from chaosk.knowledge.historic import on_terminal  # noqa: PLC0415
+    from chaosk.campaign.history.historic import on_terminal  # noqa: PLC0415
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
     for part in on_terminal(rows, metrics, Path.cwd()):

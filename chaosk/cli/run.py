@@ -87,8 +87,8 @@ def command(  # noqa: PLR0913 - one for each option
 
 def _run_all(path: Path, inventory: Path | None, sets: Mapping[str, str], output: Path, seed: int | None) -> int:
     """Every variant as a run of its own, whatever becomes of the others; the worst exit code."""
+    from chaosk.campaign.gate.choice import choose  # noqa: PLC0415 - as above
     from chaosk.cli._gate import begun, play  # noqa: PLC0415 - one run needs none of it
-    from chaosk.release.choice import choose  # noqa: PLC0415 - as above
 
     inventories = () if inventory is None else (inventory,)
     gate = begun(choose([path], sets, (), (1, 1)), inventories, keep_going=True, seed=seed)

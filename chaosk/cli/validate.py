@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from chaosk.campaign.explore.space_file import load_space
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.core.errors import UsageError
 from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.kinds import is_inventory, is_space
-from chaosk.document.spaces import load_space
 from chaosk.spec.transaction_timeout import short
 
 

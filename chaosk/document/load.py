@@ -36,7 +36,7 @@ from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Scenario, from_plain
 
 EXPLORE = "explore"
-"""The key of a space of sequences (``chaosk.document.spaces``)."""
+"""The key of a space of sequences (``chaosk.campaign.explore.space_file``)."""
 
 _NOTHING: Mapping[str, str] = {}
 

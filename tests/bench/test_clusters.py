@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sample_gate
 
-from chaosk.release.record import save
+from chaosk.campaign.gate.record import save
 
 BENCH = Path(__file__).parents[2] / "bench/clusters.py"
 

@@ -14,12 +14,12 @@ from sample_documents import written
 from sample_explore import SPACE, Cluster, Judge, inconclusive, missed, passed, steps, violated
 from sample_gate import unreachable
 
+from chaosk.campaign.explore.record import Exploration, load
+from chaosk.campaign.gate import child
+from chaosk.campaign.gate.child import Ended
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
 from chaosk.document import load_scenario
-from chaosk.explore.record import Exploration, load
-from chaosk.release import child
-from chaosk.release.child import Ended
 from chaosk.run.standby import VARIABLE
 from chaosk.rundir.verdict import Verdict
 from chaosk.spec.scenario import Scenario

@@ -10,12 +10,12 @@ import yaml
 from sample_documents import SCENARIO
 from sample_gate import attempt, gate, measured, unreachable
 
+from chaosk.campaign.gate.choice import choose
+from chaosk.campaign.gate.content import content
+from chaosk.campaign.gate.record import NAME, Gate, load, save
 from chaosk.cli import _gate
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
-from chaosk.release.choice import choose
-from chaosk.release.content import content
-from chaosk.release.record import NAME, Gate, load, save
 
 
 @pytest.fixture

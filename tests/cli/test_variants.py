@@ -9,9 +9,9 @@ import pytest
 from sample_documents import SCENARIO, VARIED, written
 from sample_gate import unreachable
 
+from chaosk.campaign.gate.record import load, save
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
-from chaosk.release.record import load, save
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 from sample_documents import SCENARIO, spoil, written
 from sample_explore import SPACE, space
 
+from chaosk.campaign.explore.space import Choice, Span
+from chaosk.campaign.explore.space_file import load_space
 from chaosk.document import DocumentError, load_scenario
 from chaosk.document.kinds import is_inventory, is_space
-from chaosk.document.spaces import load_space
-from chaosk.explore.space import Choice, Span
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "scenarios" / "explore").glob("*.yaml"))

@@ -6,7 +6,7 @@ import pytest
 from sample_explore import inconclusive, missed, passed, violated
 from sample_run import objective, verdict
 
-from chaosk.explore.breach import breaches, gravest
+from chaosk.campaign.explore.breach import breaches, gravest
 from chaosk.rundir.verdict import Outcome, Verdict
 
 

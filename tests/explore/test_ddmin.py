@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.explore.ddmin import ddmin
+from chaosk.campaign.explore.ddmin import ddmin
 
 Items = tuple[int, ...]
 

@@ -18,12 +18,12 @@ from sample_documents import written
 from sample_explore import OVERLAPPING, SPACE, space
 from sample_inventory import INVENTORY
 
+from chaosk.campaign.explore.draw import MOST_DRAWS, draw
+from chaosk.campaign.explore.fit import check, refusal
+from chaosk.campaign.explore.sequence import Sequence, document, entry, text
+from chaosk.campaign.explore.space import Space
 from chaosk.core.errors import PreflightError, UsageError
 from chaosk.document import load_scenario
-from chaosk.explore.draw import MOST_DRAWS, draw
-from chaosk.explore.fit import check, refusal
-from chaosk.explore.sequence import Sequence, document, entry, text
-from chaosk.explore.space import Space
 
 SEEDS = st.integers(0, 2**63 - 1)
 ROUNDS = st.integers(1, 1000)
@@ -123,10 +123,10 @@ def test_another_round_or_seed_is_another_sequence(seed: int) -> None:
 DRAWN = """
 import sys
 from pathlib import Path
-from chaosk.document.spaces import load_space
-from chaosk.explore.draw import draw
-from chaosk.explore.fit import check, refusal
-from chaosk.explore.sequence import document, text
+from chaosk.campaign.explore.space_file import load_space
+from chaosk.campaign.explore.draw import draw
+from chaosk.campaign.explore.fit import check, refusal
+from chaosk.campaign.explore.sequence import document, text
 space = load_space(Path(sys.argv[1]))
 for number in (1, 2, 3):
     drawn = draw(space, 7, number, refusal(space, None))

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import shipped
 
+from chaosk.campaign.explore.draw import draw
+from chaosk.campaign.explore.fit import refusal
+from chaosk.campaign.explore.sequence import entry, kinds
+from chaosk.campaign.explore.space_file import load_space
 from chaosk.document.kinds import is_space
-from chaosk.document.spaces import load_space
-from chaosk.explore.draw import draw
-from chaosk.explore.fit import refusal
-from chaosk.explore.sequence import entry, kinds
 
 FOLDER = Path(__file__).parents[2] / "scenarios" / "explore"
 DRAWS = 200

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_explore import SPACE, space
 
-from chaosk.explore.draw import draw
-from chaosk.explore.fit import refusal
-from chaosk.explore.sequence import Move, Sequence
-from chaosk.explore.smaller import smaller
-from chaosk.explore.space import Space
+from chaosk.campaign.explore.draw import draw
+from chaosk.campaign.explore.fit import refusal
+from chaosk.campaign.explore.sequence import Move, Sequence
+from chaosk.campaign.explore.smaller import smaller
+from chaosk.campaign.explore.space import Space
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chaosk.knowledge.clients import SETTINGS, settings
+from chaosk.campaign.history.clients import SETTINGS, settings
 from chaosk.spec.scenario import from_plain, probes
 
 READER = {"group", "commit automatic", "read_committed"}

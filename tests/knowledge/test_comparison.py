@@ -9,11 +9,11 @@ from math import inf
 import pytest
 from sample_history import measured
 
+from chaosk.campaign.history.comparison import MOST, compare, with_lines
+from chaosk.campaign.history.history import Figure
+from chaosk.campaign.history.series import series
+from chaosk.campaign.history.stored import Stored
 from chaosk.core.errors import UsageError
-from chaosk.knowledge.comparison import MOST, compare, with_lines
-from chaosk.knowledge.history import Figure
-from chaosk.knowledge.series import series
-from chaosk.knowledge.stored import Stored
 from chaosk.rundir.verdict import Measure, Outcome
 
 Make = Callable[..., Stored]

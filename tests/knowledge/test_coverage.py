@@ -13,11 +13,11 @@ from sample_history import run_of
 from sample_inventory import INVENTORY
 from sample_run import Shape
 
+from chaosk.campaign.history import coverage as module
+from chaosk.campaign.history.coverage import Cell, coverage, of_run, of_scenario
+from chaosk.campaign.history.stored import stored
 from chaosk.core.errors import UsageError
 from chaosk.document import load_variants
-from chaosk.knowledge import coverage as module
-from chaosk.knowledge.coverage import Cell, coverage, of_run, of_scenario
-from chaosk.knowledge.stored import stored
 from chaosk.planning.plan import make
 from chaosk.rundir.verdict import Outcome
 from chaosk.spec.scenario import Scenario, from_plain

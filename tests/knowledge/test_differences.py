@@ -11,9 +11,9 @@ import sample_run
 from sample_history import inventory
 from sample_run import Shape
 
-from chaosk.knowledge import differences as module
-from chaosk.knowledge.differences import Difference, differences
-from chaosk.knowledge.stored import Stored, stored
+from chaosk.campaign.history import differences as module
+from chaosk.campaign.history.differences import Difference, differences
+from chaosk.campaign.history.stored import Stored, stored
 
 Make = Callable[..., Stored]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.knowledge.fits import roles_of
-from chaosk.knowledge.roles import CLUSTER, EXAMPLES
+from chaosk.campaign.history.fits import roles_of
+from chaosk.campaign.history.roles import CLUSTER, EXAMPLES
 from chaosk.spec.scenario import steps
 
 

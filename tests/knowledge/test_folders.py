@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from sample_history import run_of
 
+from chaosk.campaign.history import folders
+from chaosk.campaign.history.folders import find
 from chaosk.core.errors import UsageError
-from chaosk.knowledge import folders
-from chaosk.knowledge.folders import find
 
 
 def test_runs_of_scenarios_and_of_gates(tmp_path: Path) -> None:

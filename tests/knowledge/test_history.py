@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sample_history import FIRST, measured, run_of
 
-from chaosk.knowledge.history import Figure, Row, chosen, groups, row
-from chaosk.knowledge.stored import stored
+from chaosk.campaign.history.history import Figure, Row, chosen, groups, row
+from chaosk.campaign.history.stored import stored
 from chaosk.rundir.verdict import Outcome
 
 

@@ -12,9 +12,9 @@ import pytest
 import sample_run
 from sample_run import Shape
 
-from chaosk.knowledge.overlay import _look, overlay
-from chaosk.knowledge.series import series
-from chaosk.knowledge.stored import Stored
+from chaosk.campaign.history.overlay import _look, overlay
+from chaosk.campaign.history.series import series
+from chaosk.campaign.history.stored import Stored
 from chaosk.report.palette import LINES, line, themed
 
 Make = Callable[..., Stored]
@@ -75,7 +75,7 @@ def test_no_two_runs_look_the_same() -> None:
     assert all(one[1] != other[1] for one, other in pairwise(looks))
 
 
-STYLE = (files("chaosk.knowledge") / "templates" / "lines.css").read_text(encoding="utf-8")
+STYLE = (files("chaosk.campaign.history") / "templates" / "lines.css").read_text(encoding="utf-8")
 PAPER = {False: "#ffffff", True: "#171c21"}
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chaosk.campaign.history.roles import CLUSTER, EXAMPLES, hit, of_a_step, role
 from chaosk.core.errors import UsageError
-from chaosk.knowledge.roles import CLUSTER, EXAMPLES, hit, of_a_step, role
 from chaosk.spec.expression import targets
 
 

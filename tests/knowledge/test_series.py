@@ -9,9 +9,9 @@ import pytest
 import sample_run
 from sample_run import ZERO, Shape
 
-from chaosk.knowledge import series as module
-from chaosk.knowledge.series import series
-from chaosk.knowledge.stored import Stored
+from chaosk.campaign.history import series as module
+from chaosk.campaign.history.series import series
+from chaosk.campaign.history.stored import Stored
 from chaosk.rundir.verdict import Fault
 
 Make = Callable[..., Stored]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sample_history import inventory, run_of
 
+from chaosk.campaign.history.folders import find
+from chaosk.campaign.history.stored import Cluster, judged, stored
 from chaosk.core.errors import UsageError
-from chaosk.knowledge.folders import find
-from chaosk.knowledge.stored import Cluster, judged, stored
 
 
 def test_what_a_cluster_was(tmp_path: Path) -> None:

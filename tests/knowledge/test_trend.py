@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.knowledge.history import Figure
-from chaosk.knowledge.trend import LONGEST, span, sparkline
+from chaosk.campaign.history.history import Figure
+from chaosk.campaign.history.trend import LONGEST, span, sparkline
 
 
 def series(*values: float | None) -> list[Figure | None]:

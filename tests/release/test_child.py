@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sample_gate import attempt
 
-from chaosk.release.child import command, run
+from chaosk.campaign.gate.child import command, run
 
 PATIENT = """
 import signal, sys, time
@@ -28,7 +28,7 @@ time.sleep(60)
 
 GATE = """
 import sys, threading
-from chaosk.release.child import run
+from chaosk.campaign.gate.child import run
 run([sys.executable, "-c", sys.argv[1], *sys.argv[2:]], threading.Event(), threading.Event())
 """
 ORPHAN = """

@@ -9,8 +9,8 @@ import yaml
 from sample_documents import INVENTORY, SCENARIO
 from sample_explore import SPACE
 
+from chaosk.campaign.gate.choice import choose
 from chaosk.core.errors import UsageError
-from chaosk.release.choice import choose
 
 ALL = (1, 1)
 

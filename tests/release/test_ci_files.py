@@ -14,9 +14,9 @@ import yaml
 from sample_documents import SCENARIO
 from sample_gate import gate, measured, unreachable
 
+from chaosk.campaign.gate.choice import choose
+from chaosk.campaign.gate.record import NAME, save
 from chaosk.core.errors import ExitCode
-from chaosk.release.choice import choose
-from chaosk.release.record import NAME, save
 
 FOLDER = Path(__file__).parents[2] / "docs" / "ci"
 ONE_AT_A_TIME = {"github-actions.yml": "concurrency", "gitlab-ci.yml": "resource_group", "Jenkinsfile": "lock("}

@@ -12,12 +12,12 @@ from sample_documents import SCENARIO, written
 from sample_gate import attempt, gate
 from sample_inventory import INVENTORY
 
+from chaosk.campaign.gate.child import Ended
+from chaosk.campaign.gate.conduct import Hands, conduct
+from chaosk.campaign.gate.lanes import Lane
+from chaosk.campaign.gate.record import Attempt, Gate, load
 from chaosk.document import load_scenario
 from chaosk.planning import plan
-from chaosk.release.child import Ended
-from chaosk.release.conduct import Hands, conduct
-from chaosk.release.lanes import Lane
-from chaosk.release.record import Attempt, Gate, load
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Outcome
 from chaosk.spec.inventory import Kafka

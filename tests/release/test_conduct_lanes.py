@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from sample_gate import attempt, gate
 
+from chaosk.campaign.gate import conduct as conducting
+from chaosk.campaign.gate.child import Ended
+from chaosk.campaign.gate.conduct import Hands, conduct
+from chaosk.campaign.gate.lanes import Lane
+from chaosk.campaign.gate.record import Attempt, Gate, load
 from chaosk.core.errors import UsageError
-from chaosk.release import conduct as conducting
-from chaosk.release.child import Ended
-from chaosk.release.conduct import Hands, conduct
-from chaosk.release.lanes import Lane
-from chaosk.release.record import Attempt, Gate, load
 
 SOON = 20.0
 

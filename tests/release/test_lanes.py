@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_gate import attempt, gate
 
-from chaosk.release.lanes import Lane, Lanes, begun, lanes_of, leaving, left, next_place, over
-from chaosk.release.record import Attempt
+from chaosk.campaign.gate.lanes import Lane, Lanes, begun, lanes_of, leaving, left, next_place, over
+from chaosk.campaign.gate.record import Attempt
 
 Refuses = Callable[[int, int], bool]
 """Whether a lane refuses the attempt at a place."""

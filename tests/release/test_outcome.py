@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sample_gate import attempt, gate
 
+from chaosk.campaign.gate.outcome import WORST_FIRST, exit_code
+from chaosk.campaign.gate.record import Comparison
 from chaosk.core.errors import ExitCode
-from chaosk.release.outcome import WORST_FIRST, exit_code
-from chaosk.release.record import Comparison
 
 SAME = Comparison(scenario="Kill", metric="recovery", unit="s", p=0.7)
 WORSE = SAME.model_copy(update={"p": 0.001, "worse": True})

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sample_gate import attempt, figure, gate
 
+from chaosk.campaign.gate.record import NAME, load, save
 from chaosk.core.errors import UsageError
-from chaosk.release.record import NAME, load, save
 
 
 def test_it_is_read_back(tmp_path: Path) -> None:

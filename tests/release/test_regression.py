@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sample_gate import attempt, gate, measured
 
-from chaosk.release.record import Comparison, Gate
-from chaosk.release.regression import COMPARABLE, compare, floor, repeats_needed
+from chaosk.campaign.gate.record import Comparison, Gate
+from chaosk.campaign.gate.regression import COMPARABLE, compare, floor, repeats_needed
 from chaosk.spec.metrics import METRICS
 
 BEFORE = (10.0, 10.4, 10.9, 11.3, 12.0)

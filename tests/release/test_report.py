@@ -12,13 +12,13 @@ from junitparser import JUnitXml, TestSuite
 from markdown_it import MarkdownIt
 from sample_gate import attempt, figure, gate, measured
 
-from chaosk.release.content import content
-from chaosk.release.files import write
-from chaosk.release.html import html
-from chaosk.release.junit import junit
-from chaosk.release.markdown import markdown
-from chaosk.release.outcome import exit_code
-from chaosk.release.record import Attempt, Comparison, Gate
+from chaosk.campaign.gate.content import content
+from chaosk.campaign.gate.files import write
+from chaosk.campaign.gate.html import html
+from chaosk.campaign.gate.junit import junit
+from chaosk.campaign.gate.markdown import markdown
+from chaosk.campaign.gate.outcome import exit_code
+from chaosk.campaign.gate.record import Attempt, Comparison, Gate
 from chaosk.rundir.verdict import Measure
 
 PASSED = gate(*measured((10.0, 11.0, 12.0)))

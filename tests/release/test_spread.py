@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from chaosk.release.spread import CONFIDENCE, spread
+from chaosk.campaign.gate.spread import CONFIDENCE, spread
 
 
 @pytest.mark.parametrize(

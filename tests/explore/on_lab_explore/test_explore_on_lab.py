@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.explore.record import load
+from chaosk.campaign.explore.record import load
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 

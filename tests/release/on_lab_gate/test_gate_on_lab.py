@@ -18,7 +18,7 @@ from junitparser import JUnitXml
 from on_lab import until
 from pyarrow import parquet
 
-from chaosk.release.record import Gate, load
+from chaosk.campaign.gate.record import Gate, load
 from chaosk.run.standby import VARIABLE
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]

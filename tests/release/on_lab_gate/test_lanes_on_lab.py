@@ -16,9 +16,9 @@ from gates_on_lab import CUT, end, folder_of, is_cut, read_until, records
 from on_lab import until
 
 from chaosk import lab
+from chaosk.campaign.gate.record import load
 from chaosk.document import load_scenario
 from chaosk.lab.state import names
-from chaosk.release.record import load
 from chaosk.run.place import layout_for
 from chaosk.rundir.record import RunRecord
 

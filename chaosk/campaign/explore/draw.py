@@ -1,0 +1,82 @@
+"""Drawing a sequence: the same space, seed and round give the same one, in every process and with every Python.
+
+Only ``random()`` of Python's generator is used, and its seeding by text: of these Python promises that they stay as
+they are. How the numbers are used is :data:`VERSION`'s: it changes when a seed would give another sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from chaosk.campaign.explore.sequence import Move, Sequence
+from chaosk.campaign.explore.space import Candidate, Space, Span, named
+from chaosk.core.errors import UsageError
+
+VERSION = 1
+"""Of what a seed means."""
+MOST_DRAWS = 200
+"""Of one round; so many refused in a row are no bad luck."""
+_FINEST = 0.1
+"""Seconds between two times that can be drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What a round is to try."""
+
+    sequence: Sequence
+    seed: int
+    """Of the run: what its own draws by lot, like ``random(1, brokers)``, are decided by."""
+    refused: tuple[str, ...]
+    """Why those that were drawn before it are not run, one a draw."""
+
+
+def draw(space: Space, seed: int, number: int, refused: Callable[[Sequence], str | None]) -> Drawn:
+    """The sequence of a round, from 1; ``refused`` tells why one is not to be run, and then another is drawn.
+
+    Raises UsageError where nothing but such is drawn.
+    """
+    chance = Random()  # noqa: S311 - repeatable on purpose
+    chance.seed(f"chaosk explore {VERSION}/{seed}/{number}", version=2)
+    run_seed = _below(chance, 2**32)
+    why: list[str] = []
+    for _ in range(MOST_DRAWS):
+        sequence = _sequence(space, chance)
+        if (told := refused(sequence)) is None:
+            return Drawn(sequence, run_seed, tuple(why))
+        why.append(told)
+    raise UsageError(
+        f"{space.file}: round {number} of seed {seed}: {MOST_DRAWS} sequences in a row were refused; widen the space, "
+        f"or allow what it takes; the last one because:\n{why[-1]}"
+    )
+
+
+def _sequence(space: Space, chance: Random) -> Sequence:
+    count = space.explore.count
+    moves: list[Move] = []
+    start = 0.0
+    for number in range(1, count.min + _below(chance, count.max - count.min + 1) + 1):
+        which = _below(chance, len(space.faults))
+        gap = _time(chance, space.explore.gap)
+        start = round(start + gap, 3) if space.explore.overlap else gap
+        moves.append(_move(space.faults[which], named(number), which, start, chance))
+    return tuple(moves)
+
+
+def _move(candidate: Candidate, name: str, which: int, start: float, chance: Random) -> Move:
+    picks = tuple(_below(chance, len(choice.options)) for choice in candidate.choices)
+    lasts = None if candidate.lasts is None else _time(chance, candidate.lasts)
+    return Move(name=name, fault=which, picks=picks, lasts=lasts, start=start)
+
+
+def _time(chance: Random, span: Span) -> float:
+    """A time from a span, as many tenths of a second from its beginning as chance has it."""
+    tenths = int(round((span.max - span.min) / _FINEST, 6))
+    return round(span.min + _below(chance, tenths + 1) * _FINEST, 9)
+
+
+def _below(chance: Random, end: int) -> int:
+    """A whole number from 0 on, less than ``end``."""
+    return int(chance.random() * end)

@@ -1,0 +1,119 @@
+"""``explore.md``: an exploration for people, short, every value escaped for Markdown and for HTML in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chaosk.campaign.explore.outcome import exit_code
+from chaosk.campaign.explore.record import Exploration, Found, Trial
+from chaosk.campaign.explore.sequence import Move, entry, kind_of
+from chaosk.campaign.explore.space import Space
+from chaosk.campaign.gate.outcome import state_of
+from chaosk.core.errors import ExitCode
+from chaosk.core.figures import metric_name, seconds
+from chaosk.core.printable import printable
+from chaosk.core.units import format_duration
+from chaosk.report.markdown import escaped, section
+from chaosk.report.words import SIGNS
+
+_TONES = {ExitCode.PASS: "pass", ExitCode.FAIL: "violation", ExitCode.NOT_HEALED: "violation"}
+
+
+def headline(told: Exploration) -> str:
+    """One line: what was found, or what nothing was found in."""
+    said = _nothing(told) if told.found is None else _found(told, told.found)
+    first = {ExitCode.NOT_HEALED: "NOT HEALED — ", ExitCode.INTERRUPTED: "INTERRUPTED — "}
+    return first.get(exit_code(told), "") + said
+
+
+def _found(told: Exploration, found: Found) -> str:
+    what = ", ".join(map(metric_name, found.breaches))
+    said = f"FOUND — {what} in round {found.round} of seed {told.seed}, {_many(len(found.sequence), 'fault')}"
+    if told.smallest is None:
+        return said
+    left = len(told.smallest.sequence)
+    return f"{said}, of which {left} {'is' if left == 1 else 'are'} enough"
+
+
+def _nothing(told: Exploration) -> str:
+    rounds = told.of("round")
+    carried = sum(one.attempt.exit_code == ExitCode.PASS for one in rounds)
+    return f"NOTHING FOUND — {_many(len(rounds), 'round')} of seed {told.seed}, the evidence of {carried} carries"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def markdown(told: Exploration, space: Space, again: str) -> str:
+    """The report, headline first; ``again`` is the command that runs what was found again."""
+    return "\n".join(_lines(told, space, again)) + "\n"
+
+
+def _lines(told: Exploration, space: Space, again: str) -> Iterator[str]:
+    yield f"## {SIGNS[_TONES.get(exit_code(told), 'inconclusive')]} {escaped(headline(told))}"
+    yield ""
+    yield f"**{escaped(told.name)}** — {escaped(space.scenario['hypothesis'])}"
+    if told.why_ended:
+        yield ""
+        yield f"**Why it ended:** {escaped(told.why_ended)}"
+    if again:
+        yield from ("", "Again:", "", f"    {printable(again)}")
+    for title, found in (("The smallest that fails alike", told.smallest), ("As it was found", told.found)):
+        if found is not None:
+            yield from _sequence(title, found, space)
+    yield from _trials("Rounds", told.of("round"), "round")
+    yield from _trials("Smaller sequences", told.of("smaller"), "sequence")
+    yield ""
+    yield escaped(" · ".join(f"{name} {value}" for name, value in _facts(told)))
+
+
+def _sequence(title: str, found: Found, space: Space) -> Iterator[str]:
+    every = found.sequence
+    rows = [_move(move, every[n - 1].name if n else None, space) for n, move in enumerate(every)]
+    rows = rows or [("none", "", "", "")]
+    yield from section(title, ("fault", "what", "starts", "lasts"), rows)
+
+
+def _move(move: Move, before: str | None, space: Space) -> tuple[str, str, str, str]:
+    told = entry(space, move)
+    step = kind_of(told)
+    fields = told[step]
+    what = ", ".join(f"{key} {_plain(value)}" for key, value in fields.items()) if isinstance(fields, dict) else ""
+    start = format_duration(move.start)
+    starts = f"at {start}" if space.explore.overlap or before is None else f"{start} after {before}"
+    return move.name, f"{step}: {what}", starts, str(told.get("for", ""))
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(_plain, value)) if isinstance(value, list) else str(value)
+
+
+def _trials(title: str, trials: tuple[Trial, ...], noun: str) -> Iterator[str]:
+    rows = [
+        (
+            str(one.number),
+            ", ".join(one.steps) or "none",
+            f"{SIGNS.get(state_of(one.attempt), '·')} {one.attempt.said or one.attempt.exit_code}",
+            ", ".join(map(metric_name, one.breaches)),
+            seconds(one.attempt.seconds or 0.0),
+            one.attempt.folder or "",
+        )
+        for one in trials
+    ]
+    yield from section(title, (noun, "faults", "verdict", "wrong", "took", "run"), rows)
+
+
+def _facts(told: Exploration) -> Iterator[tuple[str, object]]:
+    yield "space", told.space
+    yield "seed", told.seed
+    yield "began", told.began
+    if redrawn := sum(one.redrawn for one in told.of("round")):
+        yield "refused draws", redrawn
+    if told.inventory:
+        yield "inventory", told.inventory
+    clusters = dict.fromkeys(one.attempt.cluster for one in told.trials if one.attempt.cluster)
+    kafka = dict.fromkeys(one.attempt.kafka for one in told.trials if one.attempt.kafka)
+    yield from (("cluster", each) for each in clusters)
+    yield from (("Kafka", each) for each in kafka)
+    yield from told.versions.items()

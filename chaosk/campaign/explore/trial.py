@@ -1,0 +1,123 @@
+"""One sequence as a run: its scenario written down, run, and what it showed."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from chaosk.campaign.explore.breach import breaches, gravest
+from chaosk.campaign.explore.fit import scenario_of
+from chaosk.campaign.explore.record import Exploration, Trial, save
+from chaosk.campaign.explore.sequence import Sequence, document, kinds, text
+from chaosk.campaign.explore.space import Space
+from chaosk.campaign.gate.attempts import ended
+from chaosk.campaign.gate.child import Ended
+from chaosk.campaign.gate.record import Attempt
+from chaosk.core import files
+from chaosk.core.errors import ExitCode, UsageError
+from chaosk.rundir.verdict import Verdict
+
+SEQUENCES = "sequences"
+"""The folder of the scenarios that are run."""
+MOST_REFUSED = 3
+"""Runs in a row that did not begin; behind so many there is one cause."""
+_NOT_BEGUN = (ExitCode.USAGE, ExitCode.PREFLIGHT)
+_HEALED = (ExitCode.PASS, ExitCode.FAIL, ExitCode.INCONCLUSIVE, *_NOT_BEGUN)
+"""The codes of runs that left the cluster as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A sequence that is to be run."""
+
+    part: Literal["round", "smaller"]
+    number: int
+    round: int
+    """Which drew it, or what it was made of."""
+    sequence: Sequence
+    seed: int
+    redrawn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What an exploration acts by."""
+
+    space: Space
+    folder: Path
+    run: Callable[[Attempt, int], Ended]
+    """Runs an attempt with a seed, to its end."""
+    stop: threading.Event
+    """Set once it is to end."""
+    say: Callable[[str], None]
+
+
+def name_of(told: Exploration, what: Tried) -> str:
+    """What its scenario is called."""
+    smaller = f", smaller {what.number}" if what.part == "smaller" else ""
+    return f"{told.name} (seed {told.seed}, round {what.round}{smaller})"
+
+
+def carried_out(told: Exploration, means: Means, what: Tried, attempt: Attempt) -> Exploration:
+    """Run it and write down what became of it; ``why_ended`` is set if nothing may be run after it."""
+    said = means.run(attempt, what.seed)
+    attempt = ended(attempt, means.folder, said.exit_code, said.seconds, said.said)
+    verdict = _verdict(means.folder, attempt) if attempt.exit_code == ExitCode.FAIL else None
+    trial = Trial(
+        part=what.part, number=what.number, sequence=what.sequence, steps=kinds(means.space, what.sequence),
+        seed=what.seed, redrawn=what.redrawn, attempt=attempt,
+        breaches=() if verdict is None else breaches(verdict),
+        gravest=() if verdict is None else gravest(verdict),
+    )  # fmt: skip
+    told = told.model_copy(update={"trials": (*told.trials, trial), "interrupted": attempt.state == "broken off"})
+    told = told.model_copy(update={"why_ended": _why_over(told)})
+    save(means.folder, told)
+    return told
+
+
+def attempt_of(told: Exploration, means: Means, what: Tried, repeat: int = 1) -> Attempt:
+    """A run of a sequence that is still to come, its scenario on the disk.
+
+    Raises DocumentError where no scenario can be made of it, UsageError where it cannot be written.
+    """
+    name = name_of(told, what)
+    scenario = scenario_of(means.space, what.sequence, name)
+    path = means.folder / SEQUENCES / f"{what.part}-{what.number:03d}.yaml"
+    comments = [f"Drawn from {means.space.file.name} by chaosk explore, seed {told.seed}, round {what.round}."]
+    written(path, text(document(means.space, what.sequence, name), comments))
+    digest = hashlib.sha256(scenario.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
+    return Attempt(file=str(path), scenario=scenario.name, digest=digest, repeat=repeat)
+
+
+def written(path: Path, told: str) -> None:
+    """Write a file as a whole; raises UsageError where that cannot be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.replace(path, told)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
+
+
+def _verdict(folder: Path, attempt: Attempt) -> Verdict | None:
+    if attempt.folder is None or attempt.verdict is None:
+        return None
+    return Verdict.model_validate_json((folder / attempt.folder / "verdict.json").read_bytes())
+
+
+def _why_over(told: Exploration) -> str | None:
+    """Why nothing may be run after the last trial; None if something may."""
+    last = told.trials[-1].attempt
+    if last.exit_code == ExitCode.NOT_HEALED:
+        return f"{last.scenario} left the cluster unhealed"
+    if last.state == "broken off":
+        return "it was interrupted"
+    if last.exit_code not in _HEALED:
+        return f"{last.scenario} ended with {last.exit_code}, so nobody has seen that everything was healed"
+    latest = [one.attempt.exit_code for one in told.trials[-MOST_REFUSED:]]
+    if len(latest) == MOST_REFUSED and all(code in _NOT_BEGUN for code in latest):
+        return f"{MOST_REFUSED} runs in a row did not begin, the last one because: {last.said}"
+    return None

@@ -1,0 +1,21 @@
+"""``gate.html``: one file that opens offline, runs no script and fetches nothing; beside it lie the runs' own."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import cache
+
+from jinja2 import Environment
+
+from chaosk.campaign.gate.content import Content
+from chaosk.report.pages import environment
+
+
+def html(content: Content) -> str:
+    """The page; every value is escaped."""
+    return _environment().get_template("gate.html.j2").render(asdict(content))
+
+
+@cache
+def _environment() -> Environment:
+    return environment("chaosk.campaign.gate")

@@ -1,0 +1,159 @@
+"""A comparison as it is read: on a terminal, as a page, in Markdown and by programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+
+from jinja2 import Environment
+from markupsafe import Markup
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from chaosk.campaign.history.comparison import Column, Comparison, FigureRow
+from chaosk.campaign.history.differences import Difference
+from chaosk.campaign.history.history import Figure
+from chaosk.core.figures import figure, metric_name
+from chaosk.core.printable import printable
+from chaosk.report.markdown import escaped, section
+from chaosk.report.measures import window_name
+from chaosk.report.pages import environment
+from chaosk.report.terminal import STYLES
+from chaosk.report.words import SIGNS
+
+MOST_ROWS = 1000
+"""Settings that a page shows."""
+_LONGEST = 300
+"""Characters of a value that are shown; JSON has all."""
+
+
+def html(told: Comparison, svg: str) -> str:
+    """The page; every value is escaped, the drawing alone goes in as it is, escaped by matplotlib."""
+    return (
+        _environment()
+        .get_template("comparison.html.j2")
+        .render(
+            title=_title(told),
+            runs=[_run(column) for column in told.runs],
+            notes=_notes(told),
+            svg=Markup(svg),  # noqa: S704 - as its docstring says
+            differences=[
+                (group, [(each.setting, _values(each)) for each in rows])
+                for group, rows in groupby(told.differences[:MOST_ROWS], key=lambda each: each.group)
+            ],
+            figures=[
+                (window_name(window), [(metric_name(row.metric), row.subject, _cells(row.values)) for row in rows])
+                for window, rows in groupby(told.figures, key=lambda row: row.window)
+            ],
+        )
+    )
+
+
+def markdown(told: Comparison) -> str:
+    """The same without the drawing, for a pull request; every value escaped."""
+    return "\n".join(_lines(told)) + "\n"
+
+
+def as_json(told: Comparison) -> str:
+    """All of it, with the lines as numbers."""
+    return json.dumps(told.model_dump(mode="json"), indent=1) + "\n"  # as ASCII: a plan may hold half a character
+
+
+def on_terminal(told: Comparison) -> Iterator[RenderableType]:
+    """Runs, what differs, and the figures of the whole run; a page has those of the other windows."""
+    runs = _table("run", "scenario", "began", "cluster", "verdict", "took")
+    for column in told.runs:
+        run, style = _run(column), STYLES[column.verdict]
+        cells = (run["scenario"], run["began"], run["cluster"])
+        verdict = Text(printable(f"{run['sign']} {run['headline']}"), style=style)
+        runs.add_row(Text(column.letter, style="bold"), *_texts(cells), verdict, Text(run["took"]))
+    yield runs
+    yield from (Text(printable(f"{column.letter}: {column.folder}"), style="dim") for column in told.runs)
+    letters = [column.letter for column in told.runs]
+    yield Text("\nWhat differs" if told.differences else "\nNothing differs between the plans", style="bold")
+    if told.differences:
+        table = _table("", "setting", *letters)
+        for each in told.differences[:MOST_ROWS]:
+            table.add_row(*_texts((each.group, each.setting, *_values(each))))
+        yield table
+    whole = [row for row in told.figures if row.window == "run"]
+    if whole:
+        table = _table("figure", "of", *letters)
+        for row in whole:
+            table.add_row(*_texts((metric_name(row.metric), row.subject, *_cells(row.values))))
+        yield Text("\nFigures of the whole run", style="bold")
+        yield table
+    yield from (Text(f"\n{printable(note)}", style="magenta") for note in _notes(told))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", show_edge=False)
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _texts(cells: Sequence[str]) -> list[Text]:
+    return [Text(printable(cell)) for cell in cells]
+
+
+def _title(told: Comparison) -> str:
+    names = list(dict.fromkeys(column.scenario for column in told.runs))
+    rest = f" and {len(names) - 1} other scenarios" if len(names) > 1 else ""
+    return f"{len(told.runs)} runs of {names[0]}{rest}, side by side"
+
+
+def _run(column: Column) -> dict[str, str]:
+    on = column.cluster
+    version = f"Kafka {on.kafka}" if on.kafka else ""
+    return {
+        "letter": column.letter,
+        "scenario": column.scenario,
+        "began": column.began.strftime("%Y-%m-%d %H:%M:%S"),
+        "cluster": ", ".join(word for word in (on.name, version, on.mode, on.shape) if word),
+        "sign": SIGNS[column.verdict],
+        "headline": column.headline,
+        "took": figure(column.seconds, "s"),
+        "folder": column.folder,
+    }
+
+
+def _notes(told: Comparison) -> list[str]:
+    rest = len(told.differences) - MOST_ROWS
+    return [*told.notes, *([f"{rest:,} more settings differ, and are not shown; JSON has all"] if rest > 0 else [])]
+
+
+def _values(one: Difference) -> list[str]:
+    """Each run's, not too long; a dash for a run that has no such setting."""
+    shown = ("—" if value is None else value for value in one.values)
+    return [value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…" for value in shown]
+
+
+def _cells(values: Sequence[Figure | None]) -> list[str]:
+    return ["" if one is None else figure(one.value, one.unit, censored=one.censored) for one in values]
+
+
+def _lines(told: Comparison) -> Iterator[str]:
+    yield f"## {escaped(_title(told))}"
+    names = ("letter", "scenario", "began", "cluster", "headline", "took", "folder")
+    rows = [[(f"{SIGNS[one.verdict]} " if n == "headline" else "") + _run(one)[n] for n in names] for one in told.runs]
+    yield from section("Runs", ("run", "scenario", "began", "cluster", "verdict", "took", "folder"), rows)
+    letters = [column.letter for column in told.runs]
+    different = [(each.group, each.setting, *_values(each)) for each in told.differences[:MOST_ROWS]]
+    yield from section("What differs", ("", "setting", *letters), different)
+    yield from section("Figures", ("figure", "of", "over", *letters), [_figure(row) for row in told.figures])
+    for note in _notes(told):
+        yield ""
+        yield escaped(note)
+
+
+def _figure(row: FigureRow) -> tuple[str, ...]:
+    return (metric_name(row.metric), row.subject, window_name(row.window), *_cells(row.values))
+
+
+@cache
+def _environment() -> Environment:
+    return environment("chaosk.campaign.history")

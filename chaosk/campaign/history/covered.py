@@ -1,0 +1,98 @@
+"""Coverage as it is read: tables for terminals and for Markdown, and what was never tried as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from chaosk.campaign.history.coverage import Cell, Coverage
+from chaosk.core.printable import printable
+from chaosk.report.markdown import escaped, section
+from chaosk.report.words import SIGNS
+
+NEVER = "·"
+_AIMS, _CLIENTS = "Faults, by what they were aimed at", "Faults, by the clients that lived through them"
+
+
+def on_terminal(told: Coverage) -> Iterator[RenderableType]:
+    """The two tables, what a cell says, and the list."""
+    for title, columns, cells in _tables(told):
+        table = Table(box=None, pad_edge=False, header_style="dim", show_edge=False, row_styles=("", "on grey11"))
+        table.add_column("fault", no_wrap=True)
+        for name in columns:
+            table.add_column(printable(name), justify="right", vertical="bottom")
+        for row in _rows(told.faults, columns, cells):
+            table.add_row(*(Text(printable(cell), style="dim" if cell == NEVER else "") for cell in row))
+        yield Text(title, style="bold")
+        yield table
+        yield Text("")
+    yield Text(legend(told), style="dim")
+    yield Text("\nNever tried", style="bold")
+    for what, missing in _missing(told):
+        yield Text(printable(f"  {what}: "), style="dim").append(printable(missing))
+
+
+def markdown(told: Coverage) -> str:
+    """The same for a page; every value escaped."""
+    return "\n".join(_lines(told)) + "\n"
+
+
+def _lines(told: Coverage) -> Iterator[str]:
+    yield "## What was tried"
+    yield ""
+    yield escaped(legend(told))
+    for title, columns, cells in _tables(told):
+        yield from section(title, ("fault", *columns), _rows(told.faults, columns, cells))
+    yield ""
+    yield "### Never tried"
+    yield ""
+    yield from (f"- {escaped(what)}: {escaped(missing)}" for what, missing in _missing(told))
+
+
+def legend(told: Coverage) -> str:
+    """What the tables are of, and what a cell of them says."""
+    of = _many(told.scenarios, "scenario")
+    if not told.runs:
+        return f"Of {of}: in how many of them."
+    signs = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
+    both = f"{of} and {_many(told.runs, 'run')}"
+    return f"Of {both}: in how many scenarios / in how many runs, and their verdicts ({signs})."
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _tables(told: Coverage) -> Iterator[tuple[str, Sequence[str], Mapping[tuple[str, str], str]]]:
+    for title, columns, cells in ((_AIMS, told.roles, told.aims), (_CLIENTS, told.settings, told.clients)):
+        yield title, columns, {(cell.fault, cell.met): _cell(cell, told) for cell in cells}
+
+
+def _rows(faults: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[str, str], str]) -> list[list[str]]:
+    return [[fault, *(cells.get((fault, column), NEVER) for column in columns)] for fault in faults]
+
+
+def _cell(cell: Cell, told: Coverage) -> str:
+    """Like ``3``, or with runs ``3 / 12 ✓10 ✕2``."""
+    if not told.runs:
+        return str(cell.scenarios)
+    known = ((sign, cell.verdicts.get(outcome)) for outcome, sign in SIGNS.items())
+    verdicts = "".join(f" {sign}{count}" for sign, count in known if count)
+    return f"{cell.scenarios} / {cell.runs}{verdicts}"
+
+
+def _missing(told: Coverage) -> Iterator[tuple[str, str]]:
+    """What never was, from the whole to the part: what nothing has is not said again of each fault."""
+    never = told.never
+    whole = (("faults", never.faults), ("aimed at", never.roles), ("clients", never.settings))
+    yield from ((what, ", ".join(each)) for what, each in whole if each)
+    for how, by_fault, nowhere in (
+        ("aimed at", never.aims, never.roles),
+        ("with clients of", never.clients, never.settings),
+    ):
+        for fault, missing in by_fault.items():
+            if rest := [each for each in missing if each not in nowhere]:
+                yield f"{fault}, {how}", ", ".join(rest)

@@ -1,0 +1,111 @@
+"""Many runs as rows over time: what they were made on, what stands, and how some figures went."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+
+from chaosk.campaign.history.stored import Cluster, Stored
+from chaosk.core.errors import ExitCode
+from chaosk.core.model import Model
+from chaosk.core.printable import printable
+from chaosk.report.measures import overall
+from chaosk.rundir.verdict import Outcome
+
+DEFAULT = ("unavailability", "recovery")
+"""The figures that are told unless others are asked for."""
+
+
+class Figure(Model):
+    """The whole run's figure of a metric."""
+
+    value: float
+    unit: str
+    censored: bool = False
+    """Whether the truth is at least this much."""
+
+
+class Row(Model):
+    """One run."""
+
+    began: datetime
+    """UTC."""
+    scenario: str
+    cluster: Cluster
+    verdict: Outcome
+    """What stands."""
+    found: Outcome
+    """What was found, by the rules alone."""
+    expected: Outcome | None
+    """What the scenario said would be found, where it did."""
+    as_expected: bool
+    """Whether the run came out as its scenario wants: exit code 0."""
+    healed: bool
+    seconds: float
+    """From the start of the timeline to the end of the audit."""
+    figures: dict[str, Figure | None]
+    """By metric; None where it was not measured."""
+    folder: str
+    """The run directory, with escapes for what cannot be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one scenario on one version and mode of cluster, oldest first."""
+
+    scenario: str
+    kafka: str
+    mode: str
+    rows: tuple[Row, ...]
+
+
+def row(one: Stored, metrics: Iterable[str]) -> Row:
+    """What is told of a run."""
+    verdict = one.verdict
+    return Row(
+        began=one.began,
+        scenario=verdict.scenario,
+        cluster=one.cluster,
+        verdict=verdict.verdict,
+        found=verdict.found,
+        expected=verdict.expected,
+        as_expected=verdict.exit_code == ExitCode.PASS,
+        healed=verdict.healed,
+        seconds=verdict.duration,
+        figures={name: _figure(one, name) for name in metrics},
+        folder=printable(str(one.run.root)),
+    )
+
+
+def _figure(one: Stored, metric: str) -> Figure | None:
+    measured = overall(metric, one.verdict.measures)
+    if measured is None or measured.value is None or not isfinite(measured.value):
+        return None
+    return Figure(value=measured.value, unit=measured.unit, censored=measured.censored)
+
+
+def chosen(rows: Iterable[Row], word: str | None, since: datetime | None) -> list[Row]:
+    """Oldest first, those whose scenario's name has a word in it, and that began no earlier than a moment."""
+    wanted = (
+        each
+        for each in rows
+        if (word is None or word.casefold() in each.scenario.casefold()) and (since is None or each.began >= since)
+    )
+    return sorted(wanted, key=lambda each: (each.began, each.folder))
+
+
+def groups(rows: Iterable[Row]) -> list[Group]:
+    """Rows by scenario, then by version of Kafka, lower ones first, then by mode; the order of rows is kept."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
+    for each in rows:
+        found.setdefault((each.scenario, each.cluster.kafka, each.cluster.mode), []).append(each)
+    ordered = sorted(found, key=lambda key: (key[0], _version(key[1]), key[2]))
+    return [Group(*key, tuple(found[key])) for key in ordered]
+
+
+def _version(text: str) -> Sequence[tuple[int, str]]:
+    """What versions are sorted by: 3.10 comes after 3.9."""
+    return [(int(word[:9]), "") if word.isdecimal() else (-1, word) for word in re.findall(r"[0-9]+|[^0-9.]+", text)]

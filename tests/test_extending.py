@@ -17,7 +17,7 @@ import pytest
 from fake_live import FakeLive, inventory
 from sample_documents import written
 
-from chaosk import reference
+from chaosk.cli import _reference
 from chaosk.cli.main import main
 from chaosk.core import plugins
 from chaosk.core.errors import ExitCode
@@ -69,7 +69,7 @@ def test_each_is_listed(capsys: pytest.CaptureFixture[str], name: str, kind: str
     """Beside chaosk's own, and with a page that is made of the file alone."""
     assert main(["list", kind]) == ExitCode.PASS
     assert name in capsys.readouterr().out
-    page = reference.page(kind, name)
+    page = _reference.page(kind, name)
     assert page.summary
     assert all(field.says and field.kind for field in page.fields)
 

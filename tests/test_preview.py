@@ -11,10 +11,10 @@ import shipped
 from fake_live import FakeLive, inventory, kraft_inventory
 from sample_documents import SCENARIO, written
 
+from chaosk.cli._reference import page
 from chaosk.core.errors import UsageError
 from chaosk.document import load_scenario, load_variants
 from chaosk.planning.preview import Row, describe
-from chaosk.reference import page
 from chaosk.spec.inventory import Inventory, Power
 from chaosk.spec.scenario import Scenario, steps
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from sample_documents import written
 
-from chaosk import reference
+from chaosk.cli import _reference
 from chaosk.core.errors import UsageError
 from chaosk.document import load_scenario, load_variants
 from chaosk.spec.expression import conditions, targets
@@ -33,10 +33,10 @@ EVERY_KIND = """\
 """Probes that have the figures which a writer and a reader have not."""
 
 
-@pytest.mark.parametrize("kind", reference.KINDS)
+@pytest.mark.parametrize("kind", _reference.KINDS)
 def test_the_committed_reference_is_current(kind: str) -> None:
     """`chaosk list KIND --markdown > docs/reference/KIND.md` would change nothing."""
-    assert (ROOT / f"docs/reference/{kind}.md").read_text(encoding="utf-8") == reference.markdown(kind)
+    assert (ROOT / f"docs/reference/{kind}.md").read_text(encoding="utf-8") == _reference.markdown(kind)
 
 
 KNOWN: dict[str, Iterable[str]] = {
@@ -47,7 +47,7 @@ KNOWN: dict[str, Iterable[str]] = {
 @pytest.mark.parametrize("kind", KNOWN)
 def test_everything_there_is_has_a_page(kind: str) -> None:
     """Every file has its page, with words, an example, and words for every field."""
-    pages = reference.pages(kind)
+    pages = _reference.pages(kind)
     assert [page.name for page in pages] == sorted(KNOWN[kind])
     for page in pages:
         assert page.summary, page.name
@@ -58,7 +58,7 @@ def test_everything_there_is_has_a_page(kind: str) -> None:
 @pytest.mark.parametrize("name", steps())
 def test_the_example_of_a_step_can_be_copied(tmp_path: Path, name: str) -> None:
     """It is a timeline entry that loads, of that very step."""
-    entry = "".join(f"    {line}\n" for line in reference.page("steps", name).example.splitlines())
+    entry = "".join(f"    {line}\n" for line in _reference.page("steps", name).example.splitlines())
     scenario = load_scenario(written(tmp_path, f"{HEAD}timeline:\n  -\n{entry}"))
     assert scenario.timeline[0].kind == name
 
@@ -66,7 +66,7 @@ def test_the_example_of_a_step_can_be_copied(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", probes())
 def test_the_example_of_a_probe_can_be_copied(tmp_path: Path, name: str) -> None:
     """It is the value of a probe's name, and loads."""
-    probe = "".join(f"    {line}\n" for line in reference.page("probes", name).example.splitlines())
+    probe = "".join(f"    {line}\n" for line in _reference.page("probes", name).example.splitlines())
     document = f"{HEAD}  sample:\n{probe}timeline:\n  - wait: {{duration: 1s}}\n"
     assert "sample" in load_scenario(written(tmp_path, document)).probes
 
@@ -75,17 +75,17 @@ def test_the_example_of_a_probe_can_be_copied(tmp_path: Path, name: str) -> None
 def test_the_example_of_a_metric_can_be_copied(tmp_path: Path, name: str) -> None:
     """It is an `expect` block that loads, where somebody has the figure."""
     timeline = 'timeline:\n  - restart_broker: {target: "leader(orders, 0)"}\n'
-    document = f"{HEAD}{EVERY_KIND}{timeline}{reference.page('metrics', name).example}"
+    document = f"{HEAD}{EVERY_KIND}{timeline}{_reference.page('metrics', name).example}"
     assert name in load_scenario(written(tmp_path, document)).expect.bounds
 
 
 def test_fields_are_told_in_words() -> None:
     """Kinds, choices, ranges, examples and defaults as they would be written."""
-    fields = {field.name: field for field in reference.page("probes", "produce").fields}
+    fields = {field.name: field for field in _reference.page("probes", "produce").fields}
     assert (fields["topic"].kind, fields["topic"].default) == ("text", "")
     assert fields["size"].default == "100B"
     assert fields["config"].kind == "mapping of names to single value"
-    cut = {field.name: field for field in reference.page("steps", "cut_network").fields}
+    cut = {field.name: field for field in _reference.page("steps", "cut_network").fields}
     assert cut["direction"].kind == "`both`, `in`, `out`"
     assert cut["between"].kind == "list of 2, each text, or list of text"
     assert cut["ports"].kind == "list of whole number from 1 to 65535"
@@ -94,21 +94,21 @@ def test_fields_are_told_in_words() -> None:
 def test_unknown_names_get_the_nearest() -> None:
     """Of kinds and of pages."""
     with pytest.raises(UsageError, match="did you mean 'steps'"):
-        reference.pages("step")
+        _reference.pages("step")
     with pytest.raises(UsageError, match="did you mean 'kill_broker'"):
-        reference.page("steps", "kil_broker")
+        _reference.page("steps", "kil_broker")
 
 
 def test_tables_survive_pipes_and_line_breaks() -> None:
     """A cell stays one cell, whatever its text holds."""
-    text = reference.markdown("targets")
+    text = _reference.markdown("targets")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert all(row.replace("\\|", "").count("|") in {3, 5} for row in rows)
 
 
 def test_paragraphs_flow_and_tables_do_not() -> None:
     """Line breaks inside a paragraph go, those of lists and indented text stay."""
-    assert reference.flowing("One\ntwo.\n\n- a\n- b\n\nThree\nfour.") == "One two.\n\n- a\n- b\n\nThree four."
+    assert _reference.flowing("One\ntwo.\n\n- a\n- b\n\nThree\nfour.") == "One two.\n\n- a\n- b\n\nThree four."
 
 
 def test_examples_in_the_guide_are_right(tmp_path: Path) -> None:

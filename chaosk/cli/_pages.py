@@ -6,13 +6,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from chaosk import reference
+from chaosk.cli import _reference
 
 
-def print_page(console: Console, page: reference.Page) -> None:
+def print_page(console: Console, page: _reference.Page) -> None:
     """Its spelling, its words, its fields as a table, its example."""
     console.print(f"[bold]{escape(page.spelling)}[/bold]\n")
-    console.print(escape(reference.flowing(page.says).replace("``", "")))
+    console.print(escape(_reference.flowing(page.says).replace("``", "")))
     if page.fields:
         table = Table(box=None, pad_edge=False, title_justify="left", title="", header_style="dim")
         for heading in ("field", "value", "default", ""):

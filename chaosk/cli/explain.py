@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from rich.console import Console
 
-from chaosk import reference
+from chaosk.cli import _reference
 from chaosk.cli._pages import print_page
 
 
@@ -17,7 +17,7 @@ def command(rule: str) -> None:
     It says what breaks the rule, what excuses it, what leaves it open, and what the columns of its evidence are.
     """
     console = Console(highlight=False)
-    for number, page in enumerate(reference.of_rule(rule)):
+    for number, page in enumerate(_reference.of_rule(rule)):
         if number:
             console.print()
         print_page(console, page)

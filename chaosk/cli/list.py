@@ -7,12 +7,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from chaosk import reference
+from chaosk.cli import _reference
 from chaosk.cli._pages import print_page
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(reference.KINDS))
+@click.argument("kind", type=click.Choice(_reference.KINDS))
 @click.argument("name", required=False)
 @click.option("--markdown", is_flag=True, help="Print the whole reference of that kind as Markdown.")
 def command(kind: str, name: str | None, *, markdown: bool) -> None:
@@ -21,16 +21,16 @@ def command(kind: str, name: str | None, *, markdown: bool) -> None:
     The texts are the docstrings and fields of the files that do the work.
     """
     if markdown:
-        click.echo(reference.markdown(kind), nl=False)
+        click.echo(_reference.markdown(kind), nl=False)
         return
     console = Console(highlight=False)
     if name is not None:
-        print_page(console, reference.page(kind, name))
+        print_page(console, _reference.page(kind, name))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
-    for page in reference.pages(kind):
+    for page in _reference.pages(kind):
         table.add_row(escape(page.spelling), escape(page.summary.replace("``", "")))
     console.print(table)
     console.print(f"\n[dim]chaosk list {kind} NAME tells more, with an example.[/dim]")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk import reference
 from chaosk.analysis.findings import checks
+from chaosk.cli import _reference
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
 
@@ -18,7 +18,7 @@ def test_every_check_and_its_rule_is_explained(name: str, capsys: pytest.Capture
         assert main(["explain", word]) == ExitCode.PASS
         shown = " ".join(capsys.readouterr().out.split())
         assert f"{name} ({kind.rule})" in shown
-        assert " ".join(reference.page("checks", name).summary.replace("``", "").split()) in shown
+        assert " ".join(_reference.page("checks", name).summary.replace("``", "").split()) in shown
 
 
 @pytest.mark.parametrize(("word", "nearest"), [("lsot", "lost"), ("A44", "A4"), ("", "")])

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk import reference
+from chaosk.cli import _reference
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
 
 
-@pytest.mark.parametrize("kind", reference.KINDS)
+@pytest.mark.parametrize("kind", _reference.KINDS)
 def test_every_name_is_listed(capsys: pytest.CaptureFixture[str], kind: str) -> None:
     """Each page's spelling stands in the list, with its summary beside it."""
     assert main(["list", kind]) == ExitCode.PASS
     shown = capsys.readouterr().out
-    for page in reference.pages(kind):
+    for page in _reference.pages(kind):
         assert page.spelling in shown
     assert f"chaosk list {kind} NAME tells more" in shown
 
@@ -30,7 +30,7 @@ def test_one_page(capsys: pytest.CaptureFixture[str]) -> None:
 def test_markdown_is_the_committed_reference(capsys: pytest.CaptureFixture[str]) -> None:
     """What the option prints is what docs/reference holds."""
     assert main(["list", "conditions", "--markdown"]) == ExitCode.PASS
-    assert capsys.readouterr().out == reference.markdown("conditions")
+    assert capsys.readouterr().out == _reference.markdown("conditions")
 
 
 def test_unknown_names(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,10 +6,12 @@ import json
 import os
 import re
 import runpy
+import shutil
 import socket
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -122,9 +124,44 @@ def test_the_test_command_asks() -> None:
     (body,) = re.findall(r"\nrun_tests\(\) \{\n(.*?)\n\}\n", (ROOT / "dev").read_text(), re.DOTALL)
     lines = {line.strip().removeprefix("nice ").split(" #")[0] for line in body.splitlines()}
     assert {"python .ci/audit.py requirements.lock", ".ci/scan", "mypy --no-error-summary"} <= lines
+    assert ".ci/imports" in lines
     assert '[ "$status" = 2 ] || end_checks || status=$?' in lines
     assert any(line.startswith("bandit ") and "||" not in line for line in lines)
     assert "set -euo pipefail" in (ROOT / "dev").read_text()
+
+
+FORBIDDEN = [("core", "cli"), ("run", "analysis"), ("analysis", "run")]
+
+
+def imports_checked(folder: Path, importer: str, imports: str) -> subprocess.CompletedProcess[str]:
+    """What the contract of this tree says of a package with the same rooms, and one import."""
+    (contract,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    rooms = [room for layer in contract["layers"] for room in layer.split(" | ")]
+    assert {path.parent.name for path in (ROOT / "chaosk").glob("*/__init__.py")} == {*rooms}
+    for room in (".", *rooms):
+        (folder / "chaosk" / room).mkdir(parents=True, exist_ok=True)
+        (folder / "chaosk" / room / "__init__.py").touch()
+    (folder / "chaosk" / importer / "some.py").write_text(f"from chaosk import {imports}\n")
+    (folder / ".ci").mkdir()
+    for name in (".ci/imports", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder / name)
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    words = [str(folder / ".ci/imports")]
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, env=environment)
+
+
+@pytest.mark.parametrize(("importer", "imports"), FORBIDDEN)
+def test_an_import_that_the_rooms_forbid_fails(tmp_path: Path, importer: str, imports: str) -> None:
+    """Upwards, or between the two halves; it is named."""
+    done = imports_checked(tmp_path, importer, imports)
+    assert done.returncode == 1
+    assert f"chaosk.{importer}.some -> chaosk.{imports}" in done.stderr
+
+
+def test_an_import_downwards_is_allowed(tmp_path: Path) -> None:
+    """Without a word."""
+    done = imports_checked(tmp_path, "cli", "core")
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def beside(tmp_path: Path, lines: list[str], *then: str) -> subprocess.CompletedProcess[str]:

@@ -48,11 +48,20 @@ def absent(events: Events) -> DataFrame:
         .withColumn("offset", offset_of(offset))
         .join(events.near(events.frame(retained)), on=list(PLACE), how="left"),
     )
-    known = _amid(events, with_replicated(events, with_leaders(events, rows)))
-    return known.withColumns(_answers(events)).withColumn("kind", _kind()).select(
+    return _with_elections(events, rows).withColumns(_answers(events)).withColumn("kind", _kind()).select(
         *VALUE, *PLACE, "offset", "kind", "severity", "reason", "written", "read", "acks", "scheduled", "invoked",
         "completed", "read_at",
     )  # fmt: skip
+
+
+def _with_elections(events: Events, rows: DataFrame) -> DataFrame:
+    """The rows with ``deposed``, ``replicated`` and ``amid``, which count where a leader alone may have acknowledged.
+
+    Without the joins that tell them where every producer had all in-sync replicas acknowledge.
+    """
+    if all(worker.acks in (None, -1) for worker in events.case.workers):
+        return rows.withColumns({name: F.lit(False) for name in ("deposed", "replicated", "amid")})
+    return _amid(events, with_replicated(events, with_leaders(events, rows)))
 
 
 def bereft(events: Events) -> frozenset[tuple[object, object]]:

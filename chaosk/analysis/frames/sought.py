@@ -19,11 +19,12 @@ def sought(events: Events) -> DataFrame:
 
     Columns as of ``frames.steps``: member, group, assignment, poll, place, offset and at of what it was given next;
     ``before`` and ``before_at`` are the offset before the one it sought, and when it sought that, ``before_poll`` the
-    poll that delivered last before. A seek at which an assignment begins is none.
+    poll that delivered last before. A seek at which an assignment begins is none. What was given at the very time of a
+    seek counts as given after it.
     """
     given = events.frame(polled).select(*_TERM, "group", "poll", F.col("low").alias("offset"), "at")
     seeks = events.table("seeks").select(*MEMBER, *PLACE, F.col("offset").alias("sought"), "at")
-    in_turn = Window.partitionBy(*MEMBER, *PLACE).orderBy("at", F.col("sought").isNotNull())
+    in_turn = Window.partitionBy(*MEMBER, *PLACE).orderBy("at", F.col("sought").isNull())
     earlier = in_turn.rowsBetween(Window.unboundedPreceding, -1)
     rows = given.unionByName(seeks, allowMissingColumns=True)
     before = {name: F.last(of, ignorenulls=True).over(earlier) for name, of in _BEFORE.items()}

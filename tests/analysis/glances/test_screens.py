@@ -127,7 +127,7 @@ def screens(history: History) -> dict[str, bool]:
 def beyond(seek: dict[str, Any], reads: list[dict[str, Any]]) -> bool:
     """Whether the first delivery after a seek lies beyond the position that was sought."""
     where = ("probe", "incarnation", "topic", "partition")
-    later = [row for row in reads if all(row[name] == seek[name] for name in where) and row["at"] > seek["at"]]
+    later = [row for row in reads if all(row[name] == seek[name] for name in where) and row["at"] >= seek["at"]]
     first = min(later, key=lambda row: (row["at"], row["n"]), default=seek)
     return bool(first["offset"] > seek["offset"])
 

@@ -254,9 +254,12 @@ def test_after_an_undecided_transaction_what_follows_is_right_as_well(judge: Jud
 
 @pytest.mark.proves("abort_rewind", "near miss")
 @pytest.mark.spark
-@pytest.mark.parametrize("how", ["successor", "ended"])
+@pytest.mark.parametrize("how", ["successor", "ended", "fenced"])
 def test_who_is_gone_need_not_be_given_its_inputs_again(spark: SparkSession, tmp_path: Path, how: str) -> None:
-    """Near misses of B11: another member was given what had been aborted, or a step had ended the application."""
+    """Near misses of B11: another member was given what had been aborted, or a step had ended the application.
+
+    ``fenced``: the other member had been given it before, and the one that it fenced read on.
+    """
     history = piped()
     history.change("transactions", {"txn": "p-4"}, outcome="aborted")
     if how == "ended":
@@ -265,8 +268,11 @@ def test_who_is_gone_need_not_be_given_its_inputs_again(spark: SparkSession, tmp
         history.worker("pipe", 1, started=20.1, kind="transform", group="pipes", isolation="read_committed",
                        commit="none", acks=-1, idempotent=True, max_in_flight=5)  # fmt: skip
         history.add("assignments", probe="pipe", incarnation=1, group="pipes", at=20.2)
+        history.add("transactions", probe="pipe", incarnation=1, txn="p-5", transactional_id="pipe", initialized=14,
+                    begun=15, ending=20.5, ended=20.6, outcome="committed")  # fmt: skip
         for offset in range(40, 50):
-            history.read(offset, 20.3, probe="pipe", incarnation=1, group="pipes", txn="p-5")
+            at = 15.0 if how == "fenced" else 20.3
+            history.read(offset, at, probe="pipe", incarnation=1, group="pipes", txn="p-5")
     assert asking(spark, tmp_path, "abort_rewind")(history) == []
 
 

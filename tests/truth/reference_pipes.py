@@ -91,8 +91,8 @@ def abort_rewind(story: Story) -> Iterator[Row]:
 
 
 def _again(story: Story, input_: Row, last: Row) -> bool:
-    """Whether the group of an input was given it once more after the last one of its transaction."""
+    """Whether its group was given an input after the last one of its transaction, or in one that was committed."""
     same = ("group", "topic", "partition", "offset")
-    return any(
-        row["at"] > last["at"] and all(row[name] == input_[name] for name in same) for row in story.rows["reads"]
-    )
+    ends = ended(story)
+    others = [row for row in story.rows["reads"] if all(row[name] == input_[name] for name in same)]
+    return any(row["at"] > last["at"] or ends.get(row["txn"], {}).get("outcome") == "committed" for row in others)

@@ -105,14 +105,19 @@ class AbortRewind(Check):
 
 
 def _left(events: Events, last: DataFrame) -> DataFrame:
-    """Of the transactions that were the last of their term those whose inputs nobody of the group was given again."""
+    """Of the transactions that were the last of their term those whose inputs nobody of the group was given again.
+
+    Nor before, in a transaction that was committed: a client that was fenced may read on after its successor.
+    """
     on_purpose = sorted({reader.name for reader in readers(events.case) if reader.dismissed is not None})
-    again = events.table("reads").select("group", *PLACE, F.col("offset").alias("first"), "at")
+    done = events.table("transactions").filter(F.col("outcome") == "committed").select("txn", F.lit(True).alias("done"))
+    again = events.table("reads").select("group", *PLACE, F.col("offset").alias("first"), "at", "txn")
+    again = again.join(events.near(done), on="txn", how="left").drop("txn")
     key = ("group", *PLACE, "first")
     aborted = last.filter((F.col("outcome") == "aborted") & ~F.col("group").isin(on_purpose))
     few = events.near(aborted.select(*key).distinct())
     others = again.join(few, on=list(key), how="left_semi")
     same = [F.col(f"mine.{name}") == F.col(f"again.{name}") for name in key]
-    same.append(F.col("again.at") > F.col("mine.until"))
+    same.append((F.col("again.at") > F.col("mine.until")) | F.coalesce("again.done", F.lit(False)))
     open_ended = aborted.alias("mine").join(events.near(others).alias("again"), on=same, how="left_anti")
     return open_ended.withColumns({"kind": F.lit("left"), "next": F.lit(None).cast("long")})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from chaosk.analysis.case import MIN_ISR, Case, Span
 from chaosk.core.units import parse_size
@@ -95,11 +97,8 @@ def unclean(case: Case, topic: str, span: Span | None = None) -> bool:
     By the topic's setting, or by an entry that asks for one.
     """
     span = span or _ever(case)
-    asked = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "elect_leader"}
-    entries = (fault for fault in case.acted if _is_in_place(fault, span) and fault.name in asked)
-    steps = (asked[fault.name] for fault in entries)
     return "true" in in_force(case, topic, UNCLEAN_ELECTION, span) or any(
-        step.get("election") == "unclean" and step.get("topic") == topic for step in steps
+        step.get("election") == "unclean" and step.get("topic") == topic for step in _elections_in(case, span)
     )
 
 
@@ -121,6 +120,15 @@ def _ever(case: Case) -> Span:
 def _is_in_place(fault: Fault, span: Span) -> bool:
     """Whether what an entry did may have been in force in a span: never before it was begun."""
     return fault.invoked <= span.ended and (fault.healed is None or span.began <= fault.healed + SLACK)
+
+
+def _elections_in(case: Case, span: Span) -> Iterator[Mapping[str, Any]]:
+    """The elections that entries asked for in a span: of a moment each."""
+    steps = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "elect_leader"}
+    for fault in case.acted:
+        over = (fault.applied or fault.invoked) + SLACK
+        if fault.name in steps and fault.invoked <= span.ended and span.began <= over:
+            yield steps[fault.name]
 
 
 def _set_in(case: Case, topic: str, name: str, span: Span) -> list[object]:

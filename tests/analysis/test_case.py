@@ -98,6 +98,13 @@ def test_an_unclean_election_was_allowed_for_a_moment(tmp_path: Path, value: obj
     assert not unclean(case, "other")
 
 
+def test_an_unclean_election_that_a_step_asked_for_is_of_a_moment(tmp_path: Path) -> None:
+    """It excuses what came of it from 1 s on, and not an election that nobody asked for, half a minute later."""
+    asked = {"topic": "orders", "partition": 0, "election": "unclean"}
+    case = changed(tmp_path, {}, elect_leader=asked)
+    assert [unclean(case, "orders", Span("moment", ns(at), ns(at))) for at in (0, 2, 35)] == [False, True, False]
+
+
 @pytest.mark.parametrize(("planned", "later", "least"), [(2, 1, 1), (2, 3, 2), (None, 2, 1), (2, "x", 1)])
 def test_the_least_replicas_that_had_to_be_in_sync(
     tmp_path: Path, planned: int | None, later: object, least: int

@@ -25,13 +25,13 @@ def swallowed_at_last(story: Story, draw: Random) -> bool:
 
 
 def near_worked_once(story: Story, draw: Random) -> bool:
-    """Of several attempts one did not fail, and that is enough; no process that made one was killed."""
+    """Of several attempts one did not fail, and that is enough; of a process that lived on, so that it was made."""
     rows = _chosen(story, draw, past=True, least=2)
-    if any(member_of(row) in story.killed() for row in rows):
-        return False
-    for row in rows[1:]:
-        _fail(story, row, "seek_back")
-    return bool(rows)
+    worked = next((row for row in rows if member_of(row) not in story.killed()), None)
+    for row in rows if worked else []:
+        if row is not worked:
+            _fail(story, row, "seek_back")
+    return worked is not None
 
 
 def near_not_committed(story: Story, draw: Random) -> bool:

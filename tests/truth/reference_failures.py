@@ -38,6 +38,8 @@ def swallowed(story: Story) -> Iterator[Row]:
 
 
 def _last_of_a_killed(story: Story, row: Row) -> bool:
-    """Whether a delivery is of the last poll of a killed process, which may not have come to process it."""
+    """Whether a delivery that did not fail is of the last poll of a killed process, which may not have come to it."""
     who = member_of(row)
-    return who in story.killed() and row["poll"] == max(r["poll"] for r in story.rows["reads"] if member_of(r) == who)
+    failed = any((member_of(each), each["n"]) == (who, row["n"]) for each in story.rows["failures"])
+    polls = [each["poll"] for each in story.rows["reads"] if member_of(each) == who]
+    return who in story.killed() and not failed and row["poll"] == max(polls)

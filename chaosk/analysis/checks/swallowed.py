@@ -58,22 +58,14 @@ class Swallowed(Check):
             F.max(_retried(events)).alias("retried"), F.bool_or("kept").alias("kept"),
             F.bool_or("unknown").alias("unknown"), F.max("letters").alias("letters"), *last.values(),
         ).filter(~F.col("kept"))  # fmt: skip
-        given = (
-            events.table("reads")
-            .join(_few(events, failures.select(*_RECORD)), on=list(_RECORD), how="left_semi")
-            .withColumn("open", _in_last_poll(events))
-            .groupBy(*_RECORD)
-            .agg(F.count("*").alias("deliveries"), F.count_if("open").alias("opened"))
-            .withColumn("processed", F.col("deliveries") - F.col("opened"))
-        )
         done = events.frame(holdings).select(*OWNED, "committed")
         swallowed = (
-            failures.join(_few(events, given), on=list(_RECORD), how="left")
+            failures.join(_few(events, _processed(events, failures)), on=list(_RECORD), how="left")
             .filter(F.coalesce("processed", F.lit(0)) <= F.col("attempts"))
             .withColumn("begun", F.coalesce(F.col("deliveries") > F.col("attempts"), F.lit(False)))
             .join(events.near(done), on=list(OWNED), how="inner")
             .filter(F.col("offset") < F.col("committed"))
-            .drop("deliveries", "opened", "processed")
+            .drop("deliveries", "processed")
         )
         unsure = "a dead letter has no outcome, and the log of its topic was not read from its first record on"
         cut = "a process that was killed may have had it again: its log is cut short"
@@ -82,11 +74,7 @@ class Swallowed(Check):
             .withColumns(
                 meaning(
                     (F.col("blind") | F.col("retried"), "unproven", cut),
-                    (
-                        F.col("begun"),
-                        "unproven",
-                        "a killed process was given it last, and may not have come to it",
-                    ),
+                    (F.col("begun"), "unproven", "a killed process was given it last, and may not have come to it"),
                     (F.col("unknown"), "unproven", unsure),
                     otherwise=("violation", None),
                 )
@@ -139,6 +127,22 @@ def letters_into(case: Case) -> dict[str, str]:
 def _few(events: Events, rows: DataFrame) -> DataFrame:
     """One row of each record that failed, for a join: few, unless an application fails at everything."""
     return events.near(rows) if events.case.rows["failures"] <= SMALL else rows
+
+
+def _processed(events: Events, failures: DataFrame) -> DataFrame:
+    """How often each record that failed was given to its group (``deliveries``), and for certain ``processed``.
+
+    What a killed process was given by its last poll it may not have come to, unless it failed at it.
+    """
+    failed = events.table("failures").select(*MEMBER, "n", F.lit(True).alias("failed"))
+    return (
+        events.table("reads")
+        .join(_few(events, failures.select(*_RECORD)), on=list(_RECORD), how="left_semi")
+        .join(_few(events, failed.distinct()), on=[*MEMBER, "n"], how="left")
+        .withColumn("open", _in_last_poll(events) & F.col("failed").isNull())
+        .groupBy(*_RECORD)
+        .agg(F.count("*").alias("deliveries"), F.count_if(~F.col("open")).alias("processed"))
+    )
 
 
 def _in_last_poll(events: Events) -> Column:

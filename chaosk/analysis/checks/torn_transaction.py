@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
@@ -63,12 +63,7 @@ class TornTransaction(Check):
         seen = committed_reads(events).withColumn("seen", F.lit(True))
         stored = audited(events).select(*VALUE).distinct().withColumn("stored", F.lit(True))
         there = F.coalesce("seen", F.lit(False))
-        kept = F.col("complete") & F.col("offset").between(F.col("log_start"), F.col("end") - 1)
-        acknowledged = (F.col("outcome") == "ok") & F.coalesce(kept, F.lit(False))
-        whole = F.coalesce(F.col("complete") & (F.col("log_start") == 0), F.lit(False))
-        timed_out = (F.col("outcome") == "info") & (F.col("ending") == "committed") & F.col("stored").isNull() & whole
-        gone = ~there & (acknowledged | F.coalesce(timed_out, F.lit(False)))
-        gone = gone & ~among(F.col("topic"), cleaned)
+        gone = ~there & _owed() & ~among(F.col("topic"), cleaned)
         lacking = F.when(gone, F.struct("seq", *PLACE, "offset"))
         return (
             sent_in_transactions(events)
@@ -96,3 +91,11 @@ class TornTransaction(Check):
                 "missing", "seq", *PLACE, "offset",
             )
         )  # fmt: skip
+
+
+def _owed() -> Column:
+    """Whether the log would have a record if its transaction was committed: it is read at that place, or from 0 on."""
+    kept = F.col("complete") & F.col("offset").between(F.col("log_start"), F.col("end") - 1)
+    whole = F.col("complete") & (F.col("log_start") == 0)
+    timed_out = (F.col("outcome") == "info") & (F.col("ending") == "committed") & F.col("stored").isNull() & whole
+    return F.coalesce((F.col("outcome") == "ok") & kept, F.lit(False)) | F.coalesce(timed_out, F.lit(False))

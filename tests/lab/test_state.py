@@ -53,7 +53,7 @@ def test_the_lock_excludes_another_process(tmp_path: Path) -> None:
     with state.locked(lock, lambda: None):
         process = subprocess.Popen([sys.executable, "-c", script, str(lock), str(log)])
         deadline = time.monotonic() + 20
-        while not log.exists():
+        while not log.exists() or not log.read_text(encoding="ascii"):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         assert log.read_text(encoding="ascii") == "waiting"

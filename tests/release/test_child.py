@@ -119,6 +119,29 @@ def test_told_before_it_could_hear_it_is_interrupted() -> None:
     stop = unset()
     stop.set()
     program = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_DFL); time.sleep(60)"
-    ended = run(["sh", "-c", f"exec {sys.executable} -c '{program}'"], stop, unset())
+    ended = run([sys.executable, "-c", program], stop, unset())
     assert ended.exit_code == 130
     assert run([sys.executable, "-c", "import os; os.kill(os.getpid(), 2)"], unset(), unset()).exit_code != 130
+
+
+def test_told_while_python_starts_it_is_interrupted(tmp_path: Path) -> None:
+    """Python ends with 1 then, which is the exit code of a violation."""
+    stop = unset()
+    ready = tmp_path / "ready"
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import pathlib, time; pathlib.Path({str(ready)!r}).touch(); time.sleep(60)", "utf-8"
+    )
+    watch = threading.Thread(target=lambda: _set_once_there(ready, stop))
+    watch.start()
+    ended = run(["env", f"PYTHONPATH={tmp_path}", sys.executable, "-c", ""], stop, unset())
+    watch.join()
+    assert (ended.exit_code, ended.said) == (130, "KeyboardInterrupt")
+    program = "raise KeyboardInterrupt"
+    assert run([sys.executable, "-c", program], unset(), unset()).exit_code != 130
+
+
+def _set_once_there(path: Path, stop: threading.Event) -> None:
+    deadline = time.monotonic() + 20
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    stop.set()

@@ -71,8 +71,9 @@ def run(words: Sequence[str], stop: threading.Event, again: threading.Event, lab
         for each in tellers:
             each.join(5.0)
     said = next((line.strip() for line in reversed(last) if line.strip()), "")
-    # Told before Python could hear it, it ended there, with nothing begun
-    code = ExitCode.INTERRUPTED if told and process.returncode == -signal.SIGINT else process.returncode
+    # Interrupted before chaosk was loaded, with nothing begun: by the signal, or with 1 where Python was starting
+    early = told and (process.returncode == -signal.SIGINT or said == KeyboardInterrupt.__name__)
+    code = ExitCode.INTERRUPTED if early else process.returncode
     return Ended(code, time.monotonic() - began, said.removeprefix("chaosk: "))
 
 

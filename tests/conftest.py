@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("untimed", settings(), deadline=None)  # how long an example takes says nothing about chaosk
-settings.load_profile("untimed")
+settings.register_profile("all", settings(), deadline=None)  # how long an example takes says nothing about chaosk
+settings.register_profile("some", settings.get_profile("all"), max_examples=30)
+settings.load_profile("some")
 
 TIERS = ("pure", "spark", "packaging", "lab")
 USUAL_NICENESS = os.getpriority(os.PRIO_PROCESS, 0)
@@ -72,7 +73,7 @@ LONG_FILES = (
     "run/test_wrapper_on_lab.py", "scripts/test_power.py", "steps/on_lab_vms/", "steps/test_certificate_on_lab.py",
     "steps/test_data_on_lab.py", "steps/test_loss_on_lab.py", "steps/test_partial_cuts_on_lab.py",
     "steps/test_recreate_on_lab.py", "steps/test_rights_on_lab.py", "steps/test_settings_on_lab.py",
-    "steps/test_shaping_on_lab.py", "steps/test_two_directories_on_lab.py", "test_dev.py", "test_fuzz.py",
+    "steps/test_shaping_on_lab.py", "steps/test_two_directories_on_lab.py", "test_audit.py", "test_dev.py", "test_fuzz.py",
     "test_packaging.py", "test_site.py", "transport/test_injection_on_lab.py", "truth/test_glances.py",
     "truth/test_lives.py", "truth/test_reference.py", "truth/test_shrink.py", "tutorial/",
 )  # fmt: skip
@@ -111,7 +112,8 @@ def pytest_configure(config: pytest.Config) -> None:
     And keep one analysis for the runs of the labs' tests: one that has judged before takes a third of the time.
     """
     if config.getoption("--all"):
-        os.environ["CHAOSK_ALL"] = "1"  # three times as many made-up runs in tests/truth
+        os.environ["CHAOSK_ALL"] = "1"  # more made-up runs, payloads and commands
+        settings.load_profile("all")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):

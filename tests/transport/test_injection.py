@@ -20,7 +20,7 @@ from pathlib import Path
 import injection
 import pytest
 from injection import RUN, commands, inventory, kraft, leaves, loaded, renamed, replaced, scenario, taken, texts
-from payloads import CANARY, HARMLESS_IN_A_FILE, SHELL
+from payloads import CANARY, HARMLESS_IN_A_FILE, SHELL, some
 
 from chaosk.core.model import Model
 from chaosk.document import DocumentError, load_variants
@@ -62,9 +62,9 @@ class Poisoned:
 
 @pytest.fixture(scope="module")
 def poisoned(tmp_path_factory: pytest.TempPathFactory) -> list[Poisoned]:
-    """Every payload with ``--all``; else every sixth, as each is more than a second of documents that are loaded."""
+    """Some payloads: each is seconds of documents that are loaded."""
     folder = tmp_path_factory.mktemp("documents")
-    return [_poisoned(folder, payload) for payload in (SHELL if "CHAOSK_ALL" in os.environ else SHELL[::6])]
+    return [_poisoned(folder, payload) for payload in some(SHELL)]
 
 
 def _poisoned(folder: Path, payload: str) -> Poisoned:
@@ -153,7 +153,7 @@ def test_keys_are_names(tmp_path: Path, kind: type[Inventory | Scenario]) -> Non
     document = inventory() if kind is Inventory else scenario()
     paths = {spell(path): path for path in injection.keys(document)}
     for key in FREE_KEYS[kind]:
-        for payload in SHELL[::9]:
+        for payload in some(SHELL)[1::2]:
             try:
                 value = loaded(tmp_path, renamed(document, paths[key], payload), kind)
             except DocumentError:
@@ -170,7 +170,7 @@ def test_the_value_of_a_variant_is_one_in_its_place(tmp_path: Path) -> None:
     """What is true of a payload where it is written is true of it where a variant brings it; its name goes nowhere."""
     path = tmp_path / "varied.yaml"
     taken = 0
-    for payload in SHELL[::3]:
+    for payload in some(SHELL):
         own = {
             "variables": {**scenario()["variables"], "x": "y"},
             "matrix": {"x": [payload, "other"]},
@@ -187,7 +187,7 @@ def test_the_value_of_a_variant_is_one_in_its_place(tmp_path: Path) -> None:
         assert one.tags == (payload,)
         assert one.model_copy(update={"name": plain.name, "variables": plain.variables}) == plain
         assert set(slug(one.name)) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
-    assert taken > 20
+    assert taken > len(some(SHELL)) / 2
 
 
 def test_the_login_shell_reads_every_word_as_it_is(poisoned: list[Poisoned], tmp_path: Path) -> None:
@@ -234,14 +234,14 @@ def test_rules_of_the_packet_filter_hold_no_payload(poisoned: list[Poisoned]) ->
         for command in each.commands
         if script("cut") in command.argv and command.stdin is not None
     ]
-    assert len(seen) > 100
+    assert len(seen) > 4 * len(poisoned)
     for payload, rules in seen:
         assert payload in ordinary or payload not in rules, rules
 
 
 def test_an_undo_hands_on_every_word_as_it_is(tools: Path, tmp_path: Path) -> None:
     """The script that a host keeps, run by a shell as its timer does: words and input reach the program unread."""
-    for number, payload in enumerate(HARMLESS_IN_A_FILE):
+    for number, payload in enumerate(some(HARMLESS_IN_A_FILE)):
         wanted = Command(host="node1", argv=(str(tools / "record"), payload, "end"), sudo=True, stdin=payload)
         (one,) = lease.leases(_fault(wanted), RUN, payload)
         bundle = lease.arm(one, 5).stdin
@@ -259,7 +259,7 @@ def test_a_whole_line_hands_on_every_word_as_it_is(tools: Path, tmp_path: Path) 
     work = tmp_path / "work"
     work.mkdir()
     names = [text for text in HARMLESS_IN_A_FILE if "/" not in text and len(text) < 200 and min(text) >= " "]
-    assert len(names) > 80
+    names = [*some(tuple(names))]
     with subprocess.Popen(["sleep", "600"]) as alive:
         try:
             time.sleep(1.1)  # a pid file is believed if the process is older

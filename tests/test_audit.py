@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent
 ADVISORY = {
     "id": "PYSEC-2099-1", "aliases": [], "summary": "made up", "details": "made up",

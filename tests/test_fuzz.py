@@ -20,6 +20,8 @@ from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Decoder, Payload, encode, of_other_run
 
+pytestmark = pytest.mark.long
+
 RUN = "run-1"
 EXAMPLES = int(os.environ.get("CHAOSK_FUZZ", "200"))
 FUZZ = settings(max_examples=EXAMPLES, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -22,7 +22,7 @@ from sample_run import sample_run
 from chaosk import __version__
 from chaosk.core.errors import ExitCode
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.long]
 ROOT = Path(__file__).parents[1]
 OURS = {"chaosk", "pydantic-core", "py4j", "-typeshed"}
 """Declared in another way: the package itself, what pydantic and PySpark bring in one exact version, mypy's own."""

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[1]
 SPHINX = re.findall(r'^    python (-m sphinx .+) "\$out"$', (ROOT / "dev").read_text("utf-8"), re.MULTILINE)
 PAGES = {

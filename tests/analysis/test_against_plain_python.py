@@ -23,7 +23,7 @@ from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.spark import tune
 from chaosk.rundir.paths import RunDir
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 RECORDS = 600
 PARTITIONS = 3

@@ -18,7 +18,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.cli.prepare import command
 from chaosk.core.errors import AnalysisError, PreflightError
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200), pytest.mark.long]
 
 LOOK = """
 from pathlib import Path

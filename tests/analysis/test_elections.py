@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from chaosk.rundir.verdict import Verdict
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 KILLED, BACK = 1.1, 9.6
 SAMPLING = 2 * PERIOD + 0.03
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from analysis.conftest import Judge
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def leads(history: History, at: float, end: int, log_end: int | None = None, broker: int = 1, epoch: int = 3) -> None:

@@ -17,6 +17,8 @@ from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Severity
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from analysis.conftest import Judge
     from pyspark.sql import SparkSession

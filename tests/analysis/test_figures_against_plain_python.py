@@ -18,7 +18,7 @@ from analysis.history import History, Row, ns
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 SECOND = 1_000_000_000
 PARTITIONS = 3

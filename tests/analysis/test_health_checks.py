@@ -15,7 +15,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.reading import read_case
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def healthy(brokers: tuple[int, ...] = (1, 2), every: float = 1.0, took: float = 0.002, **health: object) -> History:

@@ -7,7 +7,7 @@ from analysis.conftest import Judge
 from analysis.history import History
 from analysis.ways import guards, without_calls
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def test_no_call_during_a_fault_is_no_progress(judge: Judge) -> None:

@@ -13,6 +13,8 @@ from analysis.transactional import transactional
 from analysis.ways import finding, guards, told
 from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from analysis.asking import Asked
     from analysis.conftest import Judge

@@ -12,7 +12,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks.lifecycle import Lifecycle
 from chaosk.rundir.verdict import Outcome, Verdict
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def judged(spark: SparkSession, folder: Path, history: History) -> Verdict:

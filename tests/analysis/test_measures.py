@@ -13,7 +13,7 @@ from chaosk.rundir.verdict import Outcome, Severity
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def stalled(history: History, began: float, ended: float) -> None:

@@ -16,6 +16,8 @@ from chaosk.analysis.findings import checks
 from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Outcome
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from analysis.conftest import Judge
     from pyspark.sql import SparkSession

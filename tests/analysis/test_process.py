@@ -31,7 +31,7 @@ from chaosk.cli.analyze import command
 from chaosk.core.errors import AnalysisError, UsageError
 from chaosk.rundir.paths import RunDir
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500), pytest.mark.long]
 
 
 def heap(option: str) -> int:

@@ -11,7 +11,7 @@ from analysis.ways import finding, measure, told
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 CHECK = "consume_unavailability"
 
 

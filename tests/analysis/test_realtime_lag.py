@@ -16,7 +16,7 @@ from chaosk.analysis.found import Found
 from chaosk.analysis.lags import of_few, of_many
 from chaosk.analysis.reading import read_case
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 Figures = dict[tuple[str, str, str], float | None]
 
 

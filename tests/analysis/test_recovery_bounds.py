@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks.recovery import Recovery
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def slow(usual: float, later: float) -> History:

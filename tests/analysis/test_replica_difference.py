@@ -13,7 +13,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks.replica_difference import ReplicaDifference
 from chaosk.rundir.verdict import Outcome, Verdict
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 HELD = "broker 0: 10 to 19, leader epoch 3, crc 00000016; broker 1: nothing"
 
 

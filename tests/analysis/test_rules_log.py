@@ -13,7 +13,7 @@ from chaosk.rundir.verdict import Outcome, Severity
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def test_a_run_without_a_flaw_passes(judge: Judge) -> None:

@@ -13,7 +13,7 @@ from chaosk.rundir.verdict import Outcome, Severity
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def restarted(history: History, at: float, *, killed: bool = False, found: int | None = None, **settings: Any) -> None:

@@ -19,7 +19,7 @@ from chaosk.rundir.verdict import Outcome
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def losing(*seqs: int) -> History:

@@ -13,7 +13,7 @@ from chaosk.rundir.verdict import Outcome
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def gone_back(acks: int = -1) -> History:

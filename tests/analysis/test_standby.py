@@ -19,7 +19,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.standby import Judge
 from chaosk.run.standby import VARIABLE, Standby, at_hand, standing_by
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,8 @@ from chaosk.analysis.stillness import still, told
 from chaosk.rundir.verdict import Measure, Outcome
 from chaosk.spec.metrics import METRICS
 
+pytestmark = pytest.mark.long
+
 Gap = tuple[float, float]
 
 

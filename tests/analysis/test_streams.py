@@ -27,6 +27,8 @@ from chaosk.rundir.events.streams import WRITTEN_BY, written_by
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Outcome
 
+pytestmark = pytest.mark.long
+
 
 def history() -> History:
     """A whole run with rows of every stream that the guards look at."""

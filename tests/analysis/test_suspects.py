@@ -17,7 +17,7 @@ from chaosk.analysis.frames.suspects import settled, suspected
 from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 RECORDS = 200
 """Of one writer: three blocks of 64 and one of 8."""

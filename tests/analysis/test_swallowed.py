@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def fail(history: History, offset: int, at: float, **values: Any) -> None:

@@ -25,7 +25,7 @@ from chaosk.rundir.events.fingerprint import hashed
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Outcome, Verdict
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 Change = Callable[[list[Row]], list[Row]]
 Asked = Callable[[RunDir], Verdict]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from chaosk.rundir.verdict import Verdict
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def stalled_through(until: float) -> History:

@@ -17,7 +17,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.findings import checks
 from chaosk.rundir.verdict import Verdict
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 POSITIONS = ("reset_jump", "commit_skip", "unseen", "commit_ahead", "commit_regression", "redelivery")
 HOLDINGS = ("consume_while_unassigned", "double_ownership", "poll_order", "poll_skip")

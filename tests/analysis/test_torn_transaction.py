@@ -18,7 +18,7 @@ from chaosk.rundir.verdict import Severity
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def torn(outcome: str | None = "committed") -> History:

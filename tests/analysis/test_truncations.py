@@ -20,7 +20,7 @@ from chaosk.rundir.verdict import Outcome
 if TYPE_CHECKING:
     from analysis.conftest import Judge
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 CUT = 25
 """The first offset that is cut."""

@@ -17,7 +17,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.found import Found
 from chaosk.analysis.reading import read_case
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def uncommitted(spark: SparkSession, folder: Path, history: History, group: str = "readers") -> dict[str, float | None]:

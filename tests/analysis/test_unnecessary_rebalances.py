@@ -13,7 +13,7 @@ from chaosk.analysis.analyze import analyze
 from chaosk.analysis.checks.rebalances import Rebalances
 from chaosk.rundir.verdict import Outcome
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def figures(spark: SparkSession, folder: Path, history: History) -> dict[str, float | None]:

@@ -18,6 +18,8 @@ from chaosk.analysis.checks.zombie_write import ZombieWrite
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.reading import read_case
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from analysis.conftest import Judge
     from pyspark.sql import SparkSession

@@ -6,9 +6,12 @@ import json
 import runpy
 from pathlib import Path
 
+import pytest
 import sample_gate
 
 from chaosk.campaign.gate.record import save
+
+pytestmark = pytest.mark.long
 
 BENCH = Path(__file__).parents[2] / "bench/clusters.py"
 

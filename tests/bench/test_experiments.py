@@ -13,6 +13,8 @@ import shipped
 
 from chaosk.document import load_variants
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from sample_inventory import INVENTORY
 
+pytestmark = pytest.mark.long
+
 CAMPAIGN = Path(__file__).parents[2] / "bench" / "kill_campaign.py"
 KILLS = 120
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 RUNNER = Path(__file__).parents[2] / "bench" / "__main__.py"
 GREET = '"""Greets.\n\nAnd more.\n"""\nimport sys\nprint(__name__, sys.argv[1:])\n'
 

@@ -24,6 +24,8 @@ from chaosk.run.standby import VARIABLE
 from chaosk.rundir.verdict import Verdict
 from chaosk.spec.scenario import Scenario
 
+pytestmark = pytest.mark.long
+
 
 def kill_fails(scenario: Scenario) -> Verdict:
     """A cluster that loses records whenever a broker is killed."""

@@ -24,7 +24,7 @@ from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Decoder, Encoder
 from chaosk.spec.scenario import Topic
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 SHAPE = Topic(partitions=3, config={"min.insync.replicas": 2})
 RUN = "run-1"

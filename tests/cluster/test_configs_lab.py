@@ -10,7 +10,7 @@ from chaosk.cluster.configs import broker_config
 from chaosk.core.errors import ClusterError
 from chaosk.run.preflight.configured import configured
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def test_each_broker_tells_its_own(cluster: Any) -> None:

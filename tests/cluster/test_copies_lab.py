@@ -15,7 +15,7 @@ from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Topic
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 TOOL = "/opt/kafka/bin/kafka-dump-log.sh"
 

@@ -14,7 +14,7 @@ from chaosk.cluster.foreign import Foreign
 from chaosk.core.errors import ClusterError
 from chaosk.spec.scenario import Topic
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def make(cluster: Any, name: str, least: str | None) -> None:

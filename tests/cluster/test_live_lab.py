@@ -24,7 +24,7 @@ from chaosk.spec.contracts.target import Scene
 from chaosk.spec.expression import parse_condition, parse_target
 from chaosk.spec.scenario import Topic
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 ORDERS = Topic(partitions=6, config={"min.insync.replicas": 2})
 

@@ -12,7 +12,7 @@ import pytest
 from chaosk import lab
 from chaosk.spec.scenario import Topic
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 SCENARIO = """\
 name: x

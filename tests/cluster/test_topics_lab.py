@@ -16,7 +16,7 @@ from chaosk.cluster.owner import own_topics
 from chaosk.core.errors import PreflightError
 from chaosk.spec.scenario import Topic
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 SHAPE = Topic(partitions=3, config={"min.insync.replicas": 2})
 

@@ -21,7 +21,7 @@ from chaosk.run.watcher.spec import WatcherSpec
 from chaosk.rundir.events.live import read_live
 from chaosk.spec.scenario import Topic
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 SHAPE = Topic(partitions=3, config={"min.insync.replicas": 2})
 

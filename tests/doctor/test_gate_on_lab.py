@@ -19,7 +19,7 @@ from chaosk.spec.command import Command
 
 from .conftest import Ward
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(800)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(800), pytest.mark.long]
 
 SCENARIO = """\
 name: Through the gate

@@ -24,7 +24,7 @@ from chaosk.spec.scenario import Topic
 
 from .conftest import Ward
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300), pytest.mark.long]
 
 SCENARIO = """\
 name: A scenario

@@ -17,7 +17,7 @@ from gameday.emulator import Emulator
 
 from chaosk.core.errors import ExitCode
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.long]
 
 SCENARIO = """\
 name: A day

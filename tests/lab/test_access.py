@@ -15,6 +15,8 @@ from chaosk.spec.lab_layout import LabLayout
 
 from .conftest import TAG, chaosk
 
+pytestmark = pytest.mark.long
+
 
 def answer(*words: str, stdin: str = "") -> tuple[int, str]:
     """Exit status and output of ``chaosk WORDS``."""

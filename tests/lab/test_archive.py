@@ -14,6 +14,8 @@ from chaosk.lab import archive, launchers
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import LabState
 
+pytestmark = pytest.mark.long
+
 Ssh = Callable[..., "subprocess.CompletedProcess[str]"]
 OnHost = Callable[..., str]
 

@@ -21,7 +21,7 @@ from chaosk.lab import build, launchers, namespace, state
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 Ssh = Callable[..., "subprocess.CompletedProcess[str]"]
 OnHost = Callable[..., str]

@@ -14,6 +14,8 @@ from chaosk.lab import preflight
 
 from .conftest import TAG
 
+pytestmark = pytest.mark.long
+
 ROOT = r"""
 set -eu
 home=$1 jars=$2

@@ -21,7 +21,7 @@ from chaosk.spec.lab_layout import LabLayout
 
 from .conftest import TAG, chaosk, remains
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 DELAYS = [round(random.Random(4711 + number).uniform(0.3, 3.5), 2) for number in range(6)]  # noqa: S311 - seeded
 

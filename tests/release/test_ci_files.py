@@ -18,6 +18,8 @@ from chaosk.campaign.gate.choice import choose
 from chaosk.campaign.gate.record import NAME, save
 from chaosk.core.errors import ExitCode
 
+pytestmark = pytest.mark.long
+
 FOLDER = Path(__file__).parents[2] / "docs" / "ci"
 ONE_AT_A_TIME = {"github-actions.yml": "concurrency", "gitlab-ci.yml": "resource_group", "Jenkinsfile": "lock("}
 

@@ -20,7 +20,7 @@ from chaosk.hosts import lease, lock
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.spec.command import Command
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(120), pytest.mark.long]
 
 AWAY = "iptables -A INPUT -p tcp --dport 22 -j DROP"
 BACK = "iptables -D INPUT -p tcp --dport 22 -j DROP"

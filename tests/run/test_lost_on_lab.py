@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from chaosk.rundir.events.payload import decode
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400), pytest.mark.long]
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "network" / "acks1-isolated-leader.yaml"
 

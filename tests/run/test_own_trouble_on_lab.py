@@ -14,7 +14,7 @@ from run.test_run_on_lab import HEAD, KILL, guards, worker_pid
 
 from chaosk.analysis.process import judge
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600), pytest.mark.long]
 
 AWAY = """\
 timeline:

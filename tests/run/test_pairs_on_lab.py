@@ -14,7 +14,7 @@ from chaosk.hosts import lock
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.run.holding import Holding
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300), pytest.mark.long]
 
 PAIRS = 50
 

@@ -21,7 +21,7 @@ from chaosk.lab.namespace import inside
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400), pytest.mark.long]
 
 SCENARIO = """\
 name: A run with secrets

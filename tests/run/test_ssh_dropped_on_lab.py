@@ -21,7 +21,7 @@ from chaosk.run.life import Life
 from chaosk.run.renewal import Renewal
 from chaosk.spec.command import Command, Result
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(200), pytest.mark.long]
 
 LEASE = 4.0
 PHASES = {"node1": "arm", "node2": "under", "node3": "standing", "node4": "undoing"}

@@ -19,7 +19,7 @@ from chaosk.document import load_inventory
 from chaosk.lab.namespace import inside
 from chaosk.spec.inventory import Inventory
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300), pytest.mark.long]
 
 DECIDED_WITHIN = 1.0
 HEALED_WITHIN = 3.0

@@ -15,7 +15,7 @@ from run.test_run_on_lab import HEAD, KILL
 
 from chaosk.lab.namespace import inside
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600), pytest.mark.long]
 
 BOOTSTRAP = "198.18.0.11:9092,198.18.0.12:9092,198.18.0.13:9092"
 """The brokers of a lab."""

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from run.test_run_on_lab import HEAD, guards
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600), pytest.mark.long]
 
 RUN = """#!/bin/sh
 echo $$ >/run/kafka/wrap.pid

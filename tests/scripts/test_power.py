@@ -12,6 +12,8 @@ import pytest
 
 from chaosk.hosts.scripts import script
 
+pytestmark = pytest.mark.long
+
 Ask = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -17,7 +17,7 @@ from chaosk.spec.lab_layout import LabLayout
 
 from .lab import Ground, ground, standing
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300), pytest.mark.long]
 
 LAB = "certificate"
 SHOWN = Entity(kind="certificate", name="1", listener="CLIENT")

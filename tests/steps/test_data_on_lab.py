@@ -18,7 +18,7 @@ from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(180), pytest.mark.long]
 
 LAB = "data"
 OTHER = "3.9.1"

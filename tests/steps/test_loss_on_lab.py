@@ -19,7 +19,7 @@ from chaosk.run.preflight.needs import Needs
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(120), pytest.mark.long]
 
 SENT = 2_000
 SENDS = f"""

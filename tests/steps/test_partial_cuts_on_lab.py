@@ -17,7 +17,7 @@ from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.planning.resolve import aim
 from chaosk.spec.scenario import Entry
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(240), pytest.mark.long]
 
 CLIENT, BROKER, ZOOKEEPER = 9092, 9093, 2181
 PROBES = "probes"

@@ -19,7 +19,7 @@ from chaosk.spec.scenario import Entry, Topic
 from .conftest import step
 from .lab import Ground, ground, standing
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 LAB = "hagain"
 SHAPE = Topic(partitions=2, config={"min.insync.replicas": 2, "retention.ms": 5_000_000})

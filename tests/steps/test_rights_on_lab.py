@@ -17,7 +17,7 @@ from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300), pytest.mark.long]
 
 LAB = "rights"
 WRITE = "deny_access: {topic: orders, operations: [write]}"

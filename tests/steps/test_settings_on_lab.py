@@ -19,7 +19,7 @@ from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 LAB = "settings"
 SECOND = Entity(kind="broker", name="1")

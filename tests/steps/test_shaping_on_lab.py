@@ -22,7 +22,7 @@ from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(180), pytest.mark.long]
 
 LIMIT = "limit_bandwidth: {between: [host node1, host node2], rate: 1Mbit/s, direction: both}"
 SENDS = """

@@ -15,7 +15,7 @@ from chaosk.spec.scenario import Topic
 
 from .lab import Ground, ground, standing
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(240), pytest.mark.long]
 
 LAB = "two-dirs"
 

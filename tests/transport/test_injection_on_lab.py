@@ -19,7 +19,7 @@ from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400), pytest.mark.long]
 LAB = "injection"
 HOST = "node1"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from truth.generate import flawless
 from truth.havoc import havoc
 from truth.judged import judged_rules
@@ -14,6 +15,8 @@ from truth.together import together
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.screens import glanced
 from chaosk.analysis.reading import read_case
+
+pytestmark = pytest.mark.long
 
 STORIES = 44
 

@@ -18,7 +18,7 @@ from truth.story import END, Story
 from truth.test_truth import ruined
 from truth.together import FORMER, LATER, both
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(7_200)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(7_200), pytest.mark.long]
 
 PAIRS = int(os.environ.get("CHAOSK_HISTORIES", "30")) // 2
 """Pairs of stories that are judged side by side."""

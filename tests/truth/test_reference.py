@@ -12,6 +12,8 @@ from truth.reference import RULES, reference
 from truth.story import Story
 from truth.told import telling
 
+pytestmark = pytest.mark.long
+
 HISTORIES = int(os.environ.get("CHAOSK_HISTORIES", "130" if "CHAOSK_ALL" in os.environ else "10"))
 """Stories of each kind."""
 SHARES = 5

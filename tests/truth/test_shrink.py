@@ -14,6 +14,8 @@ from truth.shrink import shrink, words
 from truth.story import Story
 from truth.told import compared
 
+pytestmark = pytest.mark.long
+
 Rule = Callable[[Story], Iterable[Row]]
 
 

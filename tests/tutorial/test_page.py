@@ -13,6 +13,8 @@ from tutorial.page import ROOT, Block, blocks, commands, not_shown
 from chaosk.cli.main import cli
 from chaosk.document import DocumentError, load_variants
 
+pytestmark = pytest.mark.long
+
 CHAOSK = [shlex.split(line.partition("./dev chaosk ")[2]) for line in commands() if "./dev chaosk " in line]
 FILES = [block for block in blocks() if block.kind == "yaml"]
 

@@ -14,7 +14,7 @@ from tutorial.page import ROOT, Block, blocks, not_shown
 
 from chaosk import lab
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600), pytest.mark.long]
 
 LAB = "tutorial"
 COMMAND = "#!{0}/.venv/bin/python\nimport sys\nfrom chaosk.__main__ import main\nsys.exit(main())\n"

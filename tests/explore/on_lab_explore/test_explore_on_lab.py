@@ -11,7 +11,7 @@ import pytest
 
 from chaosk.campaign.explore.record import load
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600), pytest.mark.long]
 
 SPACE = """\
 name: A leader cut off

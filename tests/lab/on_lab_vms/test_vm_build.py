@@ -15,7 +15,7 @@ from chaosk.core.errors import LabError
 from chaosk.lab import jars, launchers, mode, runner, vm_image
 from chaosk.spec.lab_layout import LabLayout
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(200), pytest.mark.long]
 
 BUILD = """
 import sys

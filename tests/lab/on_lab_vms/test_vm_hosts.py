@@ -25,7 +25,7 @@ from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1_500), pytest.mark.long]
 
 LAYOUT = LabLayout(name=f"v{os.getpid() % 1_000_000}", brokers=1, zookeepers=1, hosts="vms")
 ADDRESS = "198.18.0.11"

@@ -15,7 +15,7 @@ from chaosk.spec.command import Command
 
 from .conftest import Cluster, until
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def call(timeout: str = "3s", **fields: Any) -> Call:

@@ -22,7 +22,7 @@ from chaosk.spec.contracts.step import Elect
 
 from .conftest import Cluster, until
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 Sockets = Counter[str]
 """By broker's address how many connections."""
 

@@ -18,7 +18,7 @@ from chaosk.probes.produce import Produce
 
 from .conftest import Cluster, until
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def reader(topic: str, **fields: Any) -> Consume:

@@ -12,7 +12,7 @@ from chaosk.probes.produce import Produce
 from .conftest import Cluster, until
 from .test_transaction import committed
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def test_their_leader_and_their_writer_are_killed(cluster: Cluster) -> None:

@@ -12,7 +12,7 @@ from chaosk.spec.command import Command
 
 from .conftest import Cluster, until
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 CUT = 1
 """The broker that is hurt."""
 

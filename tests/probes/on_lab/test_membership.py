@@ -11,7 +11,7 @@ import pytest
 from .conftest import Cluster, until
 from .test_consume import reader, writer
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def wait(holds: Callable[[], bool], within: float = 90) -> None:

@@ -11,7 +11,7 @@ from chaosk.probes.produce import Produce
 
 from .conftest import Cluster, until
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 @pytest.mark.parametrize("restore", ["complete", "one_poll"])

@@ -13,7 +13,7 @@ from chaosk.probes.worker.process import ProbeProcess
 
 from .conftest import Cluster, until
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def produce(topic: str, **config: Any) -> Produce:

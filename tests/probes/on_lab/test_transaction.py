@@ -13,7 +13,7 @@ from chaosk.rundir.events.payload import decode
 
 from .conftest import RUN, Cluster, until
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def produce(topic: str, name: str, **transaction: Any) -> Produce:

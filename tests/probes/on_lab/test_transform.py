@@ -13,7 +13,7 @@ from chaosk.probes.transform import Transform
 from .conftest import Cluster, until
 from .test_transaction import committed
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 def test_a_leader_and_the_application_are_killed(cluster: Cluster) -> None:

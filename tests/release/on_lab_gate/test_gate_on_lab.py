@@ -21,7 +21,7 @@ from pyarrow import parquet
 from chaosk.campaign.gate.record import Gate, load
 from chaosk.run.standby import VARIABLE
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900), pytest.mark.long]
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 THREE = ("dead-letter", "swallowed-message", "zookeeper-leader-stop")

@@ -22,7 +22,7 @@ from chaosk.lab.state import names
 from chaosk.run.place import layout_for
 from chaosk.rundir.record import RunRecord
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900), pytest.mark.long]
 
 SHAPES = ("15023", "15029")
 """Of a setting that changes nothing here: labs of these tests' own, small ones, whatever else is up."""

@@ -16,7 +16,7 @@ from gameday.emulator import Emulator
 
 from chaosk.core.errors import ExitCode
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400), pytest.mark.long]
 
 SCENARIO = """\
 name: A game day

@@ -9,6 +9,8 @@ import pytest
 from chaosk import lab
 from chaosk.lab import access, namespace_hosts, state
 
+pytestmark = pytest.mark.long
+
 LAB = "run-kraft"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from chaosk import lab
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600), pytest.mark.long]
 
 SCENARIO = """\
 name: Kill the leader of the quorum

@@ -14,7 +14,7 @@ from run.test_lost_on_lab import BOOTSTRAP, Record, in_the_log
 
 from chaosk.lab.namespace import inside
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400), pytest.mark.long]
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 

@@ -29,7 +29,7 @@ from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
 from chaosk.spec.inventory import Inventory
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600), pytest.mark.long]
 LAB = "run-secure"
 
 SCENARIO = """\

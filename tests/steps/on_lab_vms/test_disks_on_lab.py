@@ -18,7 +18,7 @@ from chaosk.hosts import fingerprint
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Topic
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900), pytest.mark.long]
 
 DISK = "data-kafka"
 DATA = "/var/lib/kafka"

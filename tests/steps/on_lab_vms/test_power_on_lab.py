@@ -19,7 +19,7 @@ from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import health, power, state
 from chaosk.spec.inventory import Inventory
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900), pytest.mark.long]
 
 SHORT, LONG = 20, 60
 """Seconds of a lease that is to run out, and of one that is not to."""

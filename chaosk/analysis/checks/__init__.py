@@ -1,1 +1,1 @@
-"""Checks, one file a rule: each a question to the events whose answer is the rows that break it."""
+"""Checks, one module per rule: each returns the rows of the recorded events that break its rule."""

@@ -1,16 +1,16 @@
-"""What a check is: a question to the events, whose answer is the rows that break its rule, and figures.
+"""Base class of all checks, and helpers for the columns that every check returns.
 
-A check answers with a DataFrame; the analysis sorts it, keeps the evidence, names the faults that the rows overlap
-and hands the counts to the judge. Besides its own columns each row says what it means:
+A check returns a DataFrame of rows that break its rule, and figures. The analysis sorts the rows, writes the evidence,
+names the faults that overlap them, and passes the counts to the judge. Each row has these columns besides its own:
 
 ==========  =======  =====================================================================================
 column      type     meaning
 ==========  =======  =====================================================================================
 severity    string   ``violation``, ``allowed`` (a setting excuses it), ``information``, or ``unproven``
-                     (it may be one, but the evidence does not carry): that makes the run INCONCLUSIVE
-reason      string   why it is allowed, or what the evidence lacks; empty for a violation
-began       long     from when on the anomaly may have arisen, monotonic nanoseconds; empty if unknown
-ended       long     until when
+                     (possible, but the evidence does not suffice): that makes the run INCONCLUSIVE
+reason      string   reason why it is allowed, or the missing evidence; empty for a violation
+began       long     earliest time of the anomaly, monotonic nanoseconds; empty if unknown
+ended       long     latest time of the anomaly, likewise
 ==========  =======  =====================================================================================
 """
 
@@ -33,60 +33,60 @@ MEANING = ("severity", "reason", "began", "ended")
 
 
 class Check(ABC):
-    """One rule. Its name is its file name; its docstring says what breaks it and where the definition is from."""
+    """One rule: the module's name is the check's name, and its docstring defines the rule and cites the source."""
 
     rule: ClassVar[str]
     """Id of the rule in the definitions, like ``A4``."""
     also: ClassVar[tuple[str, ...]] = ()
-    """Rules that it judges besides."""
+    """Further rules that this check judges."""
     title: ClassVar[str]
-    """What it looks for, in a few words."""
+    """Short description of its rows."""
     counted: ClassVar[tuple[str, str]]
-    """What its rows are, for one and for many, like ``("record lost", "records lost")``."""
+    """Singular and plural noun for its rows, like ``("record lost", "records lost")``."""
     tables: ClassVar[tuple[str, ...]]
-    """The event tables it asks."""
+    """Event tables that it reads."""
     by_absence_of: ClassVar[tuple[str, ...]] = ()
-    """Those of them in which a row that is missing makes rows of this check: a run that is known to lack rows of one
-    proves none of them, and they are ``unproven``."""
+    """Tables of which a missing row can produce rows of this check. If a run is known to lack rows of one of these
+    tables, the check's rows are ``unproven``."""
     by_waiting: ClassVar[bool] = False
-    """Whether its rows say that probes did not do something in the time they had: where one of them stood still by
-    chaosk's own trouble they are ``unproven``."""
+    """True if its rows state that a probe did not do something in time. If chaosk itself stalled one of these probes,
+    the rows are ``unproven``."""
     order: ClassVar[tuple[str, ...]] = ()
-    """Columns that put its rows into an order without ties."""
+    """Columns that sort its rows without ties."""
     screens: ClassVar[tuple[str, ...]] = ()
-    """Names of ``chaosk.analysis.screens``: where none of them found anything, the check has no rows."""
+    """Names from ``chaosk.analysis.screens``. If none of these screens finds anything, the check has no rows."""
     suspects: ClassVar[tuple[str, ...]] = ()
-    """Known defects of clients that look the same."""
+    """Known client defects with the same symptom."""
     as_recorded: ClassVar[bool] = False
-    """Whether a topic that was made again stays one topic to it, because what it measures goes on."""
+    """True to treat a topic that was deleted and recreated as one topic, because the measured quantity continues."""
     clock_error: ClassVar[float | None] = None
-    """How many seconds the clocks of hosts may be off for it; None if it compares no host's clock."""
+    """Tolerated clock error of hosts in seconds; None if it compares no host's clock."""
 
     def glance(self, rows: Rows) -> bool:  # noqa: ARG002 - for those that override it
-        """Whether it may have rows at all, asked of small runs before Spark is; False is a promise that it has none.
+        """Return False if it certainly has no rows; small runs ask this before Spark is started.
 
-        It may say True too often. A check whose rows cost nothing, or are there in every run, does without.
+        True is always allowed. A check with cheap rows, or with rows in every run, need not override it.
         """
         return True
 
     @abstractmethod
     def violations(self, events: Events) -> DataFrame | None:
-        """The rows that break the rule, with the columns of ``MEANING``; None if it only measures."""
+        """Return the rows that break the rule, with the columns of ``MEANING``; None if it only measures."""
 
     def unjudged(self, events: Events) -> str | None:  # noqa: ARG002 - for those that override it
-        """Why it judged nothing, or not all, of a run in which it found nothing; None where it did.
+        """Return the reason why a run without findings was not judged, or only in part; None if it was judged in full.
 
-        For evidence that a run may lack and be judged all the same; what a verdict cannot do without is for guards.
+        Used for evidence that is optional. Guards report the lack of evidence that every verdict needs.
         """
         return None
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - for those that override it
-        """The figures it gives."""
+        """Return its figures."""
         return ()
 
 
 def meaning(*cases: tuple[Column, str, str | None], otherwise: tuple[str, str | None]) -> dict[str, Column]:
-    """The columns severity and reason from (condition, severity, reason), the first that holds counting."""
+    """Return columns severity and reason from (condition, severity, reason); the first condition that holds decides."""
     severity, reason = F.lit(otherwise[0]), F.lit(otherwise[1]).cast("string")
     for condition, word, why in reversed(cases):
         holds = F.coalesce(condition, F.lit(False))
@@ -96,7 +96,7 @@ def meaning(*cases: tuple[Column, str, str | None], otherwise: tuple[str, str | 
 
 
 def during(began: str | Column | None, ended: str | Column | None) -> dict[str, Column]:
-    """The columns began and ended; None where nobody knows."""
+    """Return the columns began and ended; null where None is given."""
     unknown = F.lit(None).cast("long")
     times = {"began": began, "ended": ended}
     return {
@@ -106,9 +106,9 @@ def during(began: str | Column | None, ended: str | Column | None) -> dict[str, 
 
 
 INFORMATION = ("information", None)
-"""For ``meaning``: rows that are worth knowing and never wrong by themselves."""
+"""For ``meaning``: rows of interest that break no rule."""
 
 
 def among(column: Column, names: Iterable[str]) -> Column:
-    """Whether a column is one of some names; never true for none."""
+    """Return a boolean column: the value is one of the names; false if there are none."""
     return column.isin(sorted(names))

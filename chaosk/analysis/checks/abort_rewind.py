@@ -1,4 +1,4 @@
-"""Where an application reads on after a transaction that was not committed."""
+"""Position of a transactional application after a transaction that did not commit."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from chaosk.analysis.readers import readers
 _TERM = (*MEMBER, *PLACE, "assignment")
 _LEFT = "the run ended before the application was given them again"
 _NEAR = 1 << 16
-"""How far, in offsets, the next record is looked for; nothing hangs on it but that ``expected`` is shown."""
+"""Distance in offsets within which the next record is searched for; it affects only the column ``expected``."""
 
 
 class AbortRewind(Check):
-    """After a transaction that was aborted, the application did not read on from where the transaction had begun.
+    """After an aborted transaction, the application did not continue at the offset at which the transaction had begun.
 
-    B11, for applications that read, write and commit in transactions, within one assignment. ``advance``: it left out
-    inputs of which no output was committed, so they are lost to it: a violation. ``further``: it went back beyond the
-    begin and does again what was done before: a violation too. After a transaction of which nobody knows how it ended,
-    its begin and what follows its last input are both right; then ``eos`` tells whether the outputs agree. ``left``:
-    nobody of its group was given the inputs of an aborted transaction again before the run ended, so that nobody knows
-    whether the application would have gone on with them: open (unproven), unless it was ended on purpose.
+    B11, for applications that consume, produce and commit in transactions, within one assignment. ``advance``: it
+    skipped inputs without a committed output, so the application lost them: a violation. ``further``: it went back
+    before the begin and repeats finished work: also a violation. After a transaction with unknown outcome, both its
+    begin and the record after its last input are correct positions; ``eos`` then compares the outputs. ``left``: no
+    member of the group was given the inputs of an aborted transaction again before the run ended. It is then unknown
+    whether the application would have continued with them: unproven, unless it was ended on purpose.
 
     Columns: kind, probe, incarnation, topic, partition, assignment, txn, outcome (of the transaction), first and last
-    (offsets of its inputs), next (the offset that was delivered after it; empty if none was), expected (the next one
-    that holds a record a reader can see; empty for a transaction that was aborted, and where there is none near).
+    (offsets of its inputs), next (the offset delivered after it; empty if there was none), expected (the next offset
+    with a record visible to a reader; empty for an aborted transaction, and if there is none nearby).
     """
 
     rule = "B11"
@@ -43,7 +43,7 @@ class AbortRewind(Check):
     order = (*_TERM, "txn")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any delivery after such a transaction is not the first one in it."""
+        """Return True if the next delivery is not the transaction's first input, or if there is none."""
         txns = rows.column("reads", "txn")
         if not np.any(txns != EMPTY):
             return False
@@ -65,7 +65,7 @@ class AbortRewind(Check):
         return bool(np.any(wrong) or np.any(left))
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of transactions after which the next delivery was another one than it had to be."""
+        """Return transactions after which the next delivery had a wrong offset, or there was no delivery."""
         if not events.case.transactional:
             return None
         in_turn = Window.partitionBy(*_TERM).orderBy("n")
@@ -105,9 +105,9 @@ class AbortRewind(Check):
 
 
 def _left(events: Events, last: DataFrame) -> DataFrame:
-    """Of the transactions that were the last of their term those whose inputs nobody of the group was given again.
+    """Return the last transaction of each term if no member of the group was given its inputs again.
 
-    Nor before, in a transaction that was committed: a client that was fenced may read on after its successor.
+    An earlier delivery in a committed transaction counts as well: a fenced client may read on after its successor.
     """
     on_purpose = sorted({reader.name for reader in readers(events.case) if reader.dismissed is not None})
     done = events.table("transactions").filter(F.col("outcome") == "committed").select("txn", F.lit(True).alias("done"))

@@ -1,4 +1,4 @@
-"""Shown, although it was never to be."""
+"""Records that were shown although they failed or were aborted."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from chaosk.analysis.glances.transacted import shown_committed
 
 
 class AbortedRead(Check):
-    """A record was shown that had definitely failed, or whose transaction was aborted.
+    """A record was shown although its send had definitely failed, or its transaction was aborted.
 
-    A6 after the definitions that Jepsen's Kafka workload made known (``aborted-read``, G1a). ``kind`` is ``failed``
-    where the send failed for sure (never sent, or refused before anything is appended; what timed out is uncertain
-    and does not count) and anyone saw the record; ``aborted`` where its transaction was aborted and a reader at
-    read_committed, or the tail audit at that level, was given it. Readers at read_uncommitted may see those.
+    A6, after the definitions of Jepsen's Kafka workload (``aborted-read``, G1a). ``kind`` is ``failed`` if the send
+    definitely failed (never sent, or refused before any append; a time-out is uncertain and does not count) and any
+    reader saw the record. It is ``aborted`` if the transaction was aborted and a reader at read_committed, or the tail
+    audit at that level, was given the record. Readers at read_uncommitted may see aborted records.
 
-    Columns: kind, the value, topic, partition, offset (the lowest it was seen at), error, txn.
+    Columns: kind, the value, topic, partition, offset (the lowest one at which it was seen), error, txn.
     """
 
     rule = "A6"
@@ -33,7 +33,7 @@ class AbortedRead(Check):
     order = (*PLACE, "offset", *VALUE)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a failed record was seen at all, or an aborted one where it must not be."""
+        """Return True if a failed record was seen at all, or an aborted one at read_committed."""
         outcome, txn, sent = *rows.columns("sends", "outcome", "txn"), rows.values("sends")
         failed = sent[outcome == rows.code("outcome", "fail")]
         ends, ended = rows.columns("transactions", "outcome", "txn")
@@ -42,7 +42,7 @@ class AbortedRead(Check):
         return bool(np.isin(failed, seen).any() or (aborted.size and np.isin(aborted, shown_committed(rows)).any()))
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of values that were shown and must not be."""
+        """Return values that were shown although they failed or were aborted."""
         attempts = events.table("sends").withColumnsRenamed(OF_PRODUCER)
         tried = attempts.select(*VALUE, "txn", "error", "outcome")
         failed = tried.filter(F.col("outcome") == "fail").withColumn("kind", F.lit("failed"))

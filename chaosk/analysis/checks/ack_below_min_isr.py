@@ -1,4 +1,4 @@
-"""Acknowledged while too few replicas were in sync."""
+"""Acknowledgements while fewer replicas than min.insync.replicas were in sync."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from chaosk.analysis.settingsseen import min_isr
 class AckBelowMinIsr(Check):
     """Records were sent and acknowledged with ``acks=all`` while fewer replicas than min.insync.replicas were in sync.
 
-    A16: such writes are to be refused. A suspicion, never held against the cluster: which replicas are in sync is
-    sampled from what brokers tell, and they hear of it later than the leader decides. So only records count that were
-    sent and acknowledged between two samples of a stretch in which every broker that was asked named too few. Topics
-    whose settings say nothing of ``min.insync.replicas`` are not judged.
+    A16: the leader must refuse such writes. The rows are a suspicion and never a violation. The in-sync replicas are
+    sampled from the brokers' metadata, which lags behind the leader's decision. So a record counts only if it was sent
+    and acknowledged between two samples of a stretch in which every answering broker named too few replicas. A topic
+    without a known ``min.insync.replicas`` is not judged.
 
     Columns: topic, partition, min_isr (as set), isr (the most replicas that any sample named), samples (of that
-    stretch), acknowledged (how many records), first and last (their lowest and highest offset).
+    stretch), acknowledged (number of records), first and last (their lowest and highest offset).
     """
 
     rule = "A16"
@@ -34,13 +34,13 @@ class AckBelowMinIsr(Check):
     order = ("began", *PLACE)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any sample named too few replicas."""
+        """Return True if any sample named too few in-sync replicas."""
         topics, isr = rows.column("partitions", "topic"), rows.lengths("partitions", "isr")
         bounds = ((rows.code("topic", topic), min_isr(rows.case, topic)) for topic in sorted(rows.case.topics))
         return any(bool(((topics == code) & (isr != EMPTY) & (isr < bound)).any()) for code, bound in bounds)
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of stretches with acknowledgements; they are information."""
+        """Return stretches with acknowledgements, as information."""
         short = F.size("isr") < _bound(events.case)
         in_order = Window.partitionBy(*PLACE).orderBy("at", "asked")
         stretches = (
@@ -70,7 +70,7 @@ class AckBelowMinIsr(Check):
 
 
 def _bound(case: Case) -> Column:
-    """What min.insync.replicas of the row's topic is."""
+    """Return min.insync.replicas of the row's topic as a column."""
     bound = F.lit(1)
     for topic in sorted(case.topics):
         bound = F.when(F.col("topic") == topic, F.lit(min_isr(case, topic))).otherwise(bound)

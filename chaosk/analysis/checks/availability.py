@@ -1,4 +1,4 @@
-"""In how many seconds a producer could write."""
+"""Share of seconds in which a producer could write."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from chaosk.analysis.windows import Segments
 from chaosk.rundir.verdict import Measure
 
 SECOND = 1_000_000_000
-"""Nanoseconds of one bucket; the first one begins with the run."""
+"""Length of a bucket in nanoseconds; the first bucket begins with the run."""
 
 Counts = Counter[tuple[str, str, bool]]
-"""By probe and window the seconds with demand, and those of them in which something was acknowledged (True)."""
+"""By probe and window: the seconds with demand (False), and those of them with an acknowledgement (True)."""
 
 
 class Availability(Check):
-    """The share of seconds with demand in which a producer had something acknowledged.
+    """Share of the seconds with demand in which a producer received an acknowledgement.
 
-    D3, after the measure of the same name of LinkedIn's Kafka monitor. A second has demand if a record was due in it,
-    or before it and had no outcome yet. It counts as available if any record of the producer was acknowledged in it,
-    on whatever partition, or if one that was due in it was acknowledged within a second. Seconds without demand do
-    not count, and a second belongs to the windows that its middle lies in.
+    D3, after the metric of the same name in LinkedIn's Kafka monitor. A second has demand if a record was due in it, or
+    was due before and had no outcome yet. It counts as available if any record of the producer was acknowledged in it,
+    on any partition, or if a record due in it was acknowledged within one second. Seconds without demand do not count.
+    A second belongs to the windows that contain its middle.
     """
 
     rule = "D3"
@@ -39,10 +39,10 @@ class Availability(Check):
     tables = ("sends",)
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``availability`` of each producer and window; None without demand."""
+        """Yield ``availability`` of each producer and window; None without demand."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)
         for probe in events.case.probes("produce"):
             for window in events.case.windows:
@@ -51,7 +51,7 @@ class Availability(Check):
 
 
 def at_a_glance(rows: Rows) -> Counts:
-    """The counts of a run that is glanced at."""
+    """Count seconds of a small run without Spark."""
     run, counts = rows.case.run, Counts()
     buckets = max(0, -((run.began - run.ended) // SECOND))
     middles = run.began + SECOND * np.arange(buckets) + SECOND // 2
@@ -77,7 +77,7 @@ def at_a_glance(rows: Rows) -> Counts:
 
 
 def by_spark(events: Events) -> Counts:
-    """The counts of a run of any size."""
+    """Count seconds of a run of any size with Spark."""
     case = events.case
 
     def bucket(time: Column) -> Column:

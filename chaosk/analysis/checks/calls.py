@@ -1,4 +1,4 @@
-"""How long calls to the cluster took, and for how long none was answered."""
+"""Duration of calls to the cluster, and stretches without an answered call."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _WHO = ("probe", "incarnation", "operation")
 
 
 class Calls(Check):
-    """Stretches in which no call of a probe was answered, how many were and how many failed, and how long they took.
+    """Stretches without an answered call of a probe; numbers of answered and failed calls, and their duration.
 
-    D1, D3 and D4 for whoever asks the cluster something. A stretch begins with the first call after one that was
-    answered, and ends when a call is answered: it counts from a second on, be it that calls failed or that one hung,
-    and is censored where none was answered any more. A call counts for the windows that it was made in; one that was
-    under way when the probe ended took at least as long as that, and neither succeeded nor failed.
+    D1, D3 and D4 for probes that call the cluster. A stretch begins with the first call after an answered one, and ends
+    with the next answer. It counts from one second on, whether calls failed or one hung. It is censored if no later
+    call was answered. A call belongs to the windows in which it was made. A call in progress when the probe ended took
+    at least until then, and counts neither as answered nor as failed.
 
     Columns: probe, incarnation, operation, seconds, censored, calls (in the stretch), failed, errors (their names).
     """
@@ -42,7 +42,7 @@ class Calls(Check):
     order = ("began", *_WHO)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any call failed, or took or followed on another one after a second."""
+        """Return True if any call failed or took at least a second."""
         if not rows.count("calls"):
             return False
         took = rows.column("calls", "completed") - rows.column("calls", "began")
@@ -50,7 +50,7 @@ class Calls(Check):
         return bool((failed | (took >= SHORTEST)).any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of stretches; they are information, an objective decides whether they are too long."""
+        """Return stretches as information; an objective decides whether they are too long."""
         answered = F.col("outcome") == "ok"
         before = Window.partitionBy(*_WHO).orderBy("began", "completed").rowsBetween(Window.unboundedPreceding, -1)
         stretch = F.coalesce(F.sum(answered.cast("long")).over(before), F.lit(0).cast("long"))
@@ -71,7 +71,7 @@ class Calls(Check):
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``call_*`` and ``calls_*`` of each probe that calls."""
+        """Yield ``call_*`` and ``calls_*`` of each probe that makes calls."""
         probes = events.case.probes("call")
         if not probes:
             return
@@ -84,7 +84,7 @@ class Calls(Check):
 
 
 def histograms(events: Events) -> Histograms:
-    """Counts by outcome and durations in nanoseconds (of ``any`` outcome, too), by probe and window."""
+    """Return counts and durations (nanoseconds) by outcome, probe and window; outcome ``any`` includes all."""
     found = Histograms(Counter(), Counter(), {}, {})
     segments = Segments(events.case.windows)
     rows = (

@@ -1,4 +1,4 @@
-"""Which errors clients met, and whether they are those that the scenario names."""
+"""Errors that clients met, and comparison with those that the scenario expects."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from chaosk.analysis.windows import Segments
 from chaosk.rundir.verdict import Measure
 
 Counts = Counter[tuple[str, str, str]]
-"""By probe, window and name of the error how many."""
+"""Number of errors by probe, window and error name."""
 _TABLES = {"errors": "at", "sends": "completed", "polls": "completed", "commits": "completed", "calls": "completed"}
-"""The tables whose rows may name an error, and when it was met."""
+"""Tables with an error column, and their column with the time of the error."""
 
 
 class ClientErrors(Check):
-    """Errors that a probe's clients met: those reported outside of any call, and those that calls came back with.
+    """Errors of a probe's clients: those reported outside of any call, and those returned by calls.
 
-    D12: counted are the rows that name one, of errors, and of sends, polls, commits and calls that failed or whose fate
-    is unknown, in the window that the error came in; a poll that brought several counts for each. What was not
-    answered when the probe ended has no time, and counts in no window. Where the scenario says which ``errors`` a probe
-    is to meet, an error is *unexpected* if it is none of those that must or may come, and one is *missing* if it must
-    come and did not. Names are librdkafka's.
+    D12. Counted are the rows with an error name: of errors, and of sends, polls, commits and calls that failed or whose
+    fate is unknown. A row belongs to the window in which the error arrived, and a poll with several errors counts once
+    for each. A request without an answer when the probe ended has no time, and belongs to no window. If the scenario
+    lists ``errors`` of a probe, an error is *unexpected* if the list neither requires nor permits it, and an error is
+    *missing* if it is required and did not occur. Names are librdkafka's.
     """
 
     rule = "D12"
@@ -38,10 +38,10 @@ class ClientErrors(Check):
     tables = tuple(_TABLES)
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``client_errors`` of each probe and window; where ``errors`` names some, the unexpected and missing ones."""
+        """Yield ``client_errors`` by probe and window; for probes with ``errors``, also unexpected and missing ones."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)
         expected = events.case.plan.expect.errors
         for probe in sorted({worker.probe for worker in events.case.workers}):
@@ -56,7 +56,7 @@ class ClientErrors(Check):
 
 
 def at_a_glance(rows: Rows) -> Counts:
-    """The counts of a run that is glanced at."""
+    """Count errors of a small run without Spark."""
     counts = Counts()
     for table, time in _TABLES.items():
         probes, errors, at = rows.columns(table, "probe", "error", time)
@@ -70,7 +70,7 @@ def at_a_glance(rows: Rows) -> Counts:
 
 
 def by_spark(events: Events) -> Counts:
-    """The counts of a run of any size."""
+    """Count errors of a run of any size with Spark."""
     segments = Segments(events.case.windows)
     names = F.explode(F.split("error", ",")).alias("error")
     parts = [

@@ -1,4 +1,4 @@
-"""Committed beyond what was read, or beyond the end of the log."""
+"""Commits beyond the member's position, or beyond the end of the log."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ _TABLES = ("reads", "fetched", "seeks", "commits", "txn_offsets")
 
 
 class CommitAhead(Check):
-    """A member committed an offset although records lie before it that it had not been given, or that are to come.
+    """A member committed an offset beyond a record that it had not been given, or beyond the end of the log.
 
-    B5 after the definitions that Jepsen's Kafka workload made known (``committed-too-far``). What a member may commit
-    is one past the highest record it was given by then, or the offset it began at: the committed one that it found,
-    or the one it sought. A commit beyond that counts only where a record in between is proven to be visible at its
-    isolation level: control records and aborted ones lift the position rightly. Of an automatic commit nobody knows
-    when it was sent, so everything counts that the member was given until the answer came, and by the poll that was
-    under way then: librdkafka marks records for the next commit as it takes them for a poll, and serves answers in it.
+    B5, after the definitions of Jepsen's Kafka workload (``committed-too-far``). A member may commit one past the
+    highest record it had been given by then, or its start position: the committed offset that it found, or the offset
+    it sought. A commit beyond that counts only if a record in between is proven to be visible at the member's isolation
+    level, because control records and aborted records advance the position too. The time at which an automatic commit
+    was sent is unknown. For it, everything counts that the member was given until the answer, and by the poll in
+    progress at that time: librdkafka marks records for the next commit when it takes them for a poll, and it serves
+    answers in the poll. Only acknowledged commits count, and transactional offsets only of committed transactions. Rows
+    are unproven if the process has no end marker, because its last deliveries may not be recorded. A member with
+    unknown start position is not judged.
 
-    Only acknowledged commits count, and of offsets that transactions commit those of transactions that committed.
-    Unproven where the process has no end marker, because its log may lack its last deliveries. A member of which nobody
-    knows where it began is not judged.
+    The committed offset that the cluster reports after the run must not lie beyond the end of the log in the audit:
+    otherwise the group would miss the next writes. It is allowed if the log was seen to be truncated. It is information
+    if the topic was recreated, since commits of the old topic apply to the new one.
 
-    What the cluster says after the run that a group committed may not lie beyond the end of the log, as the audit read
-    it: the group would not be given what is written next. Allowed where the log was seen to be cut back; information
-    where the topic was made again, in which commits of the old one end up.
-
-    Columns: probe, incarnation, group, topic, partition, assignment, offset (as committed), position (the highest it
-    might have committed), skipped (the first record it was not given). What the cluster says has no member.
+    Columns: probe, incarnation, group, topic, partition, assignment, offset (as committed), position (the highest
+    offset that it was permitted to commit), skipped (the first record that it was not given). Rows from the cluster's
+    report have no member.
     """
 
     rule = "B5"
@@ -58,7 +58,7 @@ class CommitAhead(Check):
     order = (*MEMBER, *PLACE, "began", "offset")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a commit lies beyond the position of its member, or what the cluster says beyond its log."""
+        """Return True if a commit lies beyond its member's position, or a reported offset beyond the log."""
         if any(True for _ in _beyond_the_log(rows.case)):
             return True
         done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
@@ -86,9 +86,9 @@ class CommitAhead(Check):
         return bool((commits[order] & (reached != EMPTY) & (wanted[order] > reached)).any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of commits with a visible record between the member's position and the committed offset."""
+        """Return commits with a visible record between the member's position and the committed offset."""
         ahead = with_isolation(events, beyond(events))
-        anyone, ever = F.lit(None).cast("int"), F.lit(None).cast("long")  # what comes there later is passed over, too
+        anyone, ever = F.lit(None).cast("int"), F.lit(None).cast("long")  # later records there are passed over, too
         passing = {"low": F.col("position"), "high": F.col("offset"), "passed": ever}
         passing |= {"low_epoch": anyone, "high_epoch": anyone}
         unended = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
@@ -112,7 +112,7 @@ class CommitAhead(Check):
 
 
 def _beyond_the_log(case: Case) -> Iterator[tuple[str, str, int, int, int]]:
-    """Group, topic, partition, committed offset and end of the log, where that was audited and the offset is beyond."""
+    """Yield group, topic, partition, committed offset and audited log end, if the offset is beyond that end."""
     ends = {
         (row["topic"], row["partition"]): row["end"] for row in case.ranges if row["isolation"] == "read_uncommitted"
     }
@@ -123,7 +123,7 @@ def _beyond_the_log(case: Case) -> Iterator[tuple[str, str, int, int, int]]:
 
 
 def beyond(events: Events) -> DataFrame:
-    """Acknowledged commits beyond the position of their member, with that ``position``."""
+    """Return acknowledged commits beyond the position of their member, with that ``position``."""
     read = (
         events.frame(polled)
         .groupBy(*MEMBER, *PLACE, "poll")
@@ -149,7 +149,7 @@ def beyond(events: Events) -> DataFrame:
 
 
 def _timed(events: Events) -> DataFrame:
-    """Acknowledged commits with the ``time`` until which what the member was given counts for them."""
+    """Return acknowledged commits with ``time``: deliveries to the member until then count for the commit."""
     done = events.table("commits").filter(F.col("outcome") == "ok")
     asked = done.filter(F.col("kind") != "auto").withColumn("time", F.col("invoked"))
     asked = asked.unionByName(_in_transactions(events), allowMissingColumns=True)
@@ -166,7 +166,7 @@ def _timed(events: Events) -> DataFrame:
 
 
 def _in_transactions(events: Events) -> DataFrame:
-    """Offsets that transactions committed, by the time at which they were handed over."""
+    """Return offsets of committed transactions, with the time at which they were handed over."""
     ended = events.table("transactions").filter(F.col("outcome") == "committed").select("txn", "ended")
     return (
         events.table("txn_offsets")
@@ -179,11 +179,11 @@ def _in_transactions(events: Events) -> DataFrame:
 
 
 def _committed(rows: Rows) -> NDArray[np.bool_]:
-    """Which rows of ``txn_offsets`` are of transactions that committed."""
+    """Mark the rows of ``txn_offsets`` whose transaction committed."""
     outcomes, txns = rows.columns("transactions", "outcome", "txn")
     return np.isin(rows.column("txn_offsets", "txn"), txns[outcomes == rows.code("outcome", "committed")])
 
 
 def _joined(rows: Rows, **known: Numbers) -> Numbers:
-    """A column of all the tables, one after the other; ``EMPTY`` for the tables that do not have it."""
+    """Concatenate one column of all tables; ``EMPTY`` for tables without it."""
     return np.concatenate([known.get(table, np.full(rows.count(table), EMPTY)) for table in _TABLES])

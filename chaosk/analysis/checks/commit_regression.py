@@ -1,4 +1,4 @@
-"""Committed offsets that go back."""
+"""Regressions of committed offsets."""
 
 from __future__ import annotations
 
@@ -18,29 +18,28 @@ from chaosk.analysis.glances.rows import EMPTY, Rows
 
 
 class CommitRegression(Check):
-    """The committed offset of a group and partition goes back, and no member went back.
+    """The committed offset of a group and partition regresses, although no member went back.
 
     B6. ``kind`` is
 
-    - ``lost_commit``: a member that was given the partition found an offset that is older than what the group was
-      acknowledged before the member asked, or none at all; or the cluster told it so, asked after the run (then no
-      process is named). The offset it found counts as older if every commit of
-      just that offset was acknowledged before a later one was asked for. A commit of unknown fate never counts as
-      having happened, but one that carries the offset found explains it.
-    - ``self``: a member committed less than it had committed in the same generation (where that is unknown: the same
-      assignment), without a seek in between. librdkafka (2.16) does so by itself with automatic commits: it holds them
-      back while the group has no coordinator, and has been seen to send the older one after the newer when it has one
-      again. A process that dies before the next commit reads all between the two once more.
-    - ``zombie``: a commit was acknowledged to a member although another one had been given the partition before the
-      commit was asked for. Automatic commits are left out, as nobody knows when they were sent.
+    - ``lost_commit``: a member that was assigned the partition found no committed offset, or an older one than the
+      group had acknowledged before the member asked. The same applies to the offset that the cluster reports after the
+      run; that row names no process. The offset found counts as older if every commit of that offset was acknowledged
+      before a later one was asked for. A commit of unknown fate is never assumed to be stored, but it explains the
+      offset if it matches.
+    - ``self``: a member committed a lower offset than before in the same generation (if that is unknown: in the same
+      assignment), without a seek in between. librdkafka (2.16) does this with automatic commits: it delays them while
+      the group has no coordinator, and has been seen to send the older one after the newer one. A process that dies
+      before the next commit reads the records in between again.
+    - ``zombie``: a commit was acknowledged to a member although another one had been assigned the partition before the
+      commit was asked for. Automatic commits are excluded, because the time at which they were sent is unknown.
 
-    Members that assign themselves partitions answer to nobody, so only the first kind is asked of their groups. Where
-    members sought and a process has no end marker, a commit that it did not write down may explain the offset found:
-    unproven. Allowed where the log was seen to be cut back before the offset committed before: its records are gone,
-    and what a reader commits after that lies lower.
+    Members with manual assignment are not fenced by the group, so only the first kind applies to them. If members
+    sought and a process has no end marker, an unrecorded commit may explain the offset: unproven. It is allowed if the
+    log was seen to be truncated before the earlier committed offset: the records are gone, and later commits are lower.
 
-    Columns: kind, probe, incarnation, group, topic, partition, assignment, offset (found or committed; None: none was
-    there), committed (the highest offset acknowledged before; of a zombie its own offset).
+    Columns: kind, probe, incarnation, group, topic, partition, assignment, offset (found or committed; None: there was
+    none), committed (the highest offset acknowledged before; for a zombie its own offset).
     """
 
     rule = "B6"
@@ -52,12 +51,12 @@ class CommitRegression(Check):
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a member found less than was committed, or commits of anybody go down, or a non-owner commits."""
+        """Return True if a member found less than was committed, commits decrease, or a non-owner commits."""
         done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
         return bool(done.any()) and (_found_less(rows) or _goes_down(rows) or _passed_on(rows, done))
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of offsets found or committed that lie before what was committed already."""
+        """Return offsets, found or committed, that are lower than an earlier commit."""
         unended = {worker.group for worker in events.case.workers if (worker.probe, worker.incarnation) in
                    events.case.unended and worker.group}  # fmt: skip
         unknown = F.col("sought") & among(F.col("group"), unended)
@@ -86,15 +85,16 @@ class CommitRegression(Check):
 
 
 _NOBODY = -1
-"""The incarnation and assignment of whoever asks after the run."""
+"""Incarnation and assignment of the query after the run, which no member makes."""
 _ANSWER = (*TERM, "group")
-"""Who was told of a committed offset: in the end several groups, by nobody of the run, of the same partition."""
+"""Key of one answer of a committed offset. It includes the group, since after the run several groups are asked about
+one partition."""
 _ASKED = (*_ANSWER, "found", "asked", "answered")
 _COLUMNS = (*MEMBER, *OWNED, "assignment", "offset", "committed")
 
 
 def lost_commits(events: Events) -> DataFrame:
-    """Terms whose member found an older offset than the group had been acknowledged."""
+    """Return terms whose member found an older offset than the group had acknowledged."""
     done = _answered(events)
     asked = terms(events).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
     asked = asked.select(*_ASKED).unionByName(_told(events).select(*_ASKED))
@@ -120,9 +120,9 @@ def lost_commits(events: Events) -> DataFrame:
 
 
 def _told(events: Events) -> DataFrame:
-    """What the cluster told of each group after the run, as if somebody had been given the partition then.
+    """Return the offsets that the cluster reported after the run, in the form of terms.
 
-    Not of groups that keep their offsets elsewhere.
+    Groups that keep their offsets outside of Kafka are excluded.
     """
     case = events.case
     audits = [span for span in case.phases if span.name == "audit"]
@@ -138,9 +138,10 @@ def _told(events: Events) -> DataFrame:
 
 
 def _answered(events: Events) -> DataFrame:
-    """Acknowledged commits: ``OWNED``, offset, invoked, completed, ``sure`` (when it was certainly asked for).
+    """Return acknowledged commits: ``OWNED``, offset, invoked, completed, sure, followed.
 
-    ``followed``: when the member's next one was acknowledged, which a synchronous one has to wait for.
+    ``sure`` is the earliest time at which the commit may have been asked for. ``followed`` is the time at which the
+    member's next commit was acknowledged; null for asynchronous commits, which need not wait for each other.
     """
     given = terms(events).select(*TERM, "given")
     sure = F.when(F.col("kind") != "auto", F.col("invoked")).otherwise(F.coalesce("given", F.lit(0)))
@@ -156,7 +157,10 @@ def _answered(events: Events) -> DataFrame:
 
 
 def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
-    """Answers of an offset that somebody committed: ``_ANSWER``, ``explained`` (it may be the newest), ``once``."""
+    """Return answers that match a commit: ``_ANSWER``, ``explained``, ``once``.
+
+    ``explained``: such a commit may be the newest one. ``once``: such a commit was acknowledged before the question.
+    """
     open_ended = events.table("commits").filter(F.col("outcome") == "info")
     carried = done.select(*OWNED, "offset", "invoked", "completed", "followed").unionByName(
         open_ended.select(*OWNED, "offset", "invoked"), allowMissingColumns=True
@@ -175,10 +179,11 @@ def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
 
 
 def own(events: Events) -> DataFrame:
-    """Commits of a member that lie before one of its own of the same generation, with no seek in between."""
+    """Return commits of a member below an earlier one of its own in the same generation, with no seek in between."""
     term = F.coalesce("generation", "assignment")
     in_turn = Window.partitionBy(*MEMBER, *OWNED, "term").orderBy("invoked", "completed", "offset")
-    # An automatic commit may have been sent before the partition was given again, and answered after.
+    # The first automatic commit of a term may have been sent before the partition was assigned again, and answered
+    # after.
     doubtful = (F.col("kind") == "auto") & (F.row_number().over(in_turn) == 1)
     sent = F.when(~doubtful, F.struct("offset", "invoked"))
     lower = (
@@ -202,7 +207,7 @@ def own(events: Events) -> DataFrame:
 
 
 def zombies(events: Events) -> DataFrame:
-    """Commits asked for after another member had been given the partition, and acknowledged nevertheless."""
+    """Return acknowledged commits that were asked for after another member had been assigned the partition."""
     later = terms(events).select(
         *OWNED, F.col("given").alias("passed_on"), F.col("probe").alias("owner"), F.col("incarnation").alias("its")
     )
@@ -221,7 +226,7 @@ def zombies(events: Events) -> DataFrame:
 
 
 def _acknowledged(events: Events) -> DataFrame:
-    """Acknowledged commits of members that the group gave the partition, asked for after that."""
+    """Return acknowledged commits of group members that were asked for while they were assigned the partition."""
     given = terms(events).select(*TERM, "given")
     return (
         events.table("commits")
@@ -232,7 +237,7 @@ def _acknowledged(events: Events) -> DataFrame:
 
 
 def _found_less(rows: Rows) -> bool:
-    """Whether a member, or who asks after the run, found less than what its group had been acknowledged before."""
+    """Return True if a member, or the query after the run, found less than its group had acknowledged before."""
     commits = rows.column("commits", "outcome") == rows.code("outcome", "ok")
     asking = rows.count("fetched") + rows.count("groups")
     keys = owned(rows, "fetched", "groups", "commits")
@@ -247,7 +252,7 @@ def _found_less(rows: Rows) -> bool:
 
 
 def _goes_down(rows: Rows) -> bool:
-    """Whether acknowledged commits of a group, or of one process, ever go down."""
+    """Return True if acknowledged commits of a group, or of one process, ever decrease."""
     done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
     offsets = rows.column("commits", "offset")[done]
     for keys, times in ((owned(rows, "commits"), "completed"), (members(rows, "commits"), "invoked")):
@@ -258,5 +263,5 @@ def _goes_down(rows: Rows) -> bool:
 
 
 def _passed_on(rows: Rows, done: Marks) -> bool:
-    """Whether a commit was acknowledged to another process than the one that was given the partition last."""
+    """Return True if a commit was acknowledged to another process than the last one assigned."""
     return bool((done & passed_on(rows, "commits", "invoked")).any())

@@ -1,4 +1,4 @@
-"""Committed past, and never given to the group."""
+"""Records that a group committed past and was never given."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from chaosk.rundir.verdict import Measure
 
 
 class CommitSkip(Check):
-    """A record lies below the offset that a group has committed, and no member of the group ever had it.
+    """A record lies below the committed offset of a group, and no member of the group ever had it.
 
-    B3: the group has lost the message for good, in whatever order it read. The record is in the log at read_committed,
-    at or after the group's first position. Our consumers commit what they have processed, so a commit beyond it is
-    wrong; automatic commits may run ahead of a process that is killed between poll and processing, which is allowed.
-    Where a killed process may have had the record without having written that down, or where a member sought, the
-    question is open (unproven). A record that the group had, and failed to process, is ``swallowed``'s matter.
+    B3: the group has lost the record permanently, in any order of reading. The record is in the log at read_committed,
+    at or after the group's first position. Our consumers commit after processing, so a commit beyond a record that was
+    not delivered is wrong. Automatic commits may run ahead of a process that is killed between poll and processing,
+    which is allowed. If a killed process may have had the record without recording it, or if a member sought, the row
+    is unproven. A record that the group had and failed to process is judged by ``swallowed``.
 
-    Columns: group, topic, partition, offset, the value, committed (the group's committed offset in the end).
+    Columns: group, topic, partition, offset, the value, committed (the group's final committed offset).
     """
 
     rule = "B3"
@@ -38,7 +38,7 @@ class CommitSkip(Check):
     screens = ("lacking",)
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of visible records below a group's committed offset that the group lacks."""
+        """Return visible records below a group's committed offset that the group was not given."""
         done = events.frame(holdings)
         below = (
             suspected_audit(events)
@@ -67,6 +67,6 @@ class CommitSkip(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``skipped_records`` of each group: the proven ones, allowed or not."""
+        """Yield ``skipped_records`` of each group: the proven ones, both violations and allowed ones."""
         skipped = found.where(("violation", "allowed"))
         return counted(events.case, skipped, "skipped_records", "group", events.case.groups)

@@ -1,4 +1,4 @@
-"""To whom clients kept connections."""
+"""Connections of clients to brokers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACE = ("probe", "client", "role", "broker", "address")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What became of a process's connections at one moment, monotonic nanoseconds."""
+    """Changes of a process's connections at one time in monotonic nanoseconds."""
 
     incarnation: int
     at: int
@@ -32,16 +32,15 @@ class Moment:
 
 
 class Connections(Check):
-    """How many connections clients opened and kept, by role and broker; for probes with ``connections: true``.
+    """Number of connections that clients opened and kept, by role and broker; for probes with ``connections: true``.
 
-    D9. One row for each place that a client connected to: for bootstrap (the first connection of a client, by which it
-    learns of the brokers, and which it keeps for data), to the coordinator of its group or its transactions, or for
-    data. What is only known to have happened between two samples, a quarter of a second apart, counts from the first
-    of them. ``left`` is what the last process of the probe had open when it was last seen; the connections of a
-    process that was killed count until its successor starts.
+    D9. One row for each endpoint and role: bootstrap (a client's first connection, which it uses for metadata and keeps
+    for data), coordinator of its group or its transactions, or data. A change that occurred between two samples, a
+    quarter of a second apart, counts from the first of them. ``left`` is the number of connections of the probe's last
+    process when it was last sampled. Connections of a killed process count until its successor starts.
 
     Columns: probe, client, role, broker, address, opened, closed, idle (of those closed, after
-    ``connections.max.idle.ms`` without a byte), failed (attempts), left.
+    ``connections.max.idle.ms`` without traffic), failed (attempts), left.
     """
 
     rule = "D9"
@@ -51,11 +50,11 @@ class Connections(Check):
     order = _PLACE
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any client's connections were watched."""
+        """Return True if any client's connections were sampled."""
         return rows.count("connections") > 0
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of places; they are information, an objective decides whether there are too many connections."""
+        """Return endpoints as information; an objective decides whether there are too many connections."""
         last = F.max("incarnation").over(Window.partitionBy("probe"))
         rows = events.table("connections").withColumn("last", F.col("incarnation") == last)
         kept = _counted("opened") - _counted("closed")
@@ -72,7 +71,7 @@ class Connections(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - they need times
-        """``connections_*`` of each probe that was watched, and each window."""
+        """Yield ``connections_*`` of each sampled probe and each window."""
         if not events.case.rows["connections"]:
             return
         for probe, moments in sorted(_moments(events).items()):
@@ -86,7 +85,7 @@ def _counted(event: str) -> Column:
 
 
 def _moments(events: Events) -> dict[str, list[Moment]]:
-    """By probe what happened when; as many as there were changes of connections, which samples bound."""
+    """Return the changes by probe; as many as there were changes of connections, which the sampling rate bounds."""
     rows = (
         events.table("connections")
         .groupBy("probe", "incarnation", F.coalesce("at", "since").alias("time"))
@@ -103,7 +102,7 @@ def _moments(events: Events) -> dict[str, list[Moment]]:
 
 
 def _steps(case: Case, probe: str, moments: Iterable[Moment]) -> Iterator[tuple[int, int]]:
-    """How many connections the probe has from each moment on, by time; an older process has none any more."""
+    """Yield (time, number of the probe's connections from then on) by time; an older process has none any more."""
     starts = [(w.started, w.incarnation, 0) for w in case.workers if w.probe == probe]
     changes = [(m.at, m.incarnation, m.opened - m.closed) for m in moments]
     current, count = -1, 0

@@ -1,4 +1,4 @@
-"""When nothing was delivered although there was something to read."""
+"""Stretches without a delivery although there were records to read."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from chaosk.rundir.verdict import Measure
 
 
 class ConsumeUnavailability(Check):
-    """From one delivery of a partition to the next, to a group or to a consumer without one, while records waited.
+    """Time between two deliveries of a partition to a group, or to a consumer without one, while records waited.
 
-    D2. It counts from a second on, and begins when the first record that waited was acknowledged, if that was after
-    the last delivery. Waiting are records beyond all that the reader was given, also those that it never gets because
-    they are lost: a consumer that stays with a leader which was deposed gets nothing, whatever becomes of the records.
-    What is delivered again has not waited. Before the first delivery of a partition it begins with that the reader was
-    given the partition, and what was sent before that has waited only if the reader gets it at last. A group's outage
-    is one of each of its probes. Records that were never delivered although they are in the log make it censored: it
-    lasted at least until the consumers were told to end. The figures leave out the time in which the consumer itself
-    stood still, as its heartbeats say.
+    D2. It counts from one second on. It begins at the last delivery, or when the first waiting record was acknowledged
+    if that is later. Records beyond all that the reader was given are waiting, also if they are lost later: a consumer
+    that stays with a deposed leader gets nothing, regardless of the records' fate. A redelivered record has not waited.
+    Before the first delivery of a partition, the stretch begins with the assignment, and a record sent before that has
+    waited only if the reader gets it eventually. An outage of a group is one of each of its probes. It is censored if
+    records in the log were never delivered: it lasted at least until the consumers were stopped. The figures exclude
+    the time in which the consumer itself stalled, according to its heartbeats.
 
     Columns: reader (the group, or the probe without one), topic, partition, seconds, censored.
     """
@@ -38,7 +37,7 @@ class ConsumeUnavailability(Check):
     order = ("began", *PLACE, "reader")
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of outages; they are information, an objective decides whether they are too long."""
+        """Return outages as information; an objective decides whether they are too long."""
         return (
             consume_outages(events)
             .withColumns(meaning(otherwise=INFORMATION))
@@ -47,7 +46,7 @@ class ConsumeUnavailability(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``unavailability`` and ``unavailable_total`` of each consumer and window."""
+        """Return ``unavailability`` and ``unavailable_total`` of each consumer and window."""
         rows = found.rows("reader", "began", "ended", "censored")
         outages = [
             Outage(probe, row["began"], row["ended"], row["censored"])

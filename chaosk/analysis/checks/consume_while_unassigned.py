@@ -1,4 +1,4 @@
-"""Delivered to a consumer that did not hold the partition."""
+"""Deliveries to a consumer that did not own the partition."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NEVER = 2**62
 class ConsumeWhileUnassigned(Check):
     """A consumer was given records of a partition before it was assigned, or after it had been revoked or lost.
 
-    B8. The client itself says what it holds, by its callbacks, so nothing is compared between hosts. Where the
-    process has no end marker, the row that says that it was assigned may be missing: unproven.
+    B8. Ownership is taken from the client's own callbacks, so clocks of hosts are not compared. If the process has no
+    end marker, the row of the assignment may be missing: unproven.
 
-    Columns: probe, incarnation, group, topic, partition, assignment (-1: it held none), poll, offset (the lowest of
-    that poll), records, given and taken (when the partition was; monotonic nanoseconds).
+    Columns: probe, incarnation, group, topic, partition, assignment (-1: none), poll, offset (the lowest of that poll),
+    records, given and taken (time of assignment and revocation; monotonic nanoseconds).
     """
 
     rule = "B8"
@@ -36,7 +36,7 @@ class ConsumeWhileUnassigned(Check):
     order = (*MEMBER, *PLACE, "poll")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a delivery has no assignment, or lies outside of it."""
+        """Return True if a delivery has no assignment, or lies outside of it."""
         numbers = rows.column("reads", "assignment")
         if not numbers.size:
             return False
@@ -54,7 +54,7 @@ class ConsumeWhileUnassigned(Check):
         return bool(((numbers < 0) | (when < given[term]) | (when > taken[term])).any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of polls whose records lie outside of an assignment."""
+        """Return polls whose records lie outside of an assignment."""
         polls = (
             events.frame(polled)
             .groupBy(*TERM, "group", "poll")

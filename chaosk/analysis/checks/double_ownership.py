@@ -1,4 +1,4 @@
-"""One partition of a group in the hands of two members."""
+"""Partitions of a group that two members owned at once."""
 
 from __future__ import annotations
 
@@ -19,20 +19,18 @@ _PAIR = (*OWNED, *MEMBER, "assignment", "other", "other_incarnation", "other_ass
 
 
 class DoubleOwnership(Check):
-    """Two members of a group held the same partition at the same time, and both were given records of it meanwhile.
+    """Two members of a group owned the same partition at the same time, and both were given records of it.
 
-    B8. A member holds a partition from its assignment until that is revoked or lost; all members' clocks are one. A
-    member that the group expelled (its heartbeats did not come through) learns of it late, and says ``lost`` then:
-    nothing keeps it from reading until it knows, so that is information. So is a static member that was fenced by
-    another process with its ``group.instance.id``. A member that only ended, or was killed,
-    may have been expelled without having learned of it: unproven. Where the group asked a member to give the
-    partition up, it must not give it to another one before that: a violation.
+    B8. A member owns a partition from its assignment until that is revoked or lost; all members use one clock. A member
+    that the group expelled (its heartbeats did not arrive) learns of it late, and then records ``lost``. It may read
+    until it learns of it, so this is information. The same applies to a static member that was fenced by another
+    process with its ``group.instance.id``. A member that ended or was killed may have been expelled without learning of
+    it: unproven. If the group asked a member to revoke the partition, it must not assign it to another one before that:
+    a violation. Members with manual assignment are excluded.
 
-    Members that assign themselves partitions are left out.
-
-    Columns: group, topic, partition, the member that held it first (probe, incarnation, assignment), the one that was
-    given it meanwhile (other, other_incarnation, other_assignment), how (revoke or lost, None: nobody wrote it down),
-    records and other_records (given to each of them in that time), seconds.
+    Columns: group, topic, partition, the member that owned it first (probe, incarnation, assignment), the one that was
+    assigned it then (other, other_incarnation, other_assignment), how (revoke or lost, None: not recorded), records and
+    other_records (given to each of them in that time), seconds.
     """
 
     rule = "B8"
@@ -43,11 +41,11 @@ class DoubleOwnership(Check):
     order = (*OWNED, "began", "probe", "incarnation", "other", "other_incarnation")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether anybody was given records of a partition that another member of its group was given after it."""
+        """Return True if a member was given records of a partition after another member was assigned it."""
         return bool(rows.count("reads") and passed_on(rows, "reads", "at").any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of pairs of assignments that overlap, with deliveries to both."""
+        """Return pairs of overlapping assignments with deliveries to both."""
         both = _with_records(
             events, _with_records(events, overlaps(events), _FIRST, "records"), _OTHER, "other_records"
         )
@@ -77,9 +75,9 @@ _OTHER = {**_FIRST, "probe": "other", "incarnation": "other_incarnation", "assig
 
 
 def overlaps(events: Events) -> DataFrame:
-    """Pairs of terms of one partition that overlap: ``_PAIR``, how, taken, began, ended.
+    """Return pairs of overlapping terms of one partition: ``_PAIR``, how, taken, began, ended.
 
-    A term that nobody wrote an end of lasts until the last delivery in it.
+    A term without a recorded end lasts until its last delivery.
     """
     reached = events.frame(polled).groupBy(*TERM).agg(F.max("at").alias("last"))
     held = (
@@ -108,7 +106,7 @@ def _turn(*names: str) -> Column:
 
 
 def _with_records(events: Events, pairs: DataFrame, member: dict[str, str], name: str) -> DataFrame:
-    """The pairs of which one member was given records meanwhile, and how many."""
+    """Return pairs of which the member was given records during the overlap, with their number as column ``name``."""
     polls = events.frame(polled).groupBy(*TERM, "at").agg(F.sum("records").alias("some"))
     same = [F.col(f"pair.{member[key]}") == F.col(f"poll.{key}") for key in (*MEMBER, *PLACE, "assignment")]
     same.append((F.col("poll.at") > F.col("pair.began")) & (F.col("poll.at") <= F.col("pair.ended")))

@@ -1,4 +1,4 @@
-"""One record, twice in the log."""
+"""Records that are in the log twice."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from chaosk.rundir.verdict import Measure
 
 
 class DuplicateInLog(Check):
-    """A record that was sent once stands at two places, in one partition or in two.
+    """A record that was sent once is in the log at two positions, in one partition or in two.
 
-    A2 after the definitions that Jepsen's Kafka workload made known (``duplicate``). The application never sends a
-    value again, so a second place comes of a retry inside the client. Places are those that readers and the tail
-    audit saw, and the one that the acknowledgement named.
+    A2, after the definitions of Jepsen's Kafka workload (``duplicate``). The application never sends a value twice, so
+    a second copy comes from a retry inside the client. Positions are those that readers and the tail audit saw, and the
+    one in the acknowledgement.
 
-    Allowed without ``enable.idempotence``: then a retry may write twice. Allowed, too, where one of the places is in a
-    topic that was deleted and made again before the record was acknowledged: its retry went into the new one, which
-    does not know the producer. One that was acknowledged, deleted, and stands in the new topic has come back.
+    Allowed without ``enable.idempotence``: a retry may then write twice. Also allowed if one of the positions is in a
+    topic that was deleted and recreated before the record was acknowledged: the retry went to the new topic, which does
+    not know the producer. A record that was acknowledged, deleted and is in the new topic is a violation.
 
-    Columns: the value, topic, partition, offset (the lowest place), other_topic, other_partition, other_offset (the
+    Columns: the value, topic, partition, offset (the lowest position), other_topic, other_partition, other_offset (the
     highest), outcome, idempotent.
     """
 
@@ -43,8 +43,8 @@ class DuplicateInLog(Check):
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of values with two places or more."""
-        low = F.least("first", "acked")  # both pass over what is unknown
+        """Return values with two positions or more."""
+        low = F.least("first", "acked")  # both ignore nulls
         high = F.greatest("last", "acked")
         doubled = events.frame(values).filter(F.col("first").isNotNull() & (low != high))
         across = events.case.former.sent_across(F.col("other_topic"), F.col("other_partition"))
@@ -72,7 +72,7 @@ class DuplicateInLog(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``duplicate_records`` and ``duplicate_share`` of each topic, allowed or not."""
+        """Yield ``duplicate_records`` and ``duplicate_share`` of each topic; they include allowed ones."""
         counts = tuple(counted(events.case, found, "duplicate_records", "topic", tuple(events.case.topics)))
         yield from counts
         yield from shares("duplicate_share", counts, events.once(acknowledged))

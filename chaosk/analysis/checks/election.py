@@ -1,4 +1,4 @@
-"""How long partitions were between two leaders."""
+"""Time that partitions spent between two leaders."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _NONE = -1
 
 
 class Election(Check):
-    """From the last sign that the old leader served a partition until the first sign that another one did.
+    """Time from the last sign that the old leader served a partition until the first sign that another leader did.
 
-    D6. *Signs* that a leader served: it answered the watcher's question for offsets as a leader does; and of records
-    that the log has under its leader epoch, that one was acknowledged or delivered (of the new leader), or handed to
-    the client that wrote it (of the old one: it was written later than that). What brokers say of the leader decides
-    nothing: they may name none for a while, a dead one, or at once a new one that does not answer yet. An epoch under
-    which nobody served is passed over: the time goes on until somebody does, also if it is the old leader again (a new
-    epoch of the same broker). While the old one serves until the new one does, as in a preferred election, or where it
-    was cut off from those that elect but not from its clients, next to no time passes; how long both led is in
-    ``two_leaders``. Where nobody served any more until the end although a new epoch was named, it is censored.
+    D6. *Signs* that a leader served: it answered the watcher's ListOffsets request as a leader, or a record in the log
+    with its leader epoch was acknowledged or delivered (new leader), or was handed to the producing client (old leader:
+    the write came later than that). The brokers' metadata decides nothing: it may name no leader for a while, a dead
+    one, or at once a new one that does not answer yet. An epoch under which no leader served is skipped. The time then
+    goes on until a leader serves, even if it is the old one again (a new epoch of the same broker). If the old leader
+    serves until the new one does, the time is close to zero. This is so in a preferred election, or if the old leader
+    was cut off from the controllers but not from its clients; ``two_leaders`` has the time in which both led. The row
+    is censored if a new epoch was named and no leader served any more until the end.
 
-    The figure is never too short by more than a question takes to be answered, and too long by at most one sampling
-    interval at either end (0.15 s, more where brokers answer slowly), less where records are written. A leader that
-    comes back at its old epoch was not elected: that time is in the probes' ``unavailability``.
+    The figure is too short by at most the duration of one request. It is too long by at most one sampling interval at
+    either end (0.15 s, more if brokers answer slowly), and by less if records are written. A leader that returns at its
+    old epoch was not elected; that time is in the probes' ``unavailability``.
 
     Columns: topic, partition, from_leader, to_leader (-1: none), epoch (the new one), seconds, censored.
     """
@@ -47,13 +47,13 @@ class Election(Check):
     order = ("ended", *PLACE, "epoch")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any partition had more than one leader epoch."""
+        """Return True if any partition had more than one leader epoch."""
         epochs, places = rows.column("partitions", "leader_epoch"), rows.places("partitions")
         known = epochs != EMPTY
         return len(np.unique(np.stack([places, epochs])[:, known], axis=1).T) > len(np.unique(places[known]))
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of new leader epochs; they are information, an objective decides whether they took too long."""
+        """Return new leader epochs as information; an objective decides whether they took too long."""
         served = events.frame(terms)
         in_order = Window.partitionBy(*PLACE).orderBy("epoch")
         elected = (
@@ -76,7 +76,7 @@ class Election(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``election``: the longest of each topic, in every window that it overlaps; None without any."""
+        """Yield ``election``: the longest of each topic, in every window that it overlaps; None without any."""
         rows = found.rows("topic", "began", "ended", "seconds", "censored")
         for topic in sorted(events.case.topics):
             mine = [row for row in rows if row["topic"] == topic]
@@ -88,7 +88,7 @@ class Election(Check):
 
 
 def _open(events: Events, served: DataFrame) -> DataFrame:
-    """Partitions of which a later epoch was named than any that served, and which somebody described to the end."""
+    """Return partitions with a named epoch later than any that served, and with metadata until the end of the run."""
     ended = events.case.run.ended
     latest = named(events).groupBy(*PLACE).agg(F.max("epoch").alias("new"))
     watched = (

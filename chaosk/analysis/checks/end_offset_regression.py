@@ -1,4 +1,4 @@
-"""An end that clients are told of, and that went back."""
+"""Regressions of the log end offset that leaders report to clients."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from chaosk.analysis.glances.rows import EMPTY, Rows
 
 
 class EndOffsetRegression(Check):
-    """A leader told consumers an end of its log that lies at or before a record which had been shown to be there.
+    """A leader reported a log end to consumers at or before a record that had been shown to be there.
 
-    A14: the answer to ListOffsets (latest) is to lie beyond every record that was acknowledged with ``acks=all``, or
-    given to a consumer, before the leader was asked. A new leader that does not know its high watermark yet answers
-    with an error instead (KIP-207). The leader's log itself still holds the record; if it does not, that is
-    ``truncation_after_ack``. Answers of leaders that were deposed without knowing it are not judged.
-
-    Allowed where the log was seen to be cut back at or before that offset, after it was shown.
+    A14: the answer to ListOffsets (latest) must lie beyond every record that was acknowledged with ``acks=all``, or
+    given to a consumer, before the request. A new leader that does not know its high watermark yet answers with an
+    error instead (KIP-207). The leader's own log still holds the record; otherwise it is ``truncation_after_ack``.
+    Answers of deposed leaders that do not know it are not judged. Allowed if the log was seen to be truncated at or
+    before that offset, after the record was shown.
 
     Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), high_watermark (the
-    lowest end that was told after it), samples (how many answers were wrong).
+    lowest end reported after it), samples (number of wrong answers).
     """
 
     rule = "A14"
@@ -34,12 +33,12 @@ class EndOffsetRegression(Check):
     order = TERM
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any leader told an end at or before what had been shown."""
+        """Return True if any leader reported an end at or before an offset shown earlier."""
         _, high_watermark, shown = ended(rows)
         return bool(((high_watermark != EMPTY) & (high_watermark <= shown)).any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of leaders, by epoch, that told an end which was too low."""
+        """Return leaders, by epoch, that reported a log end that was too low."""
         held = F.col("log_end").isNull() | (F.col("log_end") > F.col("firm"))
         return (
             events.frame(ends)

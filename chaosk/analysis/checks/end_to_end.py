@@ -1,4 +1,4 @@
-"""How long a record takes to reach a consumer, from when it was due."""
+"""End-to-end latency of records, from the time they were due."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class EndToEnd(Check):
     """Time from the moment a record was *due* to its first delivery to a group (or to a consumer without one).
 
     D4. It counts for the consumer that was given the record first; later deliveries are ``redelivery``. A record
-    belongs to the windows it was due in. Percentiles are right to 0.1 %, the longest is exact.
+    belongs to the windows in which it was due. Percentiles are accurate to 0.1 %, the maximum is exact.
     """
 
     rule = "D4"
@@ -25,10 +25,10 @@ class EndToEnd(Check):
     tables = ("sends", "reads")
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``end_to_end_p99`` and ``end_to_end_max`` of each consumer and window; None without records."""
+        """Yield ``end_to_end_p99`` and ``end_to_end_max`` of each consumer and window; None without records."""
         for probe in events.case.probes("consume"):
             for window in events.case.windows:
                 key = Key("received", probe, window.name)

@@ -1,4 +1,4 @@
-"""One output for each input, no more and no less."""
+"""Exactly one output for each input."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _INPUT = ("group", *PLACE, "offset")
 
 
 class Eos(Check):
-    """An input that a group has committed past has no output at read_committed, another one has, or one has several.
+    """An input that a group committed past has no output at read_committed, several, or an output without the commit.
 
-    C4, for applications that read, write and commit in transactions: inputs are all that they polled, whether anybody
-    wrote down an output of it or not, the commit is the group's in the end. ``missing``: no transaction that was
-    committed as a whole has an output of the input. ``uncommitted`` is the reverse: the output is visible, and the
-    group's offset is not past its input, or the cluster says that it has none (C3). ``repeated``: two transactions with
-    the same input were committed.
+    C4, for applications that consume, produce and commit in transactions. Inputs are all records that they polled,
+    whether or not an output of them was recorded; the commit is the group's final one. ``missing``: no committed
+    transaction has an output of the input. ``uncommitted`` is the reverse: the output is visible, and the group's
+    offset is not past its input, or the cluster reports none (C3). ``repeated``: two transactions with the same input
+    were committed.
 
-    Missing ones are left open (unproven) where the outputs' topic was not audited completely, where records were
-    deleted from its start, or where it holds outputs of which a killed process had not written down whose they are;
-    they are allowed where a log of the outputs' topic was seen to be cut back. Where the inputs' log was cut back, the
-    same offset may have been two inputs: that is allowed, too. Inputs that were never polled are ``commit_skip``'s.
+    Missing outputs are unproven if the outputs' topic was not audited completely, if records were deleted from its
+    start, or if it holds outputs whose inputs a killed process did not record. They are allowed if a log of the
+    outputs' topic was seen to be truncated. If the inputs' log was truncated, one offset may have held two inputs: that
+    is allowed, too. Inputs that were never polled are judged by ``commit_skip``.
 
-    Columns: kind, group, topic, partition, offset (of the input), outputs (how many are visible), attempts, committed
-    (the group's offset in the end), into (the outputs' topic).
+    Columns: kind, group, topic, partition, offset (of the input), outputs (number of visible ones), attempts, committed
+    (the group's final offset), into (the outputs' topic).
     """
 
     rule = "C4"
@@ -47,7 +47,7 @@ class Eos(Check):
     order = _INPUT
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any input has several visible outputs, or none and a commit past it."""
+        """Return True if an input has several visible outputs, none and a commit past it, or one and no commit."""
         pipes = [rows.code("probe", name) for name in _into(rows.case.plan.probes)]
         polled = np.isin(rows.column("reads", "probe"), pipes)
         if not polled.any() and not rows.count("outputs"):
@@ -80,14 +80,14 @@ class Eos(Check):
         return False
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of inputs with no visible output or with several."""
+        """Return inputs with several visible outputs, a missing one, or one without the group's commit."""
         into = _into(events.case.plan.probes)
         if not into:
             return None
         tried = _tried(events)
         repeated = F.col("outputs") > 1
         missing = (F.col("outputs") == 0) & (F.col("offset") < F.col("committed"))
-        beyond = F.col("offset") >= F.coalesce("committed", F.lit(0))  # nothing committed: all lies beyond
+        beyond = F.col("offset") >= F.coalesce("committed", F.lit(0))  # nothing committed: every input is beyond
         uncommitted = (F.col("outputs") > 0) & F.col("told") & beyond
         kind = F.when(repeated, "repeated").when(F.col("outputs") > 0, "uncommitted").otherwise("missing")
         return (
@@ -102,12 +102,12 @@ class Eos(Check):
 
 
 def _into(probes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """By probe that transforms, the topic it writes to."""
+    """Return the output topic of each probe that transforms."""
     return {name: str(kinds["transform"]["to"]) for name, kinds in sorted(probes.items()) if "transform" in kinds}
 
 
 def _tried(events: Events) -> DataFrame:
-    """A row for each output that was made of an input, and one for each input polled, with the group that read it."""
+    """Return a row for each output made of an input, and one for each input polled, with the group that read it."""
     into = _into(events.case.plan.probes)
     workers = events.table("incarnations").select("probe", "incarnation", "group")
     made = events.table("outputs").filter(among(F.col("probe"), into))
@@ -118,7 +118,7 @@ def _tried(events: Events) -> DataFrame:
 
 
 def _counted(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFrame:
-    """A row for each input: how often it was tried, how many outputs are visible, what the group committed."""
+    """Return a row for each input: its attempts, its visible outputs, and the group's committed offset."""
     seen = committed_reads(events).withColumn("seen", F.lit(True))
     topic = F.create_map(*(F.lit(each) for pair in into.items() for each in pair))
     ends = events.table("groups").select("group", *PLACE, F.col("offset").alias("committed"), F.lit(True).alias("told"))
@@ -134,7 +134,7 @@ def _counted(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFram
 
 
 def _strangers(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFrame:
-    """One row: whether there are visible outputs of which nobody wrote down what they were made of."""
+    """Return one row: True if there are visible outputs without a recorded input."""
     mine = committed_reads(events).filter(among(F.col("producer"), into))
     return mine.join(tried.select(*VALUE), on=list(VALUE), how="left_anti").agg((F.count("*") > 0).alias("strange"))
 

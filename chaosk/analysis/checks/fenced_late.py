@@ -1,4 +1,4 @@
-"""Committed by a client that had a successor."""
+"""Transactions that a fenced client could commit."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from chaosk.analysis.glances.transacted import clients, index_of
 
 
 class FencedLate(Check):
-    """A client asked to commit a transaction after another one had taken over its ``transactional.id``, and could.
+    """A client committed a transaction, and asked for it after another client had taken over its ``transactional.id``.
 
-    C5. Whatever the older client asks for then has to fail: its transaction was aborted before the newer one could
-    begin. A transaction without an acknowledged record is not judged, because a client ends that by itself.
+    C5. Every later request of the older client must fail: its transaction was aborted before the newer one could begin.
+    A transaction without an acknowledged record is not judged, because a client ends it without asking the cluster.
 
-    Columns: txn, transactional_id, producer, producer_incarnation, producer_epoch, ending (when the commit was asked
-    for), ended, succeeded (when the newer client had initialized the id), records (acknowledged in it).
+    Columns: txn, transactional_id, producer, producer_incarnation, producer_epoch, ending (time of the commit request),
+    ended, succeeded (when the newer client had initialized the id), records (acknowledged in it).
     """
 
     rule = "C5"
@@ -31,7 +31,7 @@ class FencedLate(Check):
     order = ("txn",)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any transaction was committed after its client had a successor."""
+        """Return True if any transaction was committed after its client had a successor."""
         known = clients(rows)
         if known.several.size == 0:
             return False
@@ -40,7 +40,7 @@ class FencedLate(Check):
         return bool(np.any(late & (outcomes == rows.code("outcome", "committed"))))
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of transactions that were committed too late."""
+        """Return transactions that a fenced client committed."""
         if not events.case.transactional:
             return None
         sent = (

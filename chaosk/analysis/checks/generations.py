@@ -1,4 +1,4 @@
-"""How many generations of a group began."""
+"""Number of new generations of consumer groups."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from chaosk.analysis.glances.rows import Numbers
 from chaosk.rundir.verdict import Measure
 
 SILENCE = 5_000_000_000
-"""Nanoseconds without any member's sample from which on nobody can say what became of the group."""
+"""Nanoseconds without a sample of any member after which the group's state is unknown."""
 
 
 class Generations(Check):
-    """How many generations of a consumer group began while a window lasted, as its members learned of them.
+    """Number of generations of a consumer group that began in a window, as its members learned of them.
 
-    D7. Every rebalance begins a generation, also one that leaves all members what they have, of which ``rebalances``
-    knows nothing: with none the group stayed as it was. Members sample it five times a second, so a generation counts
-    up to a fifth of a second late; the highest number that any of them knows is the group's.
+    D7. Every rebalance begins a generation, also one that reassigns no partition and that ``rebalances`` cannot see.
+    With no new generation the group was undisturbed. Members sample the generation five times a second, so a generation
+    counts up to 0.2 s late. The group's generation is the highest number that any member knows.
 
-    Nobody knows it where no member gave a sample for five seconds of the window or around its ends: before the group
-    had members, while they were frozen, or of a client that does not tell.
+    The figure is unknown if no member gave a sample for five seconds of the window or around its ends: before the group
+    had members, while they were paused, or for a client that does not report generations.
     """
 
     rule = "D7"
@@ -35,10 +35,10 @@ class Generations(Check):
     tables = ("generations",)
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``new_generations`` of each group and window; None where not known."""
+        """Yield ``new_generations`` of each group and window; None if unknown."""
         groups, at, numbers = events.rows.columns("generations", "group", "at", "generation")
         for group in events.case.groups:
             mine = groups == events.rows.code("group", group)

@@ -1,4 +1,4 @@
-"""How brokers looked to health checks."""
+"""Availability of brokers according to health checks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _WHO = ("probe", "incarnation", "broker")
 
 
 class HealthChecks(Check):
-    """Stretches in which every health check of a broker failed, and how long those took that succeeded.
+    """Stretches in which every health check of a broker failed, and latency of the successful checks.
 
-    D1, D3 and D4 for brokers: a health check is an attempt at connecting, and is answered by a connection that
-    stands, or by the broker itself where the probe asks it. A stretch begins when its first failed check was due and
-    ends when the next check succeeded; it counts from a second on, and is censored where no check succeeded any more.
-    Availability is the share of the checks that succeeded, latency counts from when a check was due. Checks that this
-    machine could not try count nowhere. A check belongs to the windows that it was due in.
+    D1, D3 and D4 for brokers. A health check is an attempt to connect. It succeeds when the connection is established,
+    or when the broker answers if the probe sends a request. A stretch begins when its first failed check was due, and
+    ends when the next check succeeded. It counts from one second on, and is censored if no later check succeeded.
+    Availability is the share of successful checks; latency counts from the due time. Checks that this machine could not
+    attempt are excluded. A check belongs to the windows in which it was due.
 
     Columns: probe, incarnation, broker, seconds, censored, failed (checks), errors (their names).
     """
@@ -43,13 +43,13 @@ class HealthChecks(Check):
     order = ("began", *_WHO)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any health check failed."""
+        """Return True if any health check failed."""
         if not rows.count("health_checks"):
             return False
         return bool((rows.column("health_checks", "outcome") == rows.code("outcome", "fail")).any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of stretches; they are information, an objective decides whether they are too long."""
+        """Return stretches as information; an objective decides whether they are too long."""
         failed = F.col("outcome") == "fail"
         in_turn = Window.partitionBy(*_WHO).orderBy("due", "closed").rowsBetween(Window.unboundedPreceding, 0)
         tried = events.table("health_checks").filter(F.col("outcome") != "info")
@@ -72,7 +72,7 @@ class HealthChecks(Check):
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``connect_*`` of each probe, and of each broker that it checked."""
+        """Yield ``connect_*`` of each probe, and of each broker that it checked."""
         if not events.case.probes("health_check"):
             return
         seen = histograms(events)
@@ -88,12 +88,12 @@ class HealthChecks(Check):
 
 
 def subjects_of(probe: str, broker: int) -> tuple[str, str]:
-    """Whose figures a check of a broker counts for: the probe's, and those of the broker as that probe saw it."""
+    """Return the subjects of a check's figures: the probe, and the broker as seen by that probe."""
     return probe, f"{probe}, broker {broker}"
 
 
 def histograms(events: Events) -> Histograms:
-    """Counts by outcome and latencies in nanoseconds, by subject and window."""
+    """Return counts and latencies (nanoseconds) by outcome, subject and window."""
     found = Histograms(Counter(), Counter(), {}, {})
     segments = Segments(events.case.windows)
     took = F.when(F.col("outcome") == "ok", F.coalesce("answered", "connected") - F.col("due"))

@@ -1,4 +1,4 @@
-"""One offset, two records."""
+"""Offsets at which different records were seen."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from chaosk.analysis.frames.truncations import excused
 class InconsistentOffset(Check):
     """At one offset of one partition, different observers saw different records.
 
-    A1 after the definitions that Jepsen's Kafka workload made known (``inconsistent-offsets``). Observers are readers,
-    the tail audit, and acknowledgements, which name the offset they gave (then it is an acked-offset mismatch).
+    A1, after the definitions of Jepsen's Kafka workload (``inconsistent-offsets``). Observers are readers, the tail
+    audit, and acknowledgements, which name the assigned offset (an acked-offset mismatch).
 
-    Allowed where all but one of the records are known only from acknowledgements with ``acks`` other than all, and
-    another leader was seen to be elected: the log was cut back and its offsets given again. Open where nobody saw who
-    led. Two records that were both *read* at one offset, or acknowledged with ``acks=all``, are allowed only where the
-    log was seen to be cut back at or before it: by an unclean election, or by the loss of power of all hosts that had
-    it. An acknowledgement with ``acks=0`` names no offset.
+    Allowed if all but one of the records are known only from acknowledgements with ``acks`` other than all, and another
+    leader was seen to be elected: the log was truncated and its offsets reused. Unproven if the leader was not
+    observed. Two records that were both *read* at one offset, or acknowledged with ``acks=all``, are allowed only if
+    the log was seen to be truncated at or before it: by an unclean election, or by the loss of power of all hosts with
+    that record. An acknowledgement with ``acks=0`` names no offset.
 
-    Columns: topic, partition, offset, one and other (the lowest and highest record there, as
-    producer/incarnation/seq), read (how many sightings in the log), acknowledged (how many acknowledgements).
+    Columns: topic, partition, offset, one and other (the lowest and highest record there, as producer/incarnation/seq),
+    read (number of sightings in the log), acknowledged (number of acknowledgements).
     """
 
     rule = "A1"
@@ -38,7 +38,7 @@ class InconsistentOffset(Check):
     screens = ("crowded",)
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of offsets at which more than one value was seen."""
+        """Return offsets at which more than one value was seen."""
         where = [*PLACE, "offset"]
         sightings = with_settings(
             events, events.near(events.frame(crowded)).join(placements(events), on=where, how="inner")
@@ -67,6 +67,6 @@ class InconsistentOffset(Check):
 
 
 def _named(column: str) -> Column:
-    """A value in one word."""
+    """Format a value as producer/incarnation/seq."""
     value = F.col(column)
     return F.concat_ws("/", *(value[name].cast("string") for name in VALUE))

@@ -1,4 +1,4 @@
-"""How long members took to join their group, in stages."""
+"""Duration of members' joins to their group, in stages."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _STAGES = ("coordinator", "assignment", "offsets", "record")
 
 
 class Joins(Check):
-    """Each time a member of a group was given partitions, and how long each stage of its way to the first record took.
+    """Each assignment of partitions to a group member, with the duration of each stage up to its first record.
 
-    D7, the stages as its probe saw them: ``coordinator``, from subscribing (or losing the partitions it had) until the
-    group's coordinator was found and connected, nothing where it still was; ``assignment``, joining and syncing
-    together, as librdkafka documents no means to tell them apart; ``offsets``, until the committed offsets were known;
-    ``record``, until the first record, which a partition without new ones may take long to have. A stage that nobody
-    knows the end of is empty, and its time is in the next one that is known.
+    D7, stages as observed by the probe. ``coordinator``: from the subscription (or the loss of the previous partitions)
+    until the group's coordinator was found and connected; 0 if it still was. ``assignment``: join and sync together,
+    since librdkafka documents no way to separate them. ``offsets``: until the committed offsets were known. ``record``:
+    until the first record, which takes long if a partition has no new records. A stage with unknown end is empty, and
+    its time is part of the next known stage.
 
-    Columns: probe, incarnation, group, rebalance, partitions (how many it was given), coordinator, assignment, offsets,
+    Columns: probe, incarnation, group, rebalance, partitions (number assigned), coordinator, assignment, offsets,
     record and total, in seconds.
     """
 
@@ -40,11 +40,11 @@ class Joins(Check):
     order = ("began", *MEMBER, "rebalance")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether anybody joined."""
+        """Return True if any member joined."""
         return rows.count("joins") > 0
 
     def violations(self, events: Events) -> DataFrame:
-        """A row for each join; information: an objective decides whether one took too long."""
+        """Return a row for each join, as information; an objective decides whether one took too long."""
         began = F.coalesce("began", "assigned")
         there = F.when(F.col("coordinator").isNotNull(), F.least(F.greatest("coordinator", began), F.col("assigned")))
         marks = {
@@ -66,7 +66,7 @@ class Joins(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``assignment_time`` and ``join_time`` (the longest) of each group and window."""
+        """Yield ``assignment_time`` and ``join_time`` (the longest) of each group and window."""
         joins = found.rows("group", "began", "ended", "coordinator", "assignment", "total")
         return (
             measure

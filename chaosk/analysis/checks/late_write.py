@@ -1,4 +1,4 @@
-"""A record that was appended after its transaction had ended."""
+"""Records that were appended after the end of their transaction."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from chaosk.analysis.glances.transacted import index_of
 from chaosk.analysis.settingsseen import compacted
 
 _TOLD = 3
-"""How many partitions that are not judged are named."""
+"""Maximum number of partitions listed as not judged."""
 
 
 class LateWrite(Check):
-    """A record can be read at read_committed, and was appended when its transaction was over, or in another one.
+    """A record visible at read_committed was appended after the end of its transaction, or inside another transaction.
 
-    C2 (KIP-890). A transaction is over in a partition where the marker of its producer id stands; what the same
-    producer id writes behind it belongs to its next transaction, which decides on it. ``late``: the record stands
-    behind the marker that ended its transaction. ``foreign``: a transaction that began later was ended by the same
-    marker. The places of markers are from the leaders' own files; the transactions' names are what the probes wrote
-    down. A partition whose files were not read whole is not judged, nor are records of others, nor those of which no
-    client wrote down the send.
+    C2 (KIP-890). A transaction ends in a partition at the marker of its producer id. A later record of the same
+    producer id belongs to its next transaction, which decides about it. ``late``: the record is after the marker that
+    ended its transaction. ``foreign``: the marker after the record ended a transaction that began later. The positions
+    of markers are from the leaders' log files; the transactions' names are from the probes' records. A partition whose
+    files were not read completely is not judged, nor are records of other clients, nor records whose send no client
+    recorded.
 
-    Allowed where the log was seen to be cut back, before the record or after it was sent: the marker may be lost then.
+    Allowed if the log was seen to be truncated, before the record or after it was sent: the marker may be lost then.
     Unproven on compacted topics, where a marker may have been removed.
 
     Columns: kind, the value, topic, partition, offset, txn, producer_id, marker (offset of the one that ended the
-    record's transaction; empty if all of that is foreign), owner (the transaction it stands in).
+    record's transaction; empty if all records before it are foreign), owner (the transaction that contains it in the
+    log).
     """
 
     rule = "C2"
@@ -46,7 +47,7 @@ class LateWrite(Check):
     order = (*PLACE, "offset", *VALUE, "kind")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a transaction has two markers in one log, or a marker two transactions."""
+        """Return True if a transaction has two markers in one log, or a marker two transactions."""
         places, offsets, values = rows.places("audit"), rows.column("audit", "offset"), rows.values("audit")
         marker, txn = _markers(rows, places, offsets), _transactions(rows, values)
         known = (marker != EMPTY) & (txn != EMPTY)
@@ -56,7 +57,7 @@ class LateWrite(Check):
         return differ(ends, txn) or differ(dense(log, txn), ends)
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of visible records behind the end of their transaction, or in another one."""
+        """Return visible records after the end of their transaction, or inside another one."""
         case = events.case
         if not case.rows["stretches"]:
             return None
@@ -81,7 +82,7 @@ class LateWrite(Check):
         )
 
     def unjudged(self, events: Events) -> str | None:
-        """Why some partition's transactions are not known."""
+        """Return the reason why some partition's transactions are unknown."""
         if not events.case.transactional:
             return None
         if not events.case.rows["dumps"]:
@@ -92,7 +93,7 @@ class LateWrite(Check):
 
 
 def _markers(rows: Rows, places: Numbers, offsets: Numbers) -> Numbers:
-    """For each place in a log the offset of the marker that ended the transaction it is in; ``EMPTY`` for none."""
+    """Return the offset of the marker that ends the transaction at each log position; ``EMPTY`` for none."""
     if not rows.count("stretches"):
         return np.full(offsets.size, EMPTY)
     first, last, marker = rows.columns("stretches", "first", "last", "marker")
@@ -101,7 +102,7 @@ def _markers(rows: Rows, places: Numbers, offsets: Numbers) -> Numbers:
 
 
 def _transactions(rows: Rows, values: Numbers) -> Numbers:
-    """By value the transaction that it was sent in; ``EMPTY`` for none."""
+    """Return the transaction of each value; ``EMPTY`` for none."""
     sent, txn = rows.values("sends"), rows.column("sends", "txn")
     order = np.argsort(sent)
     found = index_of(sent[order], values)

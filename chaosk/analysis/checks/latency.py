@@ -1,4 +1,4 @@
-"""How long a send takes, from when it was due."""
+"""Latency of sends, from the time they were due."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from chaosk.rundir.verdict import Measure
 class Latency(Check):
     """Time from the moment a record was *due* to its acknowledgement, per producer.
 
-    D4. The intended time is where the clock starts, so a client that stalls cannot hide the stall by sending later.
-    Only acknowledged records have a latency; those that failed are counted by ``outcomes``. Where none was acknowledged
-    the latency is at least (censored) what the one that was waited for longest took to fail. A record belongs to the
-    windows it was due in. Percentiles are right to 0.1 %, the longest is exact.
+    D4. Time counts from the intended send, so a client that stalls cannot hide the stall by sending later (coordinated
+    omission). Only acknowledged records have a latency; ``outcomes`` counts failures. If none was acknowledged, the
+    latency is at least (censored) the longest time that a send took to fail. A record belongs to the windows in which
+    it was due. Percentiles are accurate to 0.1 %, the maximum is exact.
     """
 
     rule = "D4"
@@ -27,10 +27,10 @@ class Latency(Check):
     tables = ("sends",)
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``latency_p50``, ``latency_p99`` and ``latency_max`` of each producer and window; None without records."""
+        """Yield ``latency_p50``, ``latency_p99``, ``latency_max`` of each producer and window; None without records."""
         seen = events.once(histograms)
         for probe in events.case.probes("produce"):
             for window in events.case.windows:

@@ -1,4 +1,4 @@
-"""A log in which a later record is of an earlier leader."""
+"""Leader epochs that regress along a log."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from chaosk.analysis.glances.rows import Rows
 
 
 class LeaderEpochRegression(Check):
-    """A record was seen that an earlier leader had written than the one of a record before it.
+    """A record has a lower leader epoch than a record before it in the log.
 
-    A13: each record keeps the epoch of the leader that appended it, and in one log that epoch only goes up. All
-    readers and the tail audit together: where they saw two logs, as after one that was cut back, the older one's
-    records stand beyond the newer ones' of a lower offset.
+    A13: each record keeps the epoch of the leader that appended it, and within one log that epoch only increases. All
+    readers and the tail audit are compared. If they saw two logs, as after a truncation, records of the older log are
+    after records of the newer one that have a higher epoch. Allowed if the log was seen to be truncated at or before
+    that record.
 
-    Allowed where the log was seen to be cut back at or before that record.
-
-    Columns: topic, partition, before (the offset of the neighbour before), before_epoch, offset, leader_epoch.
+    Columns: topic, partition, before (the offset of the preceding record seen), before_epoch, offset, leader_epoch.
     """
 
     rule = "A13"
@@ -32,7 +31,7 @@ class LeaderEpochRegression(Check):
     order = (*PLACE, "offset")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether the epoch falls anywhere, in the order of the offsets."""
+        """Return True if the epoch decreases anywhere in offset order."""
         place = np.concatenate([rows.places("reads"), rows.places("audit")])
         offset, epoch = (
             np.concatenate([rows.column("reads", name), rows.column("audit", name)])
@@ -45,7 +44,7 @@ class LeaderEpochRegression(Check):
         return bool(falls.any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of offsets whose record is of an earlier leader than that of the offset seen before it."""
+        """Return offsets whose record has a lower epoch than the record seen before it."""
         seen = _seen(events)
         in_order = Window.partitionBy(*PLACE).orderBy("offset")
         return (
@@ -62,14 +61,14 @@ class LeaderEpochRegression(Check):
 
 
 def _seen(events: Events) -> DataFrame:
-    """Every sighting of a record whose leader epoch is known."""
+    """Return every sighting of a record with a known leader epoch."""
     read = events.table("reads").select(*PLACE, "offset", "leader_epoch")
     audited = events.table("audit").select(*PLACE, "offset", "leader_epoch")
     return events.gathered(read.unionByName(audited)).filter(F.col("leader_epoch") >= 0)
 
 
 def _overlapping(seen: DataFrame) -> DataFrame:
-    """The partitions in which an epoch begins before an earlier one has ended: few, or none, and cheap to find."""
+    """Return partitions in which an epoch begins before an earlier one has ended; few or none, and cheap to find."""
     earlier = Window.partitionBy(*PLACE).orderBy("leader_epoch").rowsBetween(Window.unboundedPreceding, -1)
     return (
         seen.groupBy(*PLACE, "leader_epoch")

@@ -1,4 +1,4 @@
-"""Who led partitions: how often that changed, where it ended up, and when it was back."""
+"""Changes of leaders, partitions away from their preferred leader, and the return of leadership."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from chaosk.rundir.verdict import Measure
 
 
 class Leadership(Check):
-    """How often partitions got another leader, which are not led by their preferred one, and when all were again.
+    """Changes of partition leaders, partitions not led by their preferred leader, and time until all were again.
 
-    D6, from the watcher's samples, so right to one sampling interval on either side. What counts is what brokers say
-    at the newest leader epoch that anyone has named by then. The *preferred* leader is the first assigned replica.
+    D6, from the watcher's samples, so accurate to one sampling interval on either side. At each time, the metadata with
+    the newest leader epoch that any broker has named so far counts. The *preferred* leader is the first assigned
+    replica.
 
-    A *change* is an epoch whose leader is another one than that of the last epoch that had one, when anyone first names
-    it: a partition that loses its leader and gets the same one back has none. Where no fault makes the window (the
-    baseline, ``after_heal``, a wait) it counts only if the broker that names it first told otherwise in it before: what
-    is new in the first answers may have come about before the window began, and others hear of it later. *Displaced* is
-    a partition that at the end of the window was led by another replica than the preferred one, or by none. Leadership
-    has *returned* at the first moment from a fault's verified undo on from which for three seconds on end every
-    partition of the scenario's topics was named as led by its preferred leader; if that never happened before the run
-    ended, it is censored.
-    A partition was *leaderless* while some broker named no leader for it and none named one; that counts, whole, in
-    each window that it overlaps, and is censored where it had not ended when the run did. A leader that is dead and
-    still named is a leader here: how long that took is in ``election``.
+    A *change* is a new epoch with another leader than the last epoch that had one, at the time when a broker first
+    names it. A partition that loses its leader and gets the same one back has none. In a window without a fault (the
+    baseline, ``after_heal``, a wait) a change counts only if the first broker to name it reported another leader
+    earlier in the window: news in the first answers may be older than the window, and other brokers learn of it later.
+    *Displaced* is a partition that at the end of the window was led by another replica than the preferred one, or by
+    none. Leadership has *returned* at the first time after a fault's verified undo from which every partition of the
+    scenario's topics was led by its preferred leader for three seconds. If that did not happen before the run ended, it
+    is censored.
 
-    A window in which no broker described the topic for five seconds has no figure.
+    A partition was *leaderless* while some broker named no leader for it and none named one. The whole stretch counts
+    in each window that it overlaps, and is censored if it lasted until the end of the run. A dead leader that is still
+    named counts as a leader here; ``election`` measures that time. A window in which no broker described the topic for
+    five seconds has no figure.
     """
 
     rule = "D6"
@@ -43,10 +44,10 @@ class Leadership(Check):
     tables = ("partitions",)
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``leadership_return`` of each fault, ``leader_changes`` and the other figures of each topic and window."""
+        """Yield ``leadership_return`` of each fault, and the other figures of each topic and window."""
         case, said = events.case, events.once(described)
         acted = {fault.name for fault in case.faults}
         for topic in sorted(case.topics):
@@ -81,7 +82,7 @@ def _led_by_preferred(one: Said) -> bool:
 
 
 def _home(case: Case, said: Described) -> list[Interval]:
-    """When every partition of the scenario's topics was led by its preferred leader."""
+    """Return the intervals in which every partition of the scenario's topics was led by its preferred leader."""
     places = [(topic, number) for topic, shape in case.topics.items() for number in range(shape.partitions)]
     home = said.when(places[0], _led_by_preferred) if places else []
     for place in places[1:]:

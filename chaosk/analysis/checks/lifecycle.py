@@ -1,4 +1,4 @@
-"""How long clients took to start and to close."""
+"""Time that clients took to start and to close."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from chaosk.analysis.histograms import Histograms, histograms
 from chaosk.rundir.verdict import Measure
 
 _SUCCESS = {"produce": "ok", "consume": "read", "transform": "read", "call": "answered"}
-"""By kind of probe its success, as ``histograms`` counts it."""
+"""Name of the first success in ``histograms``, by kind of probe."""
 
 Stretch = tuple[int, int, bool]
-"""From when until when, and whether it is censored."""
+"""Begin, end, and True if it is censored."""
 
 
 class Lifecycle(Check):
-    """How long a probe's process took until its first success, and how long until it was gone once it was to end.
+    """Time of a probe's process until its first success, and from the request to end until its exit.
 
-    D4. A process *starts* from when it is ready, with nothing asked of any broker yet, until its first record is
-    acknowledged or delivered or its first call answered; in the first process of a producer, which has warmed up
-    before it is ready, that is the time of one record. One that had no success when it was gone took at least so long.
+    D4. A process *starts* from when it is ready, with no request sent yet, until its first record is acknowledged or
+    delivered, or its first call answered. The first process of a producer has warmed up before it is ready, so this is
+    the time of one record. A process without a success took at least until its exit. It *closes* from when it is asked
+    to end until its exit: a producer flushes, a consumer commits, leaves its group and closes its client. A process
+    that had to be killed in the end took at least so long; one that was killed without being asked to end has no
+    figure. Health checks keep no client, and have no such figures.
 
-    It *closes* from when it is told to end until it is gone: a producer waits for what is in flight, a consumer
-    commits, leaves its group and closes its client. One that had to be killed in the end took at least so long; one
-    that was killed without a word closed nothing. Health checks, which keep no client, have no such figures.
-
-    A process counts in the windows in which it started, and in which it was told to end; all of them in the run's. An
-    entry that tells it to end counts it: its window begins for this when it is invoked.
+    A process counts in the windows in which it started, and in which it was asked to end; the run's window has all of
+    them. An entry that asks it to end counts it: for this figure, the entry's window begins when it is invoked.
     """
 
     rule = "D4"
@@ -41,10 +40,10 @@ class Lifecycle(Check):
     tables = ("sends", "reads", "calls", "incarnations", "ends")
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``start_time`` and ``close_time`` (the longest) of each probe and window in which there was any."""
+        """Yield ``start_time`` and ``close_time`` (the longest) of each probe, and of each window with any."""
         case, seen = events.case, events.once(histograms)
         for probe in sorted({worker.probe for worker in case.workers if worker.kind in _SUCCESS}):
             mine = [worker for worker in case.workers if worker.probe == probe]

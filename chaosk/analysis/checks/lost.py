@@ -1,4 +1,4 @@
-"""Acknowledged, and not in the log."""
+"""Acknowledged records that are not in the log."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from chaosk.rundir.verdict import Measure
 class Lost(Check):
     """An acknowledged record is not in the log at both isolation levels, and nothing in this run excuses that.
 
-    A4 after the definitions that Jepsen's Kafka workload made known (``lost-write``), by a tail audit that read the
-    partition from log start to end. ``kind``:
+    A4, after the definitions of Jepsen's Kafka workload (``lost-write``), by a tail audit that read the partition from
+    log start to end. ``kind``:
 
     - ``lost``: no reader ever had it, and the log holds another record at its offset, or ends before it.
-    - ``truncated_after_read``: the same of a record that a reader was given: the log forgot what it had shown. It need
+    - ``truncated_after_read``: the same for a record that a reader was given: the log lost a visible record. It need
       not have been acknowledged.
-    - ``hidden``: read_uncommitted shows it, and read_committed does not, although it is in no transaction, or in one
-      that committed.
-    - ``deleted``: the log begins behind it.
+    - ``hidden``: it is visible at read_uncommitted and not at read_committed, although it is in no transaction, or in a
+      committed one.
+    - ``deleted``: the log starts after it.
 
-    A log start that has moved excuses nothing by itself. A deleted record is excused, and is no row here, where the
-    topic's settings as a broker reported them can have deleted it by then: it was older than ``retention.ms``, what
-    came after it exceeded ``retention.bytes``, or compaction left a later record of its key. It is excused, too, where
-    the topic was deleted and made again.
+    An advanced log start alone excuses nothing. A deleted record is excused, and has no row, if the topic's settings as
+    reported by a broker can have deleted it by then: it was older than ``retention.ms``, the records after it exceeded
+    ``retention.bytes``, or compaction left a later record of its key. It is also excused if the topic was deleted and
+    recreated.
 
-    Allowed: what was cut off a log that was seen to be cut back, by an unclean election, or by the loss of power of all
-    hosts that had it while every other replica was kept away. Allowed is, too, what no reader had, with ``acks: 0``, or
-    with ``acks`` other than all where another leader was elected after it was sent, or the broker that it was sent to
-    still named itself as leader, deposed and cut off. A record that a reader was given lay below the high watermark,
-    which ``acks=1`` does not put at risk.
+    Allowed: a record removed by a truncation that was seen, by an unclean election, or by the loss of power of all
+    hosts that had it while every other replica was offline. Also allowed is a record that no reader had, with ``acks:
+    0``, or with ``acks`` other than all if another leader was elected after it was sent, or if its broker was deposed,
+    cut off and still named itself as leader. A record that a reader was given was below the high watermark, which
+    ``acks=1`` does not put at risk.
 
-    Open (unproven): the audit of its partition is not complete, or its read_committed pass ended before the record;
-    the log's start passed it and nobody reported the topic's settings; its offset is unknown and records were deleted.
+    Unproven: the audit of its partition is incomplete, or its read_committed pass ended before the record; the log
+    start passed it and no broker reported the topic's settings; or its offset is unknown and records were deleted.
 
-    What the brokers' own files hold at its offset is ``replicas``: ``agree`` where every replica holds the same batch,
-    or none of them any, so that what the audit saw is all there is; ``differ`` where one has what the others have not:
-    the record may still be there, undelivered, on a replica that diverged. Empty where not every host could be asked.
+    ``replicas`` compares the batches in the brokers' log files at its offset. ``agree``: every replica holds the same
+    batch, or none holds any, so the audit saw everything. ``differ``: one replica has a batch that the others lack, so
+    the record may still be there, undelivered, on a diverged replica. Empty if not every host could be asked.
 
     Columns: kind, acknowledged, the value (producer, producer_incarnation, seq), topic, partition, offset (as read,
     else as acknowledged), replicas, acks, scheduled.
@@ -74,7 +74,7 @@ class Lost(Check):
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of values that the log does not show at both levels, but those that are excused."""
+        """Return values that are not visible in the log at both levels, except excused ones."""
         return (
             with_agreement(events, events.frame(absent).filter(F.col("severity") != EXCUSED))
             .withColumns(during("invoked", F.coalesce("completed", "read_at")))
@@ -83,10 +83,10 @@ class Lost(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``lost_records``, ``lost_share`` and ``lost_span`` of each topic: the acknowledged ones, allowed or not (D8).
+        """Yield ``lost_records``, ``lost_share`` and ``lost_span`` of each topic (D8): acknowledged, also allowed ones.
 
-        ``lost_share`` is what part they are of all that were acknowledged, by the window that records were sent in.
-        ``lost_span`` is the time from the first of them to be sent to the last; 0 s where none or one is lost.
+        ``lost_share`` is their share of all acknowledged records, by the window in which records were sent.
+        ``lost_span`` is the time from the first to the last of these sends; 0 s if at most one record is lost.
         """
         case = events.case
         gone = found.where(("violation", "allowed"), "acknowledged")

@@ -1,4 +1,4 @@
-"""Acknowledged, passed by a reader, and never given to anyone."""
+"""Acknowledged records that a reader passed and no reader was given."""
 
 from __future__ import annotations
 
@@ -24,17 +24,15 @@ from chaosk.analysis.settingsseen import compacted
 class LostWrite(Check):
     """A record was acknowledged, a reader passed its offset after that, and no reader ever had it.
 
-    A3 after the definitions that Jepsen's Kafka workload made known (``lost-write``): it needs no audit, and so only
-    partitions are judged that were not audited completely; elsewhere ``lost`` says it, and better. Passed means that
-    one consumer was given a record before it and one after it, in one assignment and without a seek, or that the first
-    record that a reader was given lies beyond it, and the position at which it began does not. A record that
-    another reader, or an audit that broke off, did see is not lost: then the consumer jumped over it, which is
-    ``poll_skip``. Offsets below the log start and compacted topics are not judged.
+    A3, after the definitions of Jepsen's Kafka workload (``lost-write``). It needs no audit, so only partitions without
+    a complete audit are judged; elsewhere ``lost`` judges more accurately. A consumer passed the record if it was given
+    a record before it and one after it, in one assignment and without a seek. It also passed it if its first record is
+    beyond it and its start position is not. A record that another reader, or an incomplete audit, saw is not lost: the
+    consumer skipped it, which is ``poll_skip``. Offsets below the log start and compacted topics are not judged.
+    Allowed are the same losses as in ``lost``.
 
-    Allowed are losses as ``lost`` allows them.
-
-    Columns: the value, topic, partition, offset (as acknowledged), before and next (what the reader that passed it was
-    given), acks.
+    Columns: the value, topic, partition, offset (as acknowledged), before and next (offsets given to the reader that
+    passed it), acks.
     """
 
     rule = "A3"
@@ -47,7 +45,7 @@ class LostWrite(Check):
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether anyone read beyond an acknowledged record that nobody saw, where no audit is complete."""
+        """Return True if a reader passed an acknowledged record that was never seen, and no audit is complete there."""
         places, offsets = rows.places("sends"), rows.column("sends", "offset")
         seen = np.concatenate([rows.values("reads"), rows.values("audit")])
         unseen = (rows.column("sends", "outcome") == rows.code("outcome", "ok")) & (offsets >= 0)
@@ -60,7 +58,7 @@ class LostWrite(Check):
         return False
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of written values that were passed and never seen."""
+        """Return written values that were passed and never seen."""
         topics = [topic for topic in events.case.topics if not compacted(events.case, topic)]
         audited = events.frame(retained).filter("complete").select(*PLACE)
         owed = (
@@ -88,10 +86,10 @@ class LostWrite(Check):
 
 
 def _passed(events: Events, owed: DataFrame) -> DataFrame:
-    """The values whose offset a reader passed after they were sent: ``before`` and ``next`` are what it was given.
+    """Return values whose offset a reader passed after their acknowledgement; it read ``before`` and ``next``.
 
-    Of the jumps that begin before an offset, the one that reaches furthest passes it, if any does. A jump has no offset
-    itself, and so is not among them.
+    Of the jumps that begin before an offset, the one that reaches furthest passes it, if any does. Jumps have a null
+    offset, which excludes them from the result.
     """
     jumps = without_seek(events, events.frame(steps).filter(F.col("offset") > F.col("before") + 1))
     jumps = jumps.select(*PLACE, "before", "offset", "at").unionByName(_first_steps(events))
@@ -108,7 +106,7 @@ def _passed(events: Events, owed: DataFrame) -> DataFrame:
 
 
 def _first_steps(events: Events) -> DataFrame:
-    """The way from where each reader began to the first record that it was given; ``before``: one below its start."""
+    """Return the step of each reader from its start to its first record; ``before`` is one below the start."""
     begun = events.frame(debts).filter(F.col("start") < F.col("lowest"))
     return begun.select(
         *PLACE, (F.col("start") - 1).alias("before"), F.col("lowest").alias("offset"), F.col("first_at").alias("at")
@@ -116,7 +114,7 @@ def _first_steps(events: Events) -> DataFrame:
 
 
 def _audited(rows: Rows, place: int) -> bool:
-    """Whether a partition was audited completely at both levels."""
+    """Return True if the partition was audited completely at both levels."""
     mine = rows.places("audit_ranges") == place
     levels, complete = (column[mine] for column in rows.columns("audit_ranges", "isolation", "complete"))
     return np.unique(levels).size == LEVELS and bool((complete == 1).all())

@@ -1,4 +1,4 @@
-"""What succeeded although the scenario says that it must fail."""
+"""Successes of clients that the scenario expects to fail."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ _TRIED = {
     "calls": ("began", "completed", "outcome = 'ok'"),
     "health_checks": ("due", "closed", "outcome = 'ok'"),
 }
-"""By table when something was tried, when it was over, and when it succeeded."""
+"""By table: begin and end of an attempt, and the condition of its success."""
 
 
 class MustFail(Check):
-    """A client that is to fail succeeded: a send, a poll that brought records, a commit, a call or a health check.
+    """A client with ``must_fail`` succeeded: a send, a poll with records, a commit, a call or a health check.
 
-    C6. Where a probe says ``must_fail``, each attempt that it began in that time has to come to nothing; that attempts
-    fail is then what is expected of it, and no other rule asks for its progress. One that tried nothing shows nothing;
-    one that was told that it is fenced has tried what told it so.
+    C6. Every attempt that a probe begins in its ``must_fail`` period must fail. Its failures are then expected, and no
+    other rule requires its progress. A probe without an attempt is unproven; a fencing error counts as an attempt.
 
     Columns: probe, incarnation, what (the table of the attempts), attempts, successes, first, last (of the successes).
     """
@@ -40,17 +39,17 @@ class MustFail(Check):
     order = ("probe", "incarnation", "what")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any probe is meant to fail."""
+        """Return True if any probe must fail."""
         return bool(meant(rows.case))
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of what succeeded, by process and kind of attempt; and of probes of which nothing is shown."""
+        """Return successes by process and kind of attempt, and probes without any attempt."""
         planned, spans = meant(events.case), failing(events.case)
         if not planned:
             return None
         tried = [_tried(events, table, list(spans.values())) for table in _TRIED if events.case.rows[table] and spans]
         rows = [row.asDict() for frame in tried for row in frame.collect()]
-        fenced = {probe for probe in spans if planned[probe].fenced}  # what told it of that was an attempt, and failed
+        fenced = {probe for probe in spans if planned[probe].fenced}  # the fenced request was an attempt
         shown = fenced | {row["probe"] for row in rows}
         silent = [
             {"probe": probe, "reason": _NEVER if probe in spans else _NOT_YET}
@@ -77,7 +76,7 @@ _SCHEMA = (
 
 
 def _tried(events: Events, table: str, spans: list[Failing]) -> DataFrame:
-    """By process how often something was tried while it was to fail, and how often it succeeded."""
+    """Count attempts and successes in the ``must_fail`` periods, by process."""
     began, ended, succeeded = _TRIED[table]
     at = F.col(began)
     asked, late = F.lit(False), F.lit(False)

@@ -1,4 +1,4 @@
-"""How many sends were acknowledged, failed, or have an unknown fate; how many records were delivered."""
+"""Numbers of acknowledged, failed and uncertain sends, and of deliveries."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _METRICS = {"acknowledged_records": "ok", "failed_records": "fail", "uncertain_r
 
 
 class Outcomes(Check):
-    """Sends by outcome and rates. A time-out is uncertain, neither failed nor written: nobody may guess.
+    """Sends by outcome, and rates. A time-out is uncertain: it counts neither as failed nor as written.
 
-    Records belong to the windows they were due in; the whole run's counts have every record, the rate of a window
-    those that were acknowledged out of it, or delivered in it, by its length.
+    A record belongs to the windows in which it was due; the counts of the whole run include every record. The rate of a
+    window counts the records due in it that were acknowledged, or those delivered in it, per second.
     """
 
     rule = "D3"
@@ -28,10 +28,10 @@ class Outcomes(Check):
     tables = ("sends", "reads")
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """Counts by outcome of each producer, ``rate`` of each probe, in each window."""
+        """Yield counts by outcome of each producer, and ``rate`` of each probe, in each window."""
         counts = events.once(histograms).counts
         for window in events.case.windows:
             at, seconds = ALL if window.name == "run" else window.name, (window.ended - window.began) / 1e9

@@ -1,4 +1,4 @@
-"""A consumer that goes backwards."""
+"""Consumers that go backwards."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from chaosk.analysis.frames.truncations import excused
 
 
 class PollOrder(Check):
-    """Within one assignment, and without a seek, a consumer was given a record at or before the one it had last.
+    """Within one assignment, and without a seek, a consumer was given an offset at or before its previous one.
 
-    B2 after the definitions that Jepsen's Kafka workload made known (``nonmonotonic-poll``, ``int-`` within one
-    poll). Going back across a rebalance is redelivery, and from the last record of a transaction that was not
-    committed ``abort_rewind``'s matter. Allowed where the log was seen to be cut back at or before the record that it
-    had last: no log is there to go on in.
+    B2, after the definitions of Jepsen's Kafka workload (``nonmonotonic-poll``, ``int-`` within one poll). Going back
+    across a rebalance is redelivery, and going back from the last record of a transaction that did not commit is judged
+    by ``abort_rewind``. Allowed if the log was seen to be truncated at or before the previous record.
 
     Columns: probe, incarnation, group, assignment, topic, partition, before (the offset delivered last), offset (the
-    one that came then), before_poll, poll, n (delivery order within the process).
+    one delivered next), before_poll, poll, n (delivery order within the process).
     """
 
     rule = "B2"
@@ -35,7 +34,7 @@ class PollOrder(Check):
     screens = ("backward",)
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of deliveries that do not lie after the one before."""
+        """Return deliveries at or before the previous offset."""
         back = events.frame(steps).filter(F.col("offset") <= F.col("before"))
         return (
             left_to_rewinds(events, without_seek(events, back))

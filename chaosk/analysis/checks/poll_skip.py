@@ -1,4 +1,4 @@
-"""A consumer that jumps over records."""
+"""Consumers that skip records."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from chaosk.analysis.frames.visible import skipped, visible
 
 
 class PollSkip(Check):
-    """Within one assignment a consumer was given one beyond the record that follows what it had, or where it sought.
+    """Within one assignment a consumer skipped a visible record after its previous one, or after its seek.
 
-    B1 after the definitions that Jepsen's Kafka workload made known (``poll-skip``, ``int-poll-skip`` within one
-    poll). Skipped is only what is proven to be there and visible at the consumer's isolation level: other readers or
-    the tail audit were given it; what was acknowledged and nobody saw is ``lost`` or ``lost_write``. What is skipped
-    across a rebalance is ``commit_skip``'s matter, and behind the last record of a transaction that was not committed
-    ``abort_rewind``'s. An offset may have been several records, where a log was cut back: one that was sent after the
-    consumer had passed, or that another leader wrote than those of the records on both sides, was not skipped. Allowed
-    where the log was seen to be cut back at or before the record that the consumer had last.
+    B1, after the definitions of Jepsen's Kafka workload (``poll-skip``, ``int-poll-skip`` within one poll). A record is
+    skipped only if it is proven to exist and to be visible at the consumer's isolation level: other readers or the tail
+    audit were given it. A record that was acknowledged and never seen is ``lost`` or ``lost_write``. Skips across a
+    rebalance are judged by ``commit_skip``, and skips after the last record of a transaction that did not commit by
+    ``abort_rewind``. If a log was truncated, one offset may have held several records. A record that was sent after the
+    consumer had passed, or that has another leader epoch than the records on both sides, was not skipped. Allowed if
+    the log was seen to be truncated at or before the previous record.
 
-    Two readers that were given different records after the same offset (A12, reader divergence) are told here: the one
-    that went further jumped over what the other was given.
+    Two readers that were given different records after the same offset (A12, reader divergence) appear here: the one
+    that went further skipped the other one's record.
 
-    Columns: probe, incarnation, group, assignment, topic, partition, before (the last offset in order; after a seek the
-    one before the position sought), skipped (the first offset that is missing), offset (the one that came instead),
-    before_poll, poll.
+    Columns: probe, incarnation, group, assignment, topic, partition, before (the previous offset; after a seek the one
+    before the position sought), skipped (the first missing offset), offset (the one delivered instead), before_poll,
+    poll.
     """
 
     rule = "B1"
@@ -45,7 +45,7 @@ class PollSkip(Check):
     screens = ("jumped", "sought")
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of deliveries beyond the next visible record."""
+        """Return deliveries beyond the next visible record."""
         ahead = events.frame(steps).filter(F.col("offset") > F.col("before") + 1)
         jumps = without_seek(events, _over(events, ahead))
         if events.case.rows["seeks"]:
@@ -69,7 +69,7 @@ class PollSkip(Check):
 
 
 def _over(events: Events, ahead: DataFrame) -> DataFrame:
-    """The steps over an offset at which anyone ever saw a record, with the first such one (``skipped``)."""
+    """Return steps over an offset at which any record was ever seen, with the first such offset (``skipped``)."""
     spans = ahead.select(*PLACE, F.col("before").alias("low"), F.col("offset").alias("high"))
     known = visible(events, spans).select(
         "isolation", *PLACE, F.col("offset").alias("before"), F.col("following").alias("skipped")
@@ -82,7 +82,7 @@ def _over(events: Events, ahead: DataFrame) -> DataFrame:
 
 
 def _proven(events: Events, jumps: DataFrame) -> DataFrame:
-    """Those of the jumps over a record that was there then, with the first such one (``skipped``)."""
+    """Return jumps over a record that existed at that time, with the first such offset (``skipped``)."""
     sides = jumps.drop("skipped")
     for epoch, offset, poll in (("low_epoch", "before", "before_poll"), ("high_epoch", "offset", "poll")):
         here = (*MEMBER, *PLACE, "assignment")

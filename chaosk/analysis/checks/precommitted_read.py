@@ -1,4 +1,4 @@
-"""Read at read_committed before anybody asked to commit it."""
+"""Records read at read_committed before their commit was requested."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from chaosk.analysis.glances.transacted import index_of
 
 
 class PrecommittedRead(Check):
-    """A consumer at read_committed was given a record before the commit of its transaction was asked for.
+    """A consumer at read_committed was given a record before the commit of its transaction was requested.
 
-    A7 after the definitions that Jepsen's Kafka workload made known (``precommitted-read``), for every reader. Records
-    of transactions that were aborted are judged by ``aborted_read``. A delivery is timed when its poll returned, which
-    is never too early.
+    A7, after the definitions of Jepsen's Kafka workload (``precommitted-read``), for every reader. Records of aborted
+    transactions are judged by ``aborted_read``. The time of a delivery is the return of its poll, which is never too
+    early.
 
-    Columns: probe, incarnation, group, topic, partition, offset, the value, txn, at, ending (when the commit was
-    asked for), outcome (of the transaction).
+    Columns: probe, incarnation, group, topic, partition, offset, the value, txn, at, ending (time of the commit
+    request), outcome (of the transaction).
     """
 
     rule = "A7"
@@ -32,7 +32,7 @@ class PrecommittedRead(Check):
     order = (*MEMBER, *PLACE, "offset", "at", *VALUE)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a reader was given a record of a transaction before its end was asked for."""
+        """Return True if a reader was given a record of a transaction before its end was requested."""
         if not rows.count("transactions"):
             return False
         names, endings, outcomes = rows.columns("transactions", "txn", "ending", "outcome")
@@ -53,7 +53,7 @@ class PrecommittedRead(Check):
         return bool(np.any(early & np.isin(rows.processes("reads"), careful)))
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of deliveries before the commit of what they delivered."""
+        """Return deliveries before the commit request of their transaction."""
         if not events.case.transactional:
             return None
         ended = (

@@ -1,4 +1,4 @@
-"""When nothing could be written."""
+"""Stretches without an acknowledgement."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from chaosk.rundir.verdict import Measure
 
 
 class ProduceUnavailability(Check):
-    """From one acknowledgement to the next of a producer's process and partition, while sends were waiting.
+    """Time between two acknowledgements of a producer's process and partition, while sends were waiting.
 
-    D1. It counts from a second on, or from ten times the 99th percentile of such stretches in the baseline if that is
-    more. It begins when the first send that waited was due, if that was after the last acknowledgement: a producer
-    with nothing to send is not kept from sending. What was still going on at the last outcome is censored: it lasted
-    at least that long. The figures leave out the time in which the producer itself stood still, as its heartbeats say.
+    D1. It counts from one second on, or from ten times the 99th percentile of such stretches in the baseline if that is
+    longer. It begins at the last acknowledgement, or when the first waiting send was due if that is later: time with
+    nothing to send does not count. A stretch that lasts until the last outcome is censored: it lasted at least that
+    long. The figures exclude the time in which the producer itself stalled, according to its heartbeats.
 
     Columns: producer, producer_incarnation, topic, partition, seconds, censored, failed and uncertain (sends with that
-    outcome meanwhile), errors (their names).
+    outcome in this time), errors (their names).
     """
 
     rule = "D1"
@@ -37,7 +37,7 @@ class ProduceUnavailability(Check):
     order = ("began", *PLACE, "producer", "producer_incarnation")
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of outages; they are information, an objective decides whether they are too long."""
+        """Return outages as information; an objective decides whether they are too long."""
         return (
             produce_outages(events)
             .withColumns(meaning(otherwise=INFORMATION))
@@ -49,7 +49,7 @@ class ProduceUnavailability(Check):
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``unavailability`` and ``unavailable_total`` of each producer and window; None without anything to send."""
+        """Yield ``unavailability`` and ``unavailable_total`` of each producer and window; None without sends."""
         rows = found.rows("producer", "began", "ended", "censored")
         outages = [Outage(row["producer"], row["began"], row["ended"], row["censored"]) for row in rows]
         known = unavailability(awake(events.case, outages), events.case.probes("produce"), events.case.windows)

@@ -1,4 +1,4 @@
-"""How far behind consumers are when they poll."""
+"""Lag of consumers in time, at each poll."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from chaosk.rundir.verdict import Measure
 
 
 class RealtimeLag(Check):
-    """At each poll, and for each partition held, how long there had been a record that the consumer did not have yet.
+    """Age of the oldest record that a consumer does not have yet, at each poll and for each assigned partition.
 
-    D4 after the definitions that Jepsen's Kafka workload made known (``realtime-lag``). Polls that return nothing
-    count as well. A record is there from the earliest acknowledgement or delivery on that shows its offset or a
-    higher one; the consumer has it once it was given its offset or a higher one since it got the partition, and what
-    lies below the position at which it began: the committed offset that it found, the offset that it sought, or, with
-    nothing committed and ``auto.offset.reset: earliest``, the log's start. A consumer that keeps up has a lag of 0 at
-    most polls. Percentiles are right to 0.1 %, the longest is exact.
+    D4, after the definitions of Jepsen's Kafka workload (``realtime-lag``). Polls without records count as well. A
+    record exists from the earliest acknowledgement or delivery of its offset or a higher one. The consumer has it once
+    it was given its offset or a higher one since the assignment, or if it is below its start position: the committed
+    offset that it found, the offset that it sought, or, with nothing committed and ``auto.offset.reset: earliest``, the
+    log start. A consumer that keeps up has a lag of 0 at most polls. Percentiles are accurate to 0.1 %, the maximum is
+    exact.
     """
 
     rule = "D4"
@@ -30,10 +30,10 @@ class RealtimeLag(Check):
     tables = ("polls", "reads", "sends", "assignments", "fetched", "seeks")
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``realtime_lag_p99`` and ``realtime_lag_max`` of each consumer and window; None without polls."""
+        """Yield ``realtime_lag_p99`` and ``realtime_lag_max`` of each consumer and window; None without polls."""
         histograms = lags_of(events)
         for probe in events.case.probes("consume"):
             for window in events.case.windows:

@@ -1,4 +1,4 @@
-"""How often and how long groups were busy with themselves."""
+"""Number and duration of rebalances of consumer groups."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from chaosk.analysis.windows import Segments
 from chaosk.rundir.verdict import Measure
 
 FENCED = "FENCED_INSTANCE_ID"
-"""What a static member is told whose ``group.instance.id`` another process has taken."""
+"""Error of a static member whose ``group.instance.id`` another process has taken."""
 _SOON = 15_000_000_000
 _MISSED = 60_000_000_000
 
 
 class Rebalances(Check):
-    """From the first partition that is taken from a member until all that are taken have been given to one.
+    """Time from the first partition revoked from a member until all revoked partitions have been assigned again.
 
-    D7. A partition that is taken is on its way until a member is given it, and ways that overlap are one rebalance of
-    the group. Where that member's process began only afterwards nobody was there to take it over: then the taking and
-    the giving are two. (What one member loses and gets does not tell: in the cooperative protocol a member that only
-    gives something up gets nothing for it.)
+    D7. A revoked partition is in transit until a member is assigned it, and overlapping transits are one rebalance of
+    the group. If the new member's process began only afterwards, the revocation and the assignment are two rebalances.
+    The revocations and assignments of one member alone do not suffice: in the cooperative protocol a member may only
+    lose partitions.
 
-    The first assignment of a group is none, nor is what happens before the baseline or when the consumers are told to
-    end, nor the restart of a static member (``group.instance.id``) that gets its partitions back before anybody else
-    had them, nor that another process with its id takes its place and fences it: the group does not notice that.
+    Not counted are: the first assignment of a group; changes before the baseline or when the consumers are asked to
+    end; the restart of a static member (``group.instance.id``) that gets its partitions back before another member had
+    them; and the replacement of a static member by another process with its id, which fences it. The group does not
+    notice the last two.
 
-    *Unnecessary* is one with the same members before and after: no process of the group that started, ended or was
-    killed can be why, no partition was lost, and as many were given as were taken. Why the group had it nobody can
-    tell from here, so that is a figure and no finding. A partition has *moved* when it was given to another member than
-    the last one that was given it.
+    *Unnecessary* is a rebalance with the same members before and after: no process of the group started, ended or was
+    killed at that time, no partition was lost, and as many were assigned as revoked. Its cause is unknown, so this is a
+    figure and no finding. A partition has *moved* if it was assigned to another member than the last time.
 
-    Columns: group, seconds, members (how many processes took part), taken and given (partitions), lost (how many of
-    those taken were lost).
+    Columns: group, seconds, members (number of processes involved), taken and given (partitions revoked and assigned),
+    lost (number of those revoked that were lost).
     """
 
     rule = "D7"
@@ -55,7 +55,7 @@ class Rebalances(Check):
     order = ("began", "group")
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of rebalances; they are information, an objective decides whether they are too many or too long."""
+        """Return rebalances as information; an objective decides whether they are too many or too long."""
         earlier = Window.partitionBy("group").orderBy("began", "ended", *MEMBER, *PLACE)
         before = F.max("ended").over(earlier.rowsBetween(Window.unboundedPreceding, -1))
         fresh = before.isNull() | (F.col("began") > before)
@@ -75,10 +75,10 @@ class Rebalances(Check):
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``rebalances``, ``unnecessary_rebalances``, ``rebalance_time`` (the longest), ``moved_partitions`` by group.
+        """Yield number of rebalances, unnecessary ones, ``rebalance_time`` (the longest) and moved partitions by group.
 
-        None in a window that was over before any member started; at least so much, and no more is known, in one in
-        which a member's log may be incomplete.
+        None in a window that ended before any member started. Censored in a window in which a member's log may be
+        incomplete.
         """
         rows = found.rows("group", "began", "ended", "taken", "given", "lost")
         spans = [Span(row["group"], row["began"], row["ended"]) for row in rows]
@@ -96,7 +96,7 @@ class Rebalances(Check):
 
 
 def moves(events: Events) -> Counter[tuple[str, str]]:
-    """By group and window how often a partition was given to a member that was not the last one to have it."""
+    """Count by group and window the assignments of a partition to another member than its last one."""
     given = _noticed(events, events.table("assignments").filter(F.col("group").isNotNull()))
     of_partition = Window.partitionBy("group", *PLACE).orderBy("at", "probe", "incarnation", "rebalance")
     before = F.lag(F.struct(*MEMBER)).over(of_partition)
@@ -114,10 +114,10 @@ def moves(events: Events) -> Counter[tuple[str, str]]:
 
 
 def changes(events: Events) -> dict[str, list[Span]]:
-    """By group the stretches in which a change of its members may make it rebalance.
+    """Return by group the spans in which a change of its members may cause a rebalance.
 
-    A process that starts does so until it has partitions, one that ends within a quarter of a minute, and one that is
-    killed when the group misses it, which takes most of a minute from when it polled last.
+    A started process may cause one until it has partitions, and for at least 15 s. A process that ends may cause one
+    within 15 s of its end, and a killed process within 60 s of its last poll.
     """
     case = events.case
     given = events.table("assignments").filter(F.col("kind") == "assign").groupBy(*MEMBER).agg(F.min("at").alias("at"))
@@ -155,16 +155,16 @@ def _overlap(span: Span, window: Span) -> bool:
 
 
 def static(case: Case) -> dict[str, str]:
-    """By probe the name of the static member that it is: a process takes the place of the one before of that name."""
+    """Return the ``group.instance.id`` by probe; a process replaces the earlier one with the same id."""
     consumes = {name: kinds.get("consume") or {} for name, kinds in case.plan.probes.items()}
     ids = {name: (each.get("config") or {}).get("group.instance.id") for name, each in sorted(consumes.items())}
     return {name: str(one) for name, one in ids.items() if one is not None}
 
 
 def _noticed(events: Events, rows: DataFrame) -> DataFrame:
-    """The assignments without those that one process of a static member left and the next one took up.
+    """Remove assignments that one process of a static member gave up and its next process took up.
 
-    One that was fenced lost nothing of the member's: it learned that another process was the member.
+    A fenced process lost no partition of the member: it only learned that another process is now the member.
     """
     members = static(events.case)
     if not members:
@@ -193,16 +193,16 @@ def _noticed(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _same_member(other: str) -> Column:
-    """Whether the row before or after is of another process of the same static member."""
+    """Return a condition: the row before or after is of another process of the same static member."""
     another = F.struct(*(F.col(f"{other}.{name}").alias(name) for name in MEMBER)) != F.struct(*MEMBER)
     return (F.col(f"{other}.member") == F.col("member")) & another
 
 
 def _ways(events: Events) -> DataFrame:
-    """One row for each partition that was taken or given: when that began and ended, and 1 for what it was.
+    """Return one row per revocation or assignment of a partition: began, ended, and 1 in the column of its kind.
 
-    What was taken is on its way until a member is given it. Where that one's process began later, nobody was there; and
-    where another one had been given it before, as after a pause, nothing is on its way.
+    A revoked partition is in transit until a member is assigned it. There is no transit if that member's process began
+    later, or if another member had been assigned the partition before, as after a pause.
     """
     workers = events.table("incarnations").select(*MEMBER, "started")
     rows = _noticed(events, events.table("assignments").filter(F.col("group").isNotNull()))

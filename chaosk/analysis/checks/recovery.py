@@ -1,4 +1,4 @@
-"""How long until all was as before."""
+"""Time to recover from faults."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from chaosk.rundir.verdict import Measure
 
 _FACTOR = 3
 _FLOOR = 0.1
-"""Seconds by which latency may exceed the baseline's in any case: a quiet cluster's 2 ms may become 20."""
+"""Seconds by which latency may always exceed the baseline's: on a quiet cluster, 2 ms may become 20 ms."""
 
 
 class Recovery(Check):
-    """From a fault's verified undo, and from when it was in place, until all went well for three seconds on end.
+    """Time from a fault's verified undo, and from its injection, until all streams were healthy for three seconds.
 
-    D5. Well means: of the records due in that time 99 % were acknowledged, and given to each reader, within three times
-    the 99th percentile of the baseline (or that and 100 ms, whichever is more), and no broker named a partition
-    without its leader or with less than all replicas in sync. By when records were *due*, so a backlog that is being
-    worked off is not well yet. Right to a quarter of a second; if it never happened before the run ended, the time is
-    censored.
+    D5. Healthy means that 99 % of the records due in that time were acknowledged, and given to each reader, in time.
+    The bound is three times the 99th percentile of the baseline, or that percentile plus 100 ms, whichever is more. It
+    also means that no broker named a partition without a leader or with fewer in-sync replicas than assigned. Records
+    count when they were *due*, so a backlog in progress is not healthy yet. The figure is accurate to 0.25 s. If
+    recovery did not happen before the run ended, the time is censored.
     """
 
     rule = "D5"
@@ -38,10 +38,10 @@ class Recovery(Check):
     tables = ("sends", "reads", "partitions", "faults")
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``recovery`` and ``recovery_from_fault`` of each fault; None without a baseline, or where it never took."""
+        """Yield ``recovery`` and ``recovery_from_fault`` of each fault; None without a baseline or effect."""
         cells = _cells(events) if events.case.baseline and events.case.faults else None
         for fault in events.case.faults:
             for metric, since in (("recovery", fault.healed), ("recovery_from_fault", fault.applied)):
@@ -58,7 +58,7 @@ def _figure(metric: str, fault: str, since: int | None, until: int, cells: Cells
 
 
 def _cells(events: Events) -> Cells:
-    """Promptness of all streams that worked in the baseline, collected: four cells a second and stream."""
+    """Collect the promptness of all streams that worked in the baseline: four cells a second and stream."""
     known = {kind: _bounds(events, kind) for kind in ("produce", "consume")}
     sending = prompt_sends(events, known["produce"]).withColumn("kind", F.lit("produce"))
     reading = prompt_deliveries(events, known["consume"]).withColumn("kind", F.lit("consume"))
@@ -73,7 +73,7 @@ def _cells(events: Events) -> Cells:
 
 
 def _bounds(events: Events, kind: str) -> dict[str, int]:
-    """By stream (producer or reader) how late, in nanoseconds, a record may be: by its baseline's 99th percentile."""
+    """Return the permitted latency in nanoseconds by producer or reader, from its baseline's 99th percentile."""
     what = "ok" if kind == "produce" else "received"
     able = [w for w in events.case.workers if w.kind == kind and w.probe not in meant(events.case)]
     streams = {(w.probe, w.probe if kind == "produce" else w.reader) for w in able}

@@ -1,4 +1,4 @@
-"""Given to a group more than once."""
+"""Records given to a group more than once."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from chaosk.rundir.verdict import Measure
 class Redelivery(Check):
     """A group was given the record at one offset more than once.
 
-    B4. That is normal where a member takes over a partition and reads again what was not committed yet: information.
-    It is *excess*, a violation, where a member begins below an offset whose commit was acknowledged before the member
-    asked for the committed offset: then that commit was lost. Groups whose members seek are not judged for excess.
-    Another record that stands at the same offset after the log was cut back is delivered for the first time; what
-    follows of that cut is allowed where it was seen.
+    B4. This is normal if a member takes over a partition and reads again from the committed offset: information. It is
+    *excess*, a violation, if a member begins below an offset whose commit was acknowledged before the member asked for
+    the committed offset: that commit was lost. Groups whose members seek are not judged for excess. If a log was
+    truncated, another record at the same offset counts as its first delivery. Regressions due to a truncation are
+    allowed if it was seen.
 
-    Columns: group, topic, partition, offset, deliveries (how often), committed (the highest offset whose commit was
+    Columns: group, topic, partition, offset, deliveries (their number), committed (the highest offset whose commit was
     acknowledged before the last of these deliveries' members asked; None if there is none), last_at.
     """
 
@@ -45,7 +45,7 @@ class Redelivery(Check):
     screens = ("repeated",)
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of offsets with more than one delivery to a group."""
+        """Return offsets with more than one delivery to a group."""
         rows = suspected_reads(events).filter(F.col("group").isNotNull())
         again = (
             rows.groupBy(*OWNED, "offset", *VALUE)
@@ -77,7 +77,7 @@ class Redelivery(Check):
         ).select(*MEANING, *OWNED, "offset", "deliveries", "committed")
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``redelivered_records`` and ``redelivered_share`` of each group, by when they were delivered last."""
+        """Yield ``redelivered_records`` and ``redelivered_share`` of each group, by the time of the last delivery."""
         case = events.case
         counts = tuple(counted(case, found, "redelivered_records", "group", case.groups, time="ended"))
         yield from counts
@@ -85,7 +85,7 @@ class Redelivery(Check):
 
 
 def _deliveries(case: Case, seen: Histograms) -> Counter[tuple[str, str]]:
-    """By group and window the deliveries to its members; the whole run's has every one."""
+    """Count the deliveries to members by group and window; the whole run's count includes every one."""
     found: Counter[tuple[str, str]] = Counter()
     for probe, group in sorted({(w.probe, w.group) for w in case.workers if w.group}):
         for window in case.windows:
@@ -94,9 +94,9 @@ def _deliveries(case: Case, seen: Histograms) -> Counter[tuple[str, str]]:
 
 
 def terms(events: Events) -> DataFrame:
-    """What was committed before each member and assignment of a partition asked where to begin.
+    """Return the highest offset committed before each term's member asked for the committed offset.
 
-    ``committed``: the highest offset whose commit was acknowledged before that member asked for the committed offset.
+    Columns: ``MEMBER``, ``OWNED``, assignment, ``committed`` (its commit was acknowledged before the request).
     """
     given = events.table("assignments").filter((F.col("kind") == "assign") & F.col("group").isNotNull())
     asked = events.table("fetched").select(*MEMBER, *OWNED, "invoked", "completed")

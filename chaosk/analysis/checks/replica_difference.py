@@ -1,4 +1,4 @@
-"""Replicas that do not hold the same."""
+"""Replicas that differ."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from chaosk.rundir.verdict import Measure
 
 
 class Piece(NamedTuple):
-    """What was said of some offsets of a partition, both included."""
+    """Result of the comparison for a range of offsets of a partition, both ends included."""
 
     first: int
     last: int
     same: bool | None
-    """None where not every replica told."""
+    """None if not every replica answered."""
 
 
 class ReplicaDifference(Check):
-    """Offsets of a partition at which its replicas hold different batches, or some of them none.
+    """Offsets of a partition at which its replicas hold different batches, or at which some replicas hold none.
 
-    D10, from the brokers' own files, after the run, when every replica is in sync again: what is below the high
-    watermark is then the same everywhere, byte by byte, or a replica has diverged. Batches are compared by their first
-    and last offset, their leader epoch and their checksum. Asked of the replicas only in runs whose scenario bounds
-    ``differing_replicas``, as it takes time, and never of a compacted topic, whose replicas clean up when they like.
+    D10, from the brokers' log files, after the run, when every replica is in sync again. All data below the high
+    watermark is then byte-identical on all replicas, or a replica has diverged. Batches are compared by their first and
+    last offset, leader epoch and checksum. The comparison takes time, so it is done only if the scenario bounds
+    ``differing_replicas``. Compacted topics are excluded, because each replica compacts at its own time.
 
     Columns: topic, partition, first and last (offset), held (by broker the batch that it holds at the first of them).
     """
@@ -45,11 +45,11 @@ class ReplicaDifference(Check):
     order = (*PLACE, "first")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any replica was said to differ."""
+        """Return True if any replica was found to differ."""
         return bool((rows.column("copies", "same") == 0).any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of stretches that differ; information: an objective decides whether there may be any."""
+        """Return stretches that differ, as information; an objective decides whether there may be any."""
         return (
             events.table("copies")
             .filter(~F.col("same"))
@@ -59,7 +59,7 @@ class ReplicaDifference(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - it counts partitions
-        """``differing_replicas`` of each topic, where it is bounded: at least so many, if not all of them are known."""
+        """Yield ``differing_replicas`` of each topic, if it is bounded; censored if some partitions are unknown."""
         case = events.case
         if not case.plan.expect.compares_replicas:
             return
@@ -81,7 +81,7 @@ def _pieces(rows: Rows) -> dict[PlaceKey, list[Piece]]:
 
 
 def _same(case: Case, place: PlaceKey, pieces: Sequence[Piece]) -> bool | None:
-    """Whether the replicas of a partition hold the same, all the way; None if nobody can say."""
+    """Return True if the replicas of a partition are identical over the audited range; None if unknown."""
     if any(piece.same is False for piece in pieces):
         return False
     read = [row for row in case.ranges if (row["topic"], row["partition"], row["isolation"]) == (*place, _ALL)]

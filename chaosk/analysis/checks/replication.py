@@ -1,4 +1,4 @@
-"""For how long partitions had too few replicas in sync."""
+"""Time in which partitions had too few replicas in sync."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from chaosk.rundir.verdict import Measure
 
 
 class Replication(Check):
-    """The time in which some partition of a topic had fewer replicas in sync than it has, or than it may write with.
+    """Time in which a partition of a topic had fewer in-sync replicas than assigned, or than min.insync.replicas.
 
-    D10, from the watcher's samples, so right to one sampling interval on either side. A partition is short of replicas
-    while any broker that knows its newest leader epoch names fewer in sync; partitions that are at the same time count
-    once, and only the time inside a window counts for it. ``under_min_isr_time`` goes by the ``min.insync.replicas`` of
-    the topic's settings; a topic whose settings say nothing of it, or of which an entry changes it, has no such figure.
-    Time in which no broker answered does not count, and a window in which none described the topic for five seconds has
+    D10, from the watcher's samples, so accurate to one sampling interval on either side. A partition is short of
+    replicas while any broker that knows its newest leader epoch names fewer in sync. Partitions that are short at the
+    same time count once, and only the time inside a window counts for it. ``under_min_isr_time`` uses the topic's
+    ``min.insync.replicas``; a topic without this setting, or with an entry that changes it, has no such figure. Time
+    without an answer of any broker does not count. A window in which no broker described the topic for five seconds has
     no figure.
     """
 
@@ -33,10 +33,10 @@ class Replication(Check):
     tables = ("partitions",)
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``under_replicated_time`` and ``under_min_isr_time`` of each topic and window."""
+        """Yield ``under_replicated_time`` and ``under_min_isr_time`` of each topic and window."""
         said = events.once(described)
         for topic, shape in sorted(events.case.topics.items()):
             for window in events.case.windows:
@@ -53,7 +53,7 @@ def _fewer_than(least: int) -> Callable[[Said], bool]:
 
 
 def _seconds(said: Described, topic: str, window: Span, holds: Callable[[Said], bool]) -> float | None:
-    """In how many seconds of a window it held of any partition; None if nobody can say."""
+    """Return the seconds of a window in which the condition held for any partition; None if unknown."""
     if not said.watched(topic, window):
         return None
     times = union(one for place in said.places(topic) for one in said.when(place, holds))

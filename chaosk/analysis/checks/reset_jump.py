@@ -1,4 +1,4 @@
-"""Begun elsewhere than where the group had committed."""
+"""Members that did not begin at the committed offset."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ _UNKNOWN = -1
 
 
 class ResetJump(Check):
-    """The first record that a member was given of a partition is not the first one from the committed offset on.
+    """The first record given to a member is not the first visible record from the committed offset on.
 
-    B7, for members that found a committed offset when they were given the partition, and did not seek. One that held a
-    partition of a topic which was deleted and made again counts as given the new one at offset 0. ``kind`` is
+    B7, for members that found a committed offset when they were assigned the partition, and did not seek. If a topic
+    was deleted and recreated, a member that held its partition counts as assigned the new one at offset 0. ``kind`` is
 
-    - ``earlier``: they were given a record below it, as after a reset to the earliest offset: a replay.
-    - ``later``: records between it and the first one given are proven to be visible: the group skips them, as after a
-      reset to the latest offset.
-    - ``uncommitted``: there was no committed offset although the group had read the partition before, so that
-      ``auto.offset.reset`` decided. Information: a group that does not commit wants that, and commits that are gone
-      are ``commit_regression``'s matter.
-    - ``unrestored``: the same, of an application that keeps its offsets in a topic of its own, although a commit there
-      was acknowledged before: it took an empty poll, or no answer, for nothing stored.
+    - ``earlier``: the member was given a record below it, as after a reset to the earliest offset: a replay.
+    - ``later``: records between it and the first record given are proven to be visible: the group skips them, as after
+      a reset to the latest offset.
+    - ``uncommitted``: there was no committed offset although the group had read the partition before, so
+      ``auto.offset.reset`` decided. This is information: it is normal for a group that does not commit, and lost
+      commits are judged by ``commit_regression``.
+    - ``unrestored``: the same for an application that keeps its offsets in its own topic, although a commit there was
+      acknowledged before: it mistook an empty poll, or a missing answer, for a topic without offsets.
 
-    Information, too, where the log's start passed the committed offset of one that began ``later``: then a reset is
-    right. Allowed where the log was seen to be cut back before the committed offset: it may end there. Open where
+    It is also information if the log start passed the committed offset of a member that began ``later``: a reset is
+    then correct. Allowed if the log was seen to be truncated before the committed offset: it may end there. Unproven if
     compaction removes records.
 
     Columns: kind, probe, incarnation, group, topic, partition, assignment, committed, offset (of the first record
-    given), skipped (the first record that was not).
+    given), skipped (the first record that was not given).
     """
 
     rule = "B7"
@@ -56,7 +56,7 @@ class ResetJump(Check):
     order = (*OWNED, "began", *MEMBER, "assignment")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a first delivery lies below the committed offset, or beyond an offset that anybody knows."""
+        """Return True if a first delivery is below the committed offset, or beyond any other known offset."""
         if not rows.count("fetched") or not rows.count("reads"):
             return False
         found, begun, place = _begins(rows)
@@ -66,14 +66,14 @@ class ResetJump(Check):
         return bool(beyond.any()) and _between(rows, place[beyond], found[beyond], begun[beyond])
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of terms that did not begin where they should have."""
+        """Return terms with a wrong start."""
         rows = begins(events)
         earlier = rows.filter(F.col("offset") < F.col("found")).withColumn("kind", F.lit("earlier"))
         jumps = earlier.unionByName(_later(events, rows), allowMissingColumns=True)
         jumps = jumps.unionByName(_uncommitted(events, rows), allowMissingColumns=True)
         case = events.case
         cleaned = [topic for topic in case.topics if compacted(case, topic)]
-        # who was given a record below the committed offset found the log to begin there
+        # a delivery below the committed offset proves that the log start had not passed it
         passed = (F.col("kind") == "later") & (F.col("log_start") > F.col("found"))
         return (
             jumps.join(events.near(events.frame(retained).select(*PLACE, "log_start")), on=list(PLACE), how="left")
@@ -94,10 +94,10 @@ class ResetJump(Check):
 
 
 def begins(events: Events) -> DataFrame:
-    """One row per term that was given records and had an answer to what is committed, with its first record.
+    """Return one row per term with records and an answer to its OffsetFetch, with its first record.
 
     Columns: ``TERM``, group, given, found, offset, at and epoch (of the first record). Terms of members that sought
-    before it, or that are told to begin elsewhere, are left out.
+    before the first record, or that are configured to begin elsewhere, are excluded.
     """
     firsts = (
         events.table("reads")
@@ -122,7 +122,7 @@ def begins(events: Events) -> DataFrame:
 
 
 def _later(events: Events, rows: DataFrame) -> DataFrame:
-    """The terms that began beyond a visible record from the committed offset on, with the first such (``skipped``)."""
+    """Return terms that began beyond a visible record after the committed offset, with the first one (``skipped``)."""
     beyond = with_isolation(events, rows.filter(F.col("offset") > F.col("found")))
     passing = {
         "low": F.col("found"), "high": F.col("offset"), "passed": F.col("at"),
@@ -133,7 +133,7 @@ def _later(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:
-    """The terms that found no committed offset although their group had been given records before."""
+    """Return terms that found no committed offset although their group had been given records before."""
     done = events.table("commits").filter((F.col("kind") == "topic") & (F.col("outcome") == "ok"))
     stored = done.groupBy(*OWNED).agg(F.min("completed").alias("stored"))
     before = events.frame(polled).groupBy(*OWNED).agg(F.min("at").alias("since"))
@@ -148,7 +148,7 @@ def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _begins(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
-    """Of each answer to what is committed: that, the first offset given in its term (or the same), and the place."""
+    """Return for each OffsetFetch the offset found, the first offset given in its term (or the same), and the place."""
     changes, asks = rows.count("assignments"), rows.count("fetched")
     whole = members(rows, *_TABLES)
     numbers = rows.column("assignments", "assignment")
@@ -169,7 +169,7 @@ def _begins(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _again(rows: Rows) -> bool:
-    """Whether a member found no committed offset after its group had been given records of the partition."""
+    """Return True if a member found no committed offset after its group had been given records of the partition."""
     keys = owned(rows, "reads", "fetched")
     given = np.concatenate([np.ones(rows.count("reads"), np.bool_), np.zeros(rows.count("fetched"), np.bool_)])
     none = np.concatenate([np.zeros(rows.count("reads"), np.bool_), rows.column("fetched", "offset") == EMPTY])
@@ -181,7 +181,7 @@ def _again(rows: Rows) -> bool:
 
 
 def _between(rows: Rows, places: Numbers, low: Numbers, high: Numbers) -> bool:
-    """Whether anybody knows an offset of these places from ``low`` on and below ``high``."""
+    """Return True if any known offset of these places is in the range from ``low`` to below ``high``."""
     tables = ("reads", "audit", "sends")
     _, codes = np.unique(np.concatenate([places, *(rows.places(table) for table in tables)]), return_inverse=True)
     offsets = np.concatenate([np.zeros(len(places), np.int64), *(rows.column(table, "offset") for table in tables)])

@@ -1,4 +1,4 @@
-"""The order of the log against the order of sending."""
+"""Order of the log compared with the order of sending."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from chaosk.rundir.verdict import Measure
 
 
 class SendOrder(Check):
-    """A record stands in the log at or before one that the same process sent earlier to the same partition.
+    """A record is in the log at or before one that the same process sent earlier to the same partition.
 
-    A8 after the definitions that Jepsen's Kafka workload made known (``nonmonotonic-send``). Neighbours are records of
-    known place, by sequence number: the offset that the acknowledgement named, else the lowest at which anyone was
-    given the record. A record that was lost has no place in any order: where an audit is complete and nobody saw it,
-    the acknowledgement's offset does not count. No assignment of a consumer matters.
+    A8, after the definitions of Jepsen's Kafka workload (``nonmonotonic-send``). Compared are neighbours by sequence
+    number among records of known position: the offset in the acknowledgement, else the lowest one at which any reader
+    was given the record. A lost record has no position: if an audit is complete and the record was never seen, the
+    acknowledged offset does not count. Consumers' assignments are irrelevant here.
 
-    Allowed without ``enable.idempotence`` and with several requests in flight: then a retry may overtake. Allowed, too,
-    where the log was seen to be cut back at or before the earlier record: its offset is given again. Where the
-    earlier record was not acknowledged, a late arrival breaks no promise and is information.
+    Allowed without ``enable.idempotence`` and with several requests in flight: a retry may then overtake. Also allowed
+    if the log was seen to be truncated at or before the earlier record: its offset is reused. If the earlier record was
+    not acknowledged, its late arrival breaks no promise and is information.
 
     Columns: the value, topic, partition, offset, earlier_seq, earlier_offset (of its neighbour), outcome,
     earlier_outcome, idempotent, max_in_flight.
@@ -47,11 +47,11 @@ class SendOrder(Check):
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any record was seen out of order at all."""
+        """Return True if any record was seen out of order."""
         return turned(rows)
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of values whose place is not after that of the value sent before."""
+        """Return values whose position is not after that of the value sent before."""
         turned = _turned(events)
         overtaking = "enable.idempotence is off and several requests were in flight: a retry may overtake"
         return (
@@ -73,15 +73,15 @@ class SendOrder(Check):
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``reordered_records`` of each topic, allowed or not."""
+        """Yield ``reordered_records`` of each topic: violations and allowed ones."""
         wrong = found.where(("violation", "allowed"))
         return counted(events.case, wrong, "reordered_records", "topic", tuple(events.case.topics))
 
 
 def _turned(events: Events) -> DataFrame:
-    """The values that do not stand behind the one sent before to the same log, with what that was: ``earlier_...``.
+    """Return values that are not after the one sent before to the same log, whose columns are ``earlier_...``.
 
-    Logs of a process are told apart by a hash of 64 bits, because longs are sorted quicker than names.
+    A log of a process is identified by a 64-bit hash, because longs sort faster than names.
     """
     sent = Window.partitionBy("log").orderBy("seq")
     before = {"earlier_seq": F.col("seq"), "earlier_offset": F.col("offset")}
@@ -96,7 +96,7 @@ def _turned(events: Events) -> DataFrame:
 
 
 def _placed(events: Events) -> DataFrame:
-    """One row per value of known place, with its offset."""
+    """Return one row per value of known position, with its offset."""
     case, columns = events.case, (*VALUE, *PLACE, "offset", "outcome", "invoked", "completed")
     place = F.coalesce(F.when(F.col("first").isNotNull() | _beyond_audit(case), F.col("acked")), "first")
     at = {"topic": topic_of(case, place), "partition": partition_of(place), "offset": offset_of(place)}
@@ -108,7 +108,7 @@ def _placed(events: Events) -> DataFrame:
 
 
 def _beyond_audit(case: Case) -> Column:
-    """Whether no audit can contradict an acknowledgement: it was incomplete there, or the record was deleted since."""
+    """Return a condition: the audit is incomplete there or the record deleted, so the acknowledgement stands."""
     log = F.concat_ws("/", *PLACE)
     audited = F.array(*(F.lit(f"{topic}/{partition}") for topic, partition in sorted(case.complete)))
     beyond = ~F.array_contains(audited.cast("array<string>"), log)

@@ -1,4 +1,4 @@
-"""An offset given to a record although the log had already reached beyond it."""
+"""Records acknowledged at offsets that the log had already passed."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from chaosk.analysis.glances.rows import EMPTY, Rows
 
 
 class StaleAppend(Check):
-    """A record was acknowledged at an offset that the log had reached before the record was even sent.
+    """A record was acknowledged at an offset that the log had reached before the record was sent.
 
-    A11: offsets only go up, so the log went back in between, or an offset was given that does not belong to the
-    record. What the log had reached is known from acknowledgements and deliveries, to a quarter of a second.
-    Offsets at which two records were seen are left to ``inconsistent_offset``: there the same cut is proven already.
+    A11: offsets only increase, so the log was truncated in between, or the acknowledged offset is not the record's. The
+    offset that the log had reached is known from acknowledgements and deliveries, to 0.25 s. Offsets at which two
+    records were seen are left to ``inconsistent_offset``, which proves the same truncation.
 
-    Allowed where the record itself, or all that shows how far the log was, has only an acknowledgement with ``acks``
-    other than all, and another leader was seen to be elected by then; open where nobody saw who led. Allowed, too,
-    where the log was seen to be cut back at or before that offset, and before the acknowledgement.
+    Allowed if the record itself, or all evidence of the earlier log end, has only an acknowledgement with ``acks``
+    other than all, and another leader was seen to be elected by then; unproven if the leader was not observed. Also
+    allowed if the log was seen to be truncated at or before that offset, and before the acknowledgement.
 
     Columns: the value, topic, partition, offset (as acknowledged), reached (the highest offset that had been shown),
     acks.
@@ -41,7 +41,7 @@ class StaleAppend(Check):
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any acknowledged offset lies at or before one that was known before its record was sent."""
+        """Return True if any acknowledged offset is at or before one that was known before its record was sent."""
         acked = (rows.column("sends", "outcome") == rows.code("outcome", "ok")) & (rows.column("sends", "offset") >= 0)
         places, offsets = rows.places("sends")[acked], rows.column("sends", "offset")[acked]
         invoked, completed = (column[acked] for column in rows.columns("sends", "invoked", "completed"))
@@ -51,7 +51,7 @@ class StaleAppend(Check):
         return bool(((reached != EMPTY) & (offsets <= reached)).any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of acknowledged values whose offsets had been passed when they were sent."""
+        """Return acknowledged values whose offsets had been passed when they were sent."""
         acked = sends(events).filter((F.col("outcome") == "ok") & F.col("offset").isNotNull())
         passed = by_then(events, acked, "invoked").filter(F.col("offset") <= F.col("told"))
         told_once = passed.join(events.near(events.frame(crowded)), on=[*PLACE, "offset"], how="left_anti")

@@ -1,4 +1,4 @@
-"""Consumers that never come to life again."""
+"""Consumers that never make progress again."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ from chaosk.analysis.frames.values import given_to, values
 from chaosk.analysis.glances.rows import EMPTY, Rows
 
 PATIENCE = 30_000_000_000
-"""Nanoseconds without a delivery from which on a consumer is held to be stuck."""
+"""Nanoseconds without a delivery after which a consumer counts as stuck."""
 
 _HELD = ("reader", *PLACE, *MEMBER, "assignment")
 
 
 class StuckConsumer(Check):
-    """A consumer held a partition, records waited there, and nothing was delivered any more until the end.
+    """A consumer owned a partition, records waited there, and nothing was delivered until the end.
 
-    B9. It counts from 30 s on, and begins with the last of these: the last fault was over, the partition was given to
-    the consumer, the last delivery, and the first record that waits was there (acknowledged, or its transaction
-    ended). Waiting are records beyond all that the group (or the consumer without one) was given, which the tail
-    audit saw at the consumer's isolation level. Where the audit is not complete, nobody knows whether what was
-    acknowledged is there: unproven. Consumers that were killed hold nothing. A stretch that ended is
-    ``consume_unavailability``.
+    B9. It counts from 30 s on. It begins with the last of these: the end of the last fault, the assignment, the last
+    delivery, and the time at which the first waiting record was available (acknowledged, or its transaction ended).
+    Waiting are records beyond all that the group (or the consumer without one) was given, and that the tail audit saw
+    at the consumer's isolation level. If the audit is incomplete, it is unknown whether an acknowledged record is in
+    the log: unproven. Killed consumers own no partition. A stretch that ended is ``consume_unavailability``.
 
     Columns: reader (the group, or the probe without one), topic, partition, probe, incarnation, assignment, reached
-    (the highest offset delivered; None: nothing was), first (the lowest offset that waits), waiting (records), seconds.
+    (the highest offset delivered; None: nothing was), first (the lowest waiting offset), waiting (records), seconds.
     """
 
     rule = "B9"
@@ -47,7 +46,7 @@ class StuckConsumer(Check):
     order = ("reader", *PLACE, *MEMBER)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether there was time to be stuck, and a reader has not reached the end of a partition it was given."""
+        """Return True if there was time to be stuck, and a reader has not reached the end of an assigned partition."""
         time = _time(rows.case)
         if time.ended - time.began <= PATIENCE:
             return False
@@ -68,7 +67,7 @@ class StuckConsumer(Check):
         return False
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of partitions that were held until the end with records that waited too long."""
+        """Return partitions that were owned until the end while records waited too long."""
         time = _time(events.case)
         began = F.greatest("given", "stopped", "due", F.lit(time.began))
         return (
@@ -93,17 +92,17 @@ class StuckConsumer(Check):
 
 
 def _time(case: Case) -> Span:
-    """From when the last fault was over until the consumers were told to end."""
+    """Return the time from the end of the last fault until the consumers were asked to end."""
     last = max((span.ended for span in case.phases if span.name == "drain"), default=case.run.ended)
     began = case.run.began if case.last_heal is None else max(case.last_heal, case.run.began)
     return Span("after", began, last)
 
 
 def _held(events: Events) -> DataFrame:
-    """One row per partition that a reader held until the end.
+    """Return one row per partition that a reader owned until the end.
 
-    ``_HELD``, isolation, given, stopped (when it was given its last record), reached, beginning (its position, None if
-    nobody knows).
+    Columns: ``_HELD``, isolation, given, stopped (time of its last delivery), reached, beginning (its position, None if
+    unknown).
     """
     delivered = (
         events.frame(polled)
@@ -126,9 +125,10 @@ def _held(events: Events) -> DataFrame:
 
 
 def _waiting(events: Events) -> DataFrame:
-    """One row per held partition and record that waits there: those of ``_held``, offset, due, known (or only acked).
+    """Return one row per owned partition and waiting record: the columns of ``_held``, offset, due, known.
 
-    Of a reader whose position nobody knows only what was sent after it got the partition waits.
+    ``known`` is false for a record that was only acknowledged. For a reader of unknown position, only records sent
+    after its assignment wait.
     """
     held = events.near(_held(events))
     complete = events.frame(retained).filter("complete").select(*PLACE)
@@ -153,7 +153,7 @@ def _waiting(events: Events) -> DataFrame:
 
 
 def _dues(events: Events) -> DataFrame:
-    """By value when it was there for a careful reader: acknowledged, or when its transaction ended (None: unknown)."""
+    """Return the time at which each value was readable: acknowledgement, or end of its transaction (None: unknown)."""
     ends = events.table("transactions").select("txn", "ended")
     due = F.when(F.col("txn").isNull(), F.col("completed")).otherwise(F.col("ended"))
     sent = events.table("sends").withColumnsRenamed(OF_PRODUCER)

@@ -1,4 +1,4 @@
-"""A last stable offset that does not move."""
+"""Last stable offsets that do not advance."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from chaosk.spec.transaction_timeout import SLACK, longest, timeouts
 
 
 class StuckLso(Check):
-    """The high watermark of a partition stands above its last stable offset, for longer than any transaction may take.
+    """The high watermark of a partition is above its last stable offset for longer than any transaction may take.
 
-    B10, from the watcher's samples of leaders. A transaction that is neither committed nor aborted holds the last
-    stable offset where it began, and readers at read_committed get nothing beyond. Its coordinator aborts it after
-    ``transaction.timeout.ms``; what lasts 30 s longer hangs, or its marker is lost (KAFKA-20716), which its client may
-    never be told. It counts from the first sample in which the transaction holds it, whatever faults there are, and
-    whether anybody writes to the partition meanwhile or not. The timeout is that of the probe that sent the record at
-    that offset; where nobody knows whose it is, the longest of the scenario's transactional producers, 60 s where none
-    is set. Answers of leaders that were deposed without knowing it are left out. Where readers or the audit saw records
-    in the partition that are not of this run, and the record at that offset is no probe's, a transaction of somebody
-    else's may be longer: unproven.
+    B10, from the watcher's samples of leaders. An open transaction holds the last stable offset at its begin, and
+    readers at read_committed get nothing beyond. Its coordinator aborts it after ``transaction.timeout.ms``. A
+    transaction that lasts 30 s longer hangs, or its marker is lost (KAFKA-20716), which its client may never learn.
+    Time counts from the first sample in which the transaction holds the offset, also during faults, and also without
+    writes to the partition. The timeout is that of the probe that sent the record at that offset. If that probe is
+    unknown, it is the longest of the scenario's transactional producers, or 60 s if none is set. Answers of deposed
+    leaders that do not know it are excluded. If readers or the audit saw records of other clients in the partition, and
+    the record at that offset is no probe's, another client's transaction may have a longer timeout: unproven.
 
-    Columns: topic, partition, last_stable, high_watermark (the highest meanwhile), seconds (all of it), held_by (the
-    transaction whose record stands there, as its probe named it), outcome (what its client was told of it), producer_id
-    (whose transaction it was, where the leaders' own files were searched for transactions), marker (offset of what
-    ended that in the end; empty if nothing is known to have).
+    Columns: topic, partition, last_stable, high_watermark (the highest in this time), seconds (the whole stretch),
+    held_by (the transaction whose record is there, as its probe named it), outcome (as reported to its client),
+    producer_id (of the transaction, if the leaders' log files were searched for transactions), marker (offset of its
+    end marker; empty if none is known).
     """
 
     rule = "B10"
@@ -45,7 +44,7 @@ class StuckLso(Check):
     order = (*PLACE, "last_stable")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether a last stable offset stays below the high watermark for so long."""
+        """Return True if a last stable offset stays below the high watermark for that long."""
         stable, high, at = rows.columns("offsets", "last_stable", "high_watermark", "at")
         held = (rows.column("offsets", "leader") == 1) & (stable != EMPTY) & (stable < high)
         if not held.any():
@@ -59,7 +58,7 @@ class StuckLso(Check):
         return bool((ended - began > _patience(shortest)).any())
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of last stable offsets that stayed for too long."""
+        """Return last stable offsets that stayed for too long."""
         case = events.case
         held = F.col("leader") & (F.col("last_stable") < F.col("high_watermark"))
         stays = (
@@ -91,7 +90,7 @@ class StuckLso(Check):
 
 
 def _of_leaders(events: Events) -> DataFrame:
-    """The samples of offsets, without those of a broker of which others had named a later leader by then."""
+    """Return samples of offsets, except those of a broker after another one had been named as a later leader."""
     named = (
         events.table("partitions")
         .filter((F.col("leader") >= 0) & F.col("leader_epoch").isNotNull())
@@ -108,9 +107,9 @@ def _of_leaders(events: Events) -> DataFrame:
 
 
 def _holders(events: Events, stays: DataFrame) -> DataFrame:
-    """By place and ``last_stable`` the probe whose record stands there, its transaction, and what it was told of that.
+    """Return the probe whose record is at each ``last_stable``, its transaction, and the outcome its client knows.
 
-    Of several (a log that was cut back gives its offsets again) the one that was sent last.
+    If a truncated log reused the offset, the record that was sent last counts.
     """
     spots = stays.select(*PLACE, "last_stable", "ended")
     sent = events.table("sends").filter(F.col("txn").isNotNull() & (F.col("offset") >= 0))
@@ -129,18 +128,18 @@ def _holders(events: Events, stays: DataFrame) -> DataFrame:
 
 
 def _begun(events: Events) -> DataFrame:
-    """What stands where a last stable offset may be held: at the first offset of a transaction."""
+    """Return transactions from the log files by their first offset, which is where a last stable offset may be held."""
     return events.table("stretches").select(*PLACE, F.col("first").alias("last_stable"), "producer_id", "marker")
 
 
 def _foreign(events: Events) -> DataFrame:
-    """Partitions in which anyone saw a record that is not of this run; ``foreign`` is true."""
+    """Return partitions in which a record of another origin than this run was seen; ``foreign`` is true."""
     others = [events.table(table).filter(~F.col("intact")).select(*PLACE) for table in ("reads", "audit")]
     return others[0].unionByName(others[1]).distinct().withColumn("foreign", F.lit(True))
 
 
 def _patience_of(case: Case) -> Column:
-    """Nanoseconds that the transaction of the probe ``holder`` may take, and the slack."""
+    """Return the timeout of the transactions of probe ``holder``, plus slack, in nanoseconds."""
     found = F.lit(_patience(longest(case.plan.probes)))
     for probe, seconds in sorted(timeouts(case.plan.probes).items()):
         found = F.when(F.col("holder") == probe, F.lit(_patience(seconds))).otherwise(found)

@@ -1,4 +1,4 @@
-"""Failed in processing, and committed past."""
+"""Records that failed in processing and were committed past."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _RECORD = ("group", *VALUE)
 class Swallowed(Check):
     """Every attempt of a group at processing a record failed, and the group has committed past it.
 
-    B3 for consumers that say what failed: the group was given the message, and the application has lost it for good.
-    A delivery without a failure is a record that was processed; one is enough, by whichever member, at whichever
-    place the record stands. What the group has not committed past will be delivered again, and is not lost. Nor is a
-    record of which a dead letter is in the log of its topic, or was acknowledged: what becomes of that one is
-    ``lost``'s matter. Where a killed process may have had the record once more without having written that down, where
-    it was given the record by its last poll and may not have come to it, or where its dead letter has no outcome and
-    its topic was not audited from its first record on, the question is open (unproven).
+    B3, for consumers that record failures: the group was given the record, and the application has lost it permanently.
+    A delivery without a failure means that the record was processed. One such delivery is enough, to any member and at
+    any position of the record. A record that the group has not committed past will be delivered again, and is not lost.
+    Nor is a record whose dead letter is in the log of its topic, or was acknowledged; ``lost`` judges that letter. It
+    is unproven if a killed process may have had the record again without recording it, or was given it by its last poll
+    and may not have processed it. It is also unproven if its dead letter has no outcome and the letters' topic was not
+    audited from its first record on.
 
-    Columns: group, topic, partition, offset, the value, attempts (how many failed), handling (what was done about the
-    last failure: ``swallow``, ``leave``, ``seek_back``, ``stop`` or ``dead_letter``), letters (how many dead letters
-    were sent, none of which is there), committed (the group's committed offset in the end).
+    Columns: group, topic, partition, offset, the value, attempts (failed ones), handling (action after the last
+    failure: ``swallow``, ``leave``, ``seek_back``, ``stop`` or ``dead_letter``), letters (number of dead letters sent,
+    none of which is in the log), committed (the group's final committed offset).
     """
 
     rule = "B3"
@@ -46,11 +46,11 @@ class Swallowed(Check):
     order = (*OWNED, "offset")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether anything failed."""
+        """Return True if any processing failed."""
         return rows.count("failures") > 0
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of records below a group's committed offset at which every attempt failed."""
+        """Return records below a group's committed offset for which every attempt failed."""
         failed = _with_letters(events, events.table("failures").filter(F.col("group").isNotNull()))
         last = {name: F.max_by(name, F.struct("at", "n")).alias(name) for name in (*PLACE, "offset", "handling")}
         failures = failed.groupBy(*_RECORD).agg(
@@ -84,14 +84,14 @@ class Swallowed(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``swallowed_records`` of each group: the proven ones."""
+        """Yield ``swallowed_records`` of each group: the proven ones."""
         return counted(events.case, found.where(("violation",)), "swallowed_records", "group", events.case.groups)
 
 
 def _with_letters(events: Events, failed: DataFrame) -> DataFrame:
-    """The failures, each with what is known of the dead letters about its record: ``letters``, ``kept``, ``unknown``.
+    """Return failures with the state of the record's dead letters: ``letters``, ``kept``, ``unknown``.
 
-    ``kept``: one is in its topic's log, or was acknowledged. ``unknown``: nobody can say whether one is.
+    ``kept``: one is in its topic's log, or was acknowledged. ``unknown``: the evidence does not tell.
     """
     into = letters_into(events.case)
     none = {"letters": F.lit(0).cast("long"), "kept": F.lit(False), "unknown": F.lit(False)}
@@ -119,20 +119,20 @@ def _with_letters(events: Events, failed: DataFrame) -> DataFrame:
 
 
 def letters_into(case: Case) -> dict[str, str]:
-    """By probe that sends dead letters, the topic it sends them to."""
+    """Return the dead-letter topic of each probe that has one."""
     failing = {name: (kinds.get("consume") or {}).get("failing") or {} for name, kinds in case.plan.probes.items()}
     return {name: str(each["topic"]) for name, each in sorted(failing.items()) if each.get("topic")}
 
 
 def _few(events: Events, rows: DataFrame) -> DataFrame:
-    """One row of each record that failed, for a join: few, unless an application fails at everything."""
+    """Mark a frame with one row per failed record as small for a join, unless there are very many failures."""
     return events.near(rows) if events.case.rows["failures"] <= SMALL else rows
 
 
 def _processed(events: Events, failures: DataFrame) -> DataFrame:
-    """How often each record that failed was given to its group (``deliveries``), and for certain ``processed``.
+    """Count for each failed record its deliveries to the group (``deliveries``), and the certain ones (``processed``).
 
-    What a killed process was given by its last poll it may not have come to, unless it failed at it.
+    A killed process may not have processed the records of its last poll, except those it recorded a failure for.
     """
     failed = events.table("failures").select(*MEMBER, "n", F.lit(True).alias("failed"))
     return (
@@ -146,7 +146,7 @@ def _processed(events: Events, failures: DataFrame) -> DataFrame:
 
 
 def _in_last_poll(events: Events) -> Column:
-    """Whether a delivery is of the last poll of a process that was killed: of that nobody knows what it processed."""
+    """Return a condition: the delivery is of the last poll of a killed process, so its processing is unknown."""
     if not events.case.unended:
         return F.lit(False)
     last = events.table("reads").filter(_cut_short(events)).groupBy(*MEMBER).agg(F.max("poll").alias("poll"))
@@ -155,11 +155,11 @@ def _in_last_poll(events: Events) -> Column:
 
 
 def _cut_short(events: Events) -> Column:
-    """Whether a row is of a process that left no end marker."""
+    """Return a condition: the row is of a process without an end marker."""
     names = [f"{probe}/{incarnation}" for probe, incarnation in sorted(events.case.unended)]
     return F.concat_ws("/", *MEMBER).isin(names)
 
 
 def _retried(events: Events) -> Column:
-    """Whether a failure is one that its process was to try again, and the log of that process is cut short."""
+    """Return a condition: the failure was to be retried, and the log of its process is incomplete."""
     return (F.col("handling") == "seek_back") & _cut_short(events)

@@ -1,4 +1,4 @@
-"""What came back while a window lasted."""
+"""Acknowledgements, deliveries and answers by the time of their arrival."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _COUNTED = {
     "transform": ("deliveries", "read"),
     "call": ("answers", "answered"),
 }
-"""By kind of probe its figure, and what it counts."""
+"""Figure and its counter in ``histograms``, by kind of probe."""
 
 
 class Throughput(Check):
-    """How many acknowledgements, deliveries and answers came while a window lasted, and how many records a second.
+    """Number of acknowledgements, deliveries and answers that arrived in a window, and records per second.
 
-    D3, by when clients were told, whenever the record was due or the call was made: what was acknowledged while a fault
-    lasted, and not what was due then and acknowledged after it, which ``outcomes`` counts. A record that is delivered
-    twice counts twice. What comes after the settling counts in no window.
+    D3, by the time of arrival, regardless of when the record was due or the call was made. It counts acknowledgements
+    during a fault, whereas ``outcomes`` counts records due in it, even if acknowledged after it. A record that is
+    delivered twice counts twice. Arrivals after the settle phase count in no window.
 
-    The figures are at least so much, and no more is known, in a window in which chaosk's machine or the probe stood
-    still, or in which a process that left no end marker may have been alive after its last tally. A probe has none in a
-    window that was over before it started.
+    The figures are lower bounds (censored) in a window in which chaosk's machine or the probe stalled, or in which a
+    process without an end marker may have been alive after its last tally. A probe has no figure in a window that ended
+    before it started.
     """
 
     rule = "D3"
@@ -40,10 +40,10 @@ class Throughput(Check):
     tables = ("sends", "reads", "calls", "incarnations", "ends", "tallies", "clocks")
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``acknowledgements``, ``deliveries`` or ``answers``, and ``throughput``, of each probe and window."""
+        """Return ``acknowledgements``, ``deliveries`` or ``answers``, and ``throughput``, of each probe and window."""
         case, seen = events.case, events.once(histograms)
         return (
             measure

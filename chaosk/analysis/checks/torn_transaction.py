@@ -1,4 +1,4 @@
-"""A transaction of which one part is there and the other is not."""
+"""Transactions of which only a part is visible."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from chaosk.analysis.settingsseen import compacted
 
 
 class TornTransaction(Check):
-    """Some records of a transaction can be read at read_committed, and others that were acknowledged cannot.
+    """Some records of a transaction are visible at read_committed, and other acknowledged ones are not.
 
-    C3. One visible record proves that its transaction was committed, whatever its client knew of that; then all of it
-    must be visible. A record counts as missing where its partition was audited completely and its offset lies between
-    log start and the end of what the audit could read. One of uncertain fate counts, too, where its client was told
-    that the transaction is committed, which says that all of it is written, and a log read from 0 on has it nowhere.
-    Transactions that were aborted are judged by ``aborted_read``.
+    C3. One visible record proves that its transaction committed, regardless of the outcome that its client knows; then
+    all of its records must be visible. A record counts as missing if its partition was audited completely and its
+    offset is between log start and the end of the audit. A record of uncertain fate counts, too, if its client was told
+    that the transaction committed, which implies that all of it is written, and if a log that was read from 0 on does
+    not contain it. Aborted transactions are judged by ``aborted_read``. Allowed if the log was seen to be truncated at
+    or before the first missing record. Compacted topics are not judged.
 
-    Allowed where the log was seen to be cut back at or before the first one missing. Compacted topics are not judged.
-
-    Columns: txn, producer, producer_incarnation, outcome (None where its process was killed), visible and missing (how
-    many records), seq, topic, partition and offset (of the first one missing).
+    Columns: txn, producer, producer_incarnation, outcome (None if its process was killed), visible and missing (number
+    of records), seq, topic, partition and offset (of the first missing one).
     """
 
     rule = "C3"
@@ -41,7 +40,7 @@ class TornTransaction(Check):
     order = ("txn",)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any transaction has records that were seen and some that were to be, and were not."""
+        """Return True if any transaction has records that were seen, and acknowledged ones that were not."""
         txns, outcomes = rows.columns("sends", "txn", "outcome")
         names, endings = rows.columns("transactions", "txn", "outcome")
         aborted, committed = (names[endings == rows.code("outcome", word)] for word in ("aborted", "committed"))
@@ -54,7 +53,7 @@ class TornTransaction(Check):
         return bool(np.intersect1d(txns[mine][seen], txns[mine][~seen]).size)
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of transactions with visible and missing records."""
+        """Return transactions with visible and missing records."""
         if not events.case.transactional:
             return None
         case = events.case
@@ -94,7 +93,7 @@ class TornTransaction(Check):
 
 
 def _owed() -> Column:
-    """Whether the log would have a record if its transaction was committed: it is read at that place, or from 0 on."""
+    """Return a condition: the log was read there, or from 0 on, so it must show a committed record."""
     kept = F.col("complete") & F.col("offset").between(F.col("log_start"), F.col("end") - 1)
     whole = F.col("complete") & (F.col("log_start") == 0)
     timed_out = (F.col("outcome") == "info") & (F.col("ending") == "committed") & F.col("stored").isNull() & whole

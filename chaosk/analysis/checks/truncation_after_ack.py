@@ -1,4 +1,4 @@
-"""A leader whose log ends before what had been promised to be in it."""
+"""Leaders whose log ends before records that it must hold."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from chaosk.analysis.glances.rows import EMPTY, Rows
 class TruncationAfterAck(Check):
     """A leader's log ended at or before a record that had been acknowledged with ``acks=all`` or given to a consumer.
 
-    A15: the log was cut back, or a broker without that record was made the leader. It needs no audit and shows when
-    it happened, also where other records took the same offsets since. Only leaders are asked: a follower's log may
-    end anywhere. A leader that was deposed and does not know it is not held to what was shown after its time: what
-    was shown less than five seconds before anyone named a later leader does not count against it. Where the tail audit
-    found the log to end is one answer more, of no broker by name.
-
-    Allowed where the log was seen to be cut back at or before that offset, after it was shown.
+    A15: the log was truncated, or a broker without that record was elected. The check needs no audit, and shows the
+    time even if other records have taken the same offsets since. Only leaders are asked: a follower's log may end
+    anywhere. A deposed leader that does not know it is not responsible for records shown after its term: a record does
+    not count against it if it was shown less than five seconds before a later leader was first named, or after that.
+    The log end in the tail audit is one more answer, without a broker. Allowed if the log was seen to be truncated at
+    or before that offset, after it was shown.
 
     Columns: topic, partition, leader, leader_epoch, offset (the highest that had been shown), log_end (the lowest end
-    of the leader's log after that), samples (how many answers showed it; none: the audit).
+    of the leader's log after that), samples (number of answers that showed it; 0: only the audit).
     """
 
     rule = "A15"
@@ -38,12 +37,12 @@ class TruncationAfterAck(Check):
     order = TERM
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any leader's log ended at or before what had been shown."""
+        """Return True if any leader's log ended at or before an offset that had been shown."""
         log_end, _, shown = ended(rows)
         return bool(((log_end != EMPTY) & (log_end <= shown)).any()) or _cut_in_the_end(rows)
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of leaders, by epoch, whose logs were too short."""
+        """Return leaders, by epoch, whose logs were too short."""
         in_the_end = _audited(events).withColumn("sample", F.lit(None).cast("int"))
         return (
             events.frame(ends)
@@ -68,7 +67,7 @@ class TruncationAfterAck(Check):
 
 
 def _audited(events: Events) -> DataFrame:
-    """Where the audit found logs to end, beside what had been proven to be in them: as ``ends``, without a leader."""
+    """Return audited log ends with the highest offset proven to be below them: as ``ends``, without a leader."""
     nobody = F.lit(None).cast("int")
     logs = events.frame(retained).filter("complete")
     told = logs.select(*PLACE, F.col("stored_end").alias("log_end"), F.lit(_end(events.case)).alias("at"))
@@ -83,7 +82,7 @@ def _end(case: Case) -> int:
 
 
 def _cut_in_the_end(rows: Rows) -> bool:
-    """Whether an audited log ends at or before what had been shown; that of a broken off audit may count as well."""
+    """Return True if an audited log (of an incomplete audit, too) ends at or before an offset that had been shown."""
     level = rows.column("audit_ranges", "isolation") == rows.code("isolation", "read_uncommitted")
     places, end = rows.places("audit_ranges")[level], rows.column("audit_ranges", "end")[level]
     return bool((shown_in_the_end(rows, places) >= end).any())

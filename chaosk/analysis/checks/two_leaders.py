@@ -1,4 +1,4 @@
-"""Two brokers that led the same partition at the same time, each in its own eyes."""
+"""Partitions with two self-declared leaders at the same time."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.rundir.verdict import Measure
 
 SHORTEST = 1_000_000_000
-"""Nanoseconds from which on it is told: that news of an election travel for less is nothing to tell."""
+"""Shortest stretch in nanoseconds; news of an election may take less than that."""
 
 
 class TwoLeaders(Check):
     """Stretches in which two brokers each named themselves as the leader of a partition, at different leader epochs.
 
-    D6. A leader that is cut off from those that elect (ZooKeeper, the controllers) and from nothing else goes on
-    leading in its own eyes when another one was elected: clients that know it stay with it. Its followers leave it, so
-    that it acknowledges nothing with ``acks=all`` and its consumers get nothing new; what it acknowledges with
-    ``acks=1`` will be lost. It counts from a second on, from the later one's first answer that names itself to the
-    last answer of either: so it lasted at least that long, and at most one sampling interval longer at either end.
+    D6. A leader that is cut off only from ZooKeeper or the controllers continues to act as leader after another one was
+    elected, and its clients stay with it. Its followers leave it, so it acknowledges nothing with ``acks=all`` and its
+    consumers get nothing new; records that it acknowledges with ``acks=1`` will be lost. A stretch counts from one
+    second on. It lasts from the later leader's first answer that names itself to the last such answer of either. So the
+    true time is at least that long, and at most one sampling interval longer at either end.
 
     Columns: topic, partition, deposed and deposed_epoch (the broker with the lower epoch), leader and leader_epoch (the
     one with the higher), seconds.
@@ -44,7 +44,7 @@ class TwoLeaders(Check):
     order = ("began", *PLACE, "deposed_epoch", "leader_epoch")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether one broker named itself as the leader of a partition before another one did for the last time."""
+        """Return True if two brokers named themselves as the leader of a partition over an overlapping second."""
         asked, leader, epoch, at = rows.columns("partitions", "asked", "leader", "leader_epoch", "at")
         own = (asked == leader) & (epoch != EMPTY)
         who = np.stack([rows.places("partitions"), epoch, asked])[:, own]
@@ -59,7 +59,7 @@ class TwoLeaders(Check):
         )
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of stretches; they are information: with ``acks=all`` nothing need be lost by it."""
+        """Return stretches as information: with ``acks=all`` they need not cause a loss."""
         claimed = events.frame(claims)
         one = claimed.withColumnsRenamed({name: f"old_{name}" for name in ("broker", "epoch", "began", "ended")})
         other = claimed.withColumnsRenamed({name: f"new_{name}" for name in ("broker", "epoch", "began", "ended")})
@@ -77,7 +77,7 @@ class TwoLeaders(Check):
         )  # fmt: skip
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``two_leaders``: the longest of each topic, in every window that it overlaps; None where nobody watched."""
+        """Yield ``two_leaders``: the longest of each topic, in every window that it overlaps; None without samples."""
         rows, said = found.rows("topic", "began", "ended", "seconds"), events.once(described)
         for topic in sorted(events.case.topics):
             for window in events.case.windows:

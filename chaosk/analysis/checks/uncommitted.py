@@ -1,4 +1,4 @@
-"""How many records groups had been given and had not committed."""
+"""Records that groups had been given and had not committed."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from chaosk.analysis.intervals import ENDLESS
 from chaosk.rundir.verdict import Measure
 
 Counts = Counter[tuple[str, str]]
-"""By group and window how many."""
+"""Number of records by group and window."""
 _BITS = 40
 
 
 class Uncommitted(Check):
-    """The records that a group had been given by the end of a window, at or beyond the offset it had committed by then.
+    """Records given to a group by the end of a window, at or beyond its committed offset at that time.
 
-    D11: what would be delivered again if every member died at that moment. By partition, and each offset once, however
-    often it was given. The committed offset is the one that was last known: of a commit that was acknowledged, also in
-    a transaction that was committed, or that a member found when it was given the partition; of several at the same
-    moment the highest. A commit whose answer never came counts as none until a member finds what it did. Without any
-    commit all that was given counts. Offsets are compared, never subtracted: control records take some.
+    D11: the records that would be redelivered if every member died at that time. Each offset of a partition counts
+    once, regardless of redeliveries. The committed offset is the one last known: of an acknowledged commit, of a
+    committed transaction, or the one that a member found at its assignment; the highest of several at the same time. A
+    commit without an answer counts as none until a member finds its effect. Without any commit, all records given
+    count. Offsets are compared, never subtracted, because control records occupy offsets.
     """
 
     rule = "D11"
@@ -40,10 +40,10 @@ class Uncommitted(Check):
     tables = ("reads", "commits", "fetched", "txn_offsets", "transactions")
 
     def violations(self, events: Events) -> None:
-        """None: it only measures."""
+        """Return None: it only measures."""
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
-        """``uncommitted_records`` of each group, at the end of each window."""
+        """Yield ``uncommitted_records`` of each group, at the end of each window."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)
         for group in events.case.groups:
             for window in events.case.windows:
@@ -51,7 +51,7 @@ class Uncommitted(Check):
 
 
 def at_a_glance(rows: Rows) -> Counts:
-    """The counts of a run that is glanced at."""
+    """Count records of a small run without Spark."""
     keys, at, offsets = _owned(rows, "reads"), *rows.columns("reads", "at", "offset")
     names, which = np.unique(keys, return_inverse=True)
     marked, known, marks = _marks(rows)
@@ -67,7 +67,7 @@ def at_a_glance(rows: Rows) -> Counts:
 
 
 def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
-    """Partition of a group, time and offset of what was committed, in the order in which it became known."""
+    """Return partition (of a group), time and offset of known committed offsets, by time."""
     done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
     ended, whole = rows.column("transactions", "ended"), rows.code("outcome", "committed")
     of_txn, in_txn = rows.column("transactions", "txn"), rows.column("txn_offsets", "txn")
@@ -86,12 +86,12 @@ def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _owned(rows: Rows, table: str) -> Numbers:
-    """Group and partition as one number."""
+    """Encode group and partition as one number."""
     return (rows.column(table, "group") << _BITS) | rows.places(table)
 
 
 def by_spark(events: Events) -> Counts:
-    """The counts of a run of any size."""
+    """Count records of a run of any size with Spark."""
     windows = events.case.windows
     by_end = [F.max(F.when(F.col("at") <= w.ended, F.struct("at", "offset"))).getField("offset") for w in windows]
     committed = events.gathered(_known(events)).groupBy(*OWNED).agg(F.array(*by_end).alias("committed"))
@@ -112,7 +112,7 @@ def by_spark(events: Events) -> Counts:
 
 
 def _known(events: Events) -> DataFrame:
-    """Committed offsets as they became known: partition of a group, when, and which."""
+    """Return known committed offsets: partition of a group, time, offset."""
     commits, fetched = events.table("commits"), events.table("fetched")
     committed = events.table("transactions").filter(F.col("outcome") == "committed").select("txn", "ended")
     sent = events.table("txn_offsets").join(events.near(committed), on="txn", how="inner")

@@ -1,4 +1,4 @@
-"""Records that nobody of this run can have written."""
+"""Records that no process of this run can have written."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ _WHO = ("producer", "producer_incarnation")
 
 
 class UnknownValue(Check):
-    """The log holds a record of this run that nobody sent there, or no readable record where one was acknowledged.
+    """The log holds a record of this run that was not sent there, or no readable record where one was acknowledged.
 
-    A10. ``kind`` is ``unknown`` where the payload is whole and names a process that this run did not start; ``unsent``
-    where it names one that ended cleanly and wrote down all that it sent, and this is not among it (that of a killed
-    process is one that it did not get to write down, and fine); ``misplaced`` where it stands in another topic or
-    partition than it was sent to, into which no retry takes a record (a topic that was made again is left out);
-    ``corrupt`` where the payload's checksum or run is wrong at an offset at which another reader saw a whole record,
-    or at which one was acknowledged with ``acks=all``; and ``foreign`` otherwise: somebody else wrote to the topic, or
-    an earlier run did, which is information.
+    A10. ``kind`` is
 
-    Where the log was seen to be cut back at or before it, ``corrupt`` is allowed: another log took the place.
+    - ``unknown``: the payload is intact and names a process that this run did not start.
+    - ``unsent``: it names a process that ended cleanly and did not record this send. (A killed process may have sent a
+      record without recording it, which is no finding.)
+    - ``misplaced``: it is in another topic or partition than it was sent to, and no retry moves a record there.
+      Recreated topics are excluded.
+    - ``corrupt``: the payload's checksum or run id is wrong at an offset at which another reader saw an intact record,
+      or at which one was acknowledged with ``acks=all``. Allowed if the log was seen to be truncated at or before it:
+      another log replaced it.
+    - ``foreign``: any other record. Another client or an earlier run wrote it, which is information.
 
-    Columns: kind, topic, partition, offset, the value (empty if it is not readable), sightings (how often it was
-    seen).
+    Columns: kind, topic, partition, offset, the value (empty if unreadable), sightings (their number).
     """
 
     rule = "A10"
@@ -43,7 +44,7 @@ class UnknownValue(Check):
     order = (*PLACE, "offset", *VALUE)
 
     def glance(self, rows: Rows) -> bool:
-        """Whether any record is unreadable, of a process that was not started, or not sent, or not sent there."""
+        """Return True if any record is unreadable, of an unknown process, not sent, or not sent there."""
         started, ended = rows.processes("incarnations"), rows.processes("ends")
         order = np.argsort(rows.values("sends"))
         sent, to = rows.values("sends")[order], rows.places("sends")[order]
@@ -61,7 +62,7 @@ class UnknownValue(Check):
         return False
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of places and what was seen there that no process of this run wrote."""
+        """Return positions with records that no process of this run wrote there."""
         started = events.table("incarnations").select(
             F.col("probe").alias("producer"), F.col("incarnation").alias("producer_incarnation")
         )
@@ -95,7 +96,7 @@ class UnknownValue(Check):
 
 
 def _not_sent_there(events: Events) -> DataFrame:
-    """Sightings of whole records that their processes did not send, or that they sent to another partition."""
+    """Return sightings of intact records that their processes did not send, or sent to another partition."""
     case = events.case
     ended = F.concat_ws("/", *_WHO).isin([f"{probe}/{number}" for probe, number in sorted(case.ends)])
     whole = [*PLACE, "offset", *VALUE, "intact"]
@@ -118,7 +119,7 @@ def _not_sent_there(events: Events) -> DataFrame:
 
 
 def _ours(events: Events, seen: DataFrame, strange: DataFrame) -> DataFrame:
-    """The unreadable places at which a record of ours is known to stand: ``ours`` is true."""
+    """Return unreadable positions at which a record of this run is known to be: ``ours`` is true."""
     where = [*PLACE, "offset"]
     acked = with_settings(events, sends(events).filter(F.col("outcome") == "ok")).filter(F.col("acks") == -1)
     known = seen.filter("intact").select(*where).unionByName(acked.select(*where))

@@ -1,4 +1,4 @@
-"""Acknowledged, still in the log, and never given to a reader."""
+"""Acknowledged records that are in the log and were never given to a reader."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from chaosk.rundir.verdict import Measure
 
 
 class Unseen(Check):
-    """A reader was never given a record that it is owed: one of its topic, from the position on at which it began.
+    """A reader was never given a record that it is owed: one of its topic, from its start position on.
 
-    A5 after the definitions that Jepsen's Kafka workload made known (``unseen``), for each consumer group, and each
-    probe that reads without one. It is owed every partition of the topic, whether or not a member ever held it. It
-    begins at the committed offset that it found, at the offset that it sought first, or where ``auto.offset.reset``
-    says: ``earliest`` at the log's start, ``latest`` at the end as it was when the position was set. Records that are
-    not in the log are ``lost``'s matter.
+    A5, after the definitions of Jepsen's Kafka workload (``unseen``), for each consumer group, and each probe that
+    reads without one. A reader is owed every partition of the topic, whether or not a member ever owned it. Its start
+    is the committed offset that it found, the offset that it sought first, or the result of ``auto.offset.reset``: the
+    log start with ``earliest``, the end at that time with ``latest``. Records that are not in the log are judged by
+    ``lost``.
 
-    A violation where the reader was given a later record of the same partition, or where no member held the partition
-    for longer than its time-outs explain (``session.timeout.ms`` and ``max.poll.interval.ms`` together).
-
-    Open (unproven): the reader had not come so far when the run ended, or no member held the partition then; a killed
-    process may have had the record without having written that down; a member sought beyond it; where it began is not
-    known. What a group with automatic commits has committed past in the hands of a killed process is told as
+    It is a violation if the reader was given a later record of the same partition, or if no member owned the partition
+    for longer than its time-outs explain (``session.timeout.ms`` plus ``max.poll.interval.ms``). It is unproven if the
+    reader had not reached the record when the run ended, or no member owned the partition then; if a killed process may
+    have had the record without recording it; if a member sought beyond it; or if the start is unknown. Records that a
+    group with automatic commits has committed past, and that a killed process may have had, are judged by
     ``commit_skip``.
 
     Columns: group (or the probe without one), the value, topic, partition, offset, reached (the highest offset that it
@@ -48,7 +47,7 @@ class Unseen(Check):
     screens = ("lacking",)
 
     def violations(self, events: Events) -> DataFrame:
-        """Rows of written values by reader that lacks them without an excuse."""
+        """Return written values that a reader lacks without an excuse, by reader."""
         return (
             events.frame(lacking)
             .filter((F.col("rule") == self.rule) & (F.col("severity") != EXCUSED))
@@ -58,5 +57,5 @@ class Unseen(Check):
         )
 
     def measures(self, events: Events, found: Found) -> Iterable[Measure]:
-        """``unseen_records`` of each group: the proven ones."""
+        """Yield ``unseen_records`` of each group: the proven ones."""
         return counted(events.case, found.where(("violation",)), "unseen_records", "group", events.case.groups)

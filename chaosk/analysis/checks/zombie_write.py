@@ -1,4 +1,4 @@
-"""A record of a client that had a successor."""
+"""Records of fenced clients."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ZombieWrite(Check):
     """A client wrote to the log although another one had taken over its ``transactional.id``.
 
     C1. Initializing a ``transactional.id`` fences every client that had it before. ``late``: the record was handed to
-    the older client after the newer one had initialized the id, and it was acknowledged or stands in the log at
-    read_committed. ``overtaken``: it stands there behind a record of the newer client, although what the older one
-    left open was aborted before the newer one could begin.
+    the older client after the newer one had initialized the id, and it was acknowledged, or is in the log at
+    read_committed. ``overtaken``: it is in the log there after a record of the newer client, although open transactions
+    of the older one were aborted before the newer one could begin.
 
     Columns: kind, the value, topic, partition, offset, outcome, txn, transactional_id, succeeded (when the newer client
     had initialized it).
@@ -33,7 +33,7 @@ class ZombieWrite(Check):
     order = (*VALUE, *PLACE, "offset", "kind")
 
     def glance(self, rows: Rows) -> bool:
-        """Whether an older client sent after its successor began, or stands behind it."""
+        """Return True if an older client sent after its successor began, or is behind it in the log."""
         known = clients(rows)
         if known.several.size == 0:
             return False
@@ -57,7 +57,7 @@ class ZombieWrite(Check):
         )
 
     def violations(self, events: Events) -> DataFrame | None:
-        """Rows of records that a client with a successor got into the log."""
+        """Return records that a client with a successor wrote to the log."""
         if not events.case.transactional:
             return None
         sent = sent_in_transactions(events).join(events.near(epochs(events)), on=list(CLIENT), how="inner")
@@ -90,7 +90,7 @@ class ZombieWrite(Check):
 
 
 def _overtaken(places: np.ndarray, offsets: np.ndarray, ranks: np.ndarray, visible: np.ndarray) -> bool:
-    """Whether a visible record of a client stands behind one of a later client in the same partition."""
+    """Return True if a visible record of a client is after one of a later client in the same partition."""
     order = np.lexsort((-ranks, offsets, places))
     _, numbers = np.unique(places[order], return_inverse=True)
     base = numbers * (int(ranks.max(initial=0)) + 1)

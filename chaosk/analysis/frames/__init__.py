@@ -1,14 +1,14 @@
-"""Frames that checks share: DataFrame in, DataFrame out, each ending in the ``select`` that is its contract.
+"""DataFrames that checks share; the final ``select`` of each is its contract.
 
-Words used throughout: a *value* is a record as its producer named it, a *place* is where it stands in a log, a
-*reader* is a consumer group, or a probe that reads without one.
+Terms: a *value* identifies a record by its producer, a *place* is a position in a log, a *reader* is a consumer group,
+or a probe that reads without one.
 """
 
 from __future__ import annotations
 
 PLACE = ("topic", "partition")
-"""Columns that name a partition."""
+"""Columns that identify a partition."""
 VALUE = ("producer", "producer_incarnation", "seq")
-"""Columns that name a record."""
+"""Columns that identify a record."""
 OF_PRODUCER = {"probe": "producer", "incarnation": "producer_incarnation"}
-"""What the columns of a row that a producer wrote of itself are called as part of a value."""
+"""Renaming of a producer's columns to those of a value."""

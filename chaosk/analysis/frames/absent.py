@@ -1,4 +1,4 @@
-"""Records that the log does not show at both isolation levels, each with an answer: why that is, and what it means."""
+"""Records that the log does not show at both isolation levels, each with a severity and a reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chaosk.analysis.frames.values import values
 from chaosk.analysis.settingsseen import SCHEMA, compacted, keepings, reported
 
 EXCUSED = "excused"
-"""Severity of a record that is rightly not there: no finding, and a line of the ledger."""
+"""Severity of a record that need not be in the log: no finding, but a line of the ledger."""
 UNAUDITED = "the tail audit of its partition is not complete"
 UNREPORTED = "the log's start moved past it, and no broker reported the settings that may delete it"
 _REMADE = "its topic was deleted and made again"
@@ -30,12 +30,12 @@ _LATEST = "compaction keeps only the latest record of a key"
 
 
 def absent(events: Events) -> DataFrame:
-    """One row per value that was acknowledged, or read, and that the audit did not find at both isolation levels.
+    """Return one row per acknowledged or read value that the audit did not find at both isolation levels.
 
     Columns: the value, topic, partition, offset (as read, else as acknowledged), kind, severity and reason (see
     ``checks._contract``, and ``EXCUSED``), written, read, acks, scheduled, invoked, completed, read_at. ``kind``:
-    ``hidden`` (at read_uncommitted alone), ``deleted`` (below the log's start), ``truncated_after_read`` or ``lost``.
-    An uncommitted record that nobody may see yet is none, nor one of an aborted transaction.
+    ``hidden`` (only at read_uncommitted), ``deleted`` (below the log start), ``truncated_after_read`` or ``lost``.
+    Records of open and of aborted transactions are excluded.
     """
     gone = ~F.col("stored") & ~F.col("visible") & (F.col("written") | F.col("read"))
     half = (F.col("stored") != F.col("visible")) & (F.col("written") | F.col("plain"))
@@ -55,9 +55,9 @@ def absent(events: Events) -> DataFrame:
 
 
 def _with_elections(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``deposed``, ``replicated`` and ``amid``, which count where a leader alone may have acknowledged.
+    """Add ``deposed``, ``replicated`` and ``amid``, which matter if the leader alone may have acknowledged.
 
-    Without the joins that tell them where every producer had all in-sync replicas acknowledge.
+    The joins are skipped if all producers use ``acks=all``.
     """
     if all(worker.acks in (None, -1) for worker in events.case.workers):
         return rows.withColumns({name: F.lit(False) for name in ("deposed", "replicated", "amid")})
@@ -65,7 +65,7 @@ def _with_elections(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def bereft(events: Events) -> frozenset[tuple[object, object]]:
-    """Topic and partition of each log that lost a record, rightly or not, or was cut back; named as for people."""
+    """Return topic and partition (as displayed) of each log that lost a record, allowed or not, or was truncated."""
     gone = events.frame(absent).filter(F.col("severity").isin("violation", "allowed")).select(*PLACE).distinct()
     places = {(row["topic"], row["partition"]) for row in gone.collect()}
     places |= {(cut.topic, cut.partition) for cut in events.once(truncations)}
@@ -73,10 +73,11 @@ def bereft(events: Events) -> frozenset[tuple[object, object]]:
 
 
 def _amid(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``amid``: whether one leader's records stand on both sides of its offset, and none at it.
+    """Add ``amid``: True if records of one leader are on both sides of the offset, and none at it.
 
-    A log that gives way to another leader's loses its end, and that one's records take the place: no cut leaves a hole.
-    Left open where markers or records of others may be in the log, or compaction removed some.
+    A truncation in favour of another leader removes the end of a log, and the new leader's records take its place. So
+    no truncation leaves a hole. False if markers or records of other clients may be in the log, or compaction removed
+    some.
     """
     case = events.case
     if case.transactional or case.foreign:
@@ -134,10 +135,10 @@ def _answers(events: Events) -> dict[str, Column]:
 
 
 def _with_deletion(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``remade``, ``keyed``, ``superseded``, ``cleaned`` and ``deletable``: what may have deleted them.
+    """Add ``remade``, ``keyed``, ``superseded``, ``cleaned`` and ``deletable``: possible reasons of a deletion.
 
-    A log's start that has moved shows that records are gone, and excuses none. A setting excuses one whose age, or the
-    size of what came after it, had reached what the setting allowed while it was in force and the record still there.
+    An advanced log start shows that records are gone, and excuses none. A setting excuses a record if, while it was in
+    force and the record was there, the record's age, or the size of the records after it, had reached the limit.
     """
     case = events.case
     remade = F.lit(False)
@@ -169,7 +170,7 @@ def _with_retention(events: Events, rows: DataFrame) -> DataFrame:
     )
     by_then = F.least("gone", "ended")
     old = (by_then - F.col("since") + F.lit(_ROUNDING)) >= F.col("age")
-    end_by_then = F.least("stored_end", "grown_to")  # passes over what nobody told
+    end_by_then = F.least("stored_end", "grown_to")  # ignores nulls
     grown = (end_by_then - F.col("offset")) >= F.col("records")
     why = F.when(old, _AGE).when(grown, _SIZE)
     answers = (
@@ -183,7 +184,7 @@ def _with_retention(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _with_keys(events: Events, rows: DataFrame) -> DataFrame:
-    """``keyed``: whether the plan tells its key. ``superseded``: whether the log has a later record of that."""
+    """Add ``keyed`` (its key is known from the plan), ``superseded`` (by a later record of the key), ``cleaned``."""
     case = events.case
     topics = [topic for topic in case.topics if compacted(case, topic)]
     if not topics:
@@ -210,7 +211,7 @@ def _with_keys(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _with_aborted(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``aborted``: whether their transaction is known to be."""
+    """Add ``aborted``: True if their transaction is known to be aborted."""
     if not events.case.transactional:
         return rows.withColumn("aborted", F.lit(False))
     over = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn")
@@ -220,7 +221,7 @@ def _with_aborted(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _key(case: Case) -> Column:
-    """The key of a value, as its producer's part of the plan has it; None for one of no key, or of a probe unknown."""
+    """Return the key of a value according to its producer's plan; null without a key or with an unknown probe."""
     key = F.lit(None).cast("long")
     for name, probe in case.plan.probes.items():
         keys = (probe.get("produce") or {}).get("keys", "none")
@@ -232,4 +233,4 @@ def _key(case: Case) -> Column:
 
 
 _ROUNDING = 1_000_000_000
-"""Nanoseconds that the age of a record may be off: brokers count it in milliseconds of clocks of their own."""
+"""Tolerance in nanoseconds for a record's age, which brokers measure in milliseconds of their own clocks."""

@@ -1,4 +1,4 @@
-"""Whether the replicas of a partition hold the same, where records are missing."""
+"""Comparison of a partition's replicas at the offsets of missing records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chaosk.analysis.frames import PLACE
 
 
 def with_agreement(events: Events, places: DataFrame) -> DataFrame:
-    """Rows with a place and an ``offset``, and ``replicas``: agree, differ, or empty where nobody knows."""
+    """Add ``replicas`` to rows with a place and an ``offset``: agree, differ, or null if unknown."""
     told = F.when(F.col("same"), "agree").when(~F.col("same"), "differ")
     held = events.table("copies").select(
         *(F.col(name).alias(f"held_{name}") for name in (*PLACE, "first", "last")), told.alias("replicas")

@@ -1,4 +1,4 @@
-"""What became of sends, a quarter of a second at a time: a fraction of them, and all that many questions need."""
+"""Outcomes of sends, aggregated by cells of 0.25 s: much fewer rows, and sufficient for many checks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from chaosk.analysis.frames.gaps import cell
 from chaosk.analysis.frames.sends import sends
 
 WRITER = ("producer", "producer_incarnation", *PLACE)
-"""Columns that name the sends of one process to one partition."""
+"""Columns that identify the sends of one process to one partition."""
 
 
 def answered(events: Events) -> DataFrame:
-    """One row per process, partition (None where the client chose none), outcome and cell, see ``frames.gaps``.
+    """Return one row per process, partition (None if the client chose none), outcome and cell (see ``frames.gaps``).
 
-    Sends count in the cell of their ``over``: when their outcome was known, or, where it never was, when they were due.
-    Columns: these, ``first`` and ``last`` (the earliest and the latest ``over``), ``due`` (when the earliest of them
-    was due), ``high`` (the highest offset that an acknowledgement named; None if none did).
+    A send counts in the cell of its ``over``: the time of its outcome or, without an outcome, its due time. Further
+    columns: ``first`` and ``last`` (the earliest and the latest ``over``), ``due`` (due time of the earliest of them),
+    ``high`` (the highest acknowledged offset; None without any).
     """
     over = F.coalesce("completed", "scheduled")
     return (

@@ -1,4 +1,4 @@
-"""Who held itself to be the leader of a partition, by its own word and nobody else's."""
+"""Stretches in which brokers named themselves as leaders."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _CLAIM = (*PLACE, "broker", "epoch")
 
 
 def claims(events: Events) -> DataFrame:
-    """One row per stretch in which a broker named itself as leader at one epoch: place, broker, epoch, began, ended.
+    """Return stretches in which a broker named itself as leader at one epoch: place, broker, epoch, began, ended.
 
-    From the first such answer to the last one, between which it never was silent for longer than ``HOLD``.
+    A stretch lasts from the first such answer to the last one, without a pause of more than ``HOLD``.
     """
     of_broker = Window.partitionBy(*_CLAIM).orderBy("at")
     again = F.coalesce(F.col("at") - F.lag("at").over(of_broker) > HOLD, F.lit(True))

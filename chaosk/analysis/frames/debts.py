@@ -1,4 +1,4 @@
-"""What each reader is owed of each partition: from where on, how far it came, and whether anybody reads it."""
+"""Records owed to each reader of each partition: start, progress and owner."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.polled import polled
 
 OWED = ("reader", *PLACE)
-"""Columns that name a partition of a reader."""
+"""Columns that identify a partition of a reader."""
 
 
 def debts(events: Events) -> DataFrame:
-    """One row per partition that a reader is owed (see ``analysis.debts``), whether or not it was ever given it.
+    """Return one row per partition that a reader is owed (see ``analysis.debts``), whether or not it was ever given it.
 
-    ``OWED``, ``start`` (the offset from which on it is owed; None if nobody knows), ``reached`` (the highest offset it
-    was given), ``lowest`` and ``first_at`` (the lowest, and when it was given anything first), ``beyond`` (up to which
-    offset a member sought after it had begun to read), ``known_at`` (when it had the position that it began at),
-    latest, mixed, since, orphaned, patience, dismissed, dismissed_at.
+    ``OWED``, ``start`` (the first offset owed; None if unknown), ``reached`` (the highest offset given), ``lowest`` and
+    ``first_at`` (the lowest offset given, and the time of the first delivery), ``beyond`` (the offset up to which a
+    member sought after it had begun to read), ``known_at`` (when it had its start position), latest, mixed, since,
+    orphaned, patience, dismissed, dismissed_at.
     """
     read = (
         events.frame(polled)

@@ -9,17 +9,17 @@ from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import PLACE
 
 MEMBER = ("probe", "incarnation")
-"""Columns that name one process of a consumer."""
+"""Columns that identify one process of a consumer."""
 
 
 @planned_once
 def reads(events: Events) -> DataFrame:
-    """One row per delivered record: the table, and ``reader``, the group or the probe that has none."""
+    """Return one row per delivered record: the table with ``reader``, the group, or the probe without one."""
     return events.table("reads").withColumn("reader", F.coalesce("group", "probe"))
 
 
 def with_isolation(events: Events, rows: DataFrame) -> DataFrame:
-    """Rows that name a member, with its isolation level."""
+    """Add the member's isolation level; read_committed if unknown."""
     workers = events.table("incarnations").select(*MEMBER, "isolation")
     return rows.join(events.near(workers), on=list(MEMBER), how="left").withColumn(
         "isolation", F.coalesce("isolation", F.lit("read_committed"))
@@ -27,7 +27,7 @@ def with_isolation(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def without_seek(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows (of ``steps``) whose member did not seek in that partition since the delivery before."""
+    """Return rows (of ``steps``) whose member did not seek in that partition since the previous delivery."""
     seeks = events.table("seeks").select(*MEMBER, *PLACE, F.col("at").alias("sought"))
     between = [F.col(f"row.{name}") == F.col(f"seek.{name}") for name in (*MEMBER, *PLACE)]
     between.append(F.col("seek.sought").between(F.col("row.before_at"), F.col("row.at")))

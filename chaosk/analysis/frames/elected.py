@@ -1,4 +1,4 @@
-"""Partitions that another leader took over: the witness that an acknowledgement by one leader alone may be void."""
+"""Elections of other leaders, which may void an acknowledgement of one leader alone."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.truncations import SURE
 
 ALONE = "acks is not all: the leader alone had it, and another one was elected"
-"""Why a record that such a leader acknowledged may have given way to another one."""
+"""Reason why a record that such a leader acknowledged may have been replaced."""
 UNWATCHED = "acks is not all, and nobody saw who led the partition"
 
 
 def with_elections(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``watched``, and with ``elected``: when a later leader epoch than the first was first named.
+    """Add ``watched``, and ``elected``: when a later leader epoch than the first was first named.
 
-    Monotonic nanoseconds, as the watcher's samples tell of their partition; None if none was. ``watched`` is None where
-    they tell of no leader at all.
+    ``elected`` is in monotonic nanoseconds of the watcher's samples; None without an election. ``watched`` is None if
+    no sample names a leader.
     """
     epochs = _told(events).withColumn("oldest", F.min("leader_epoch").over(Window.partitionBy(*PLACE)))
     later = F.when(F.col("leader_epoch") > F.col("oldest"), F.col("at"))
@@ -29,24 +29,24 @@ def with_elections(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def given_way(alone: Column, elected: Column) -> Iterator[tuple[Column, str, str]]:
-    """For ``meaning``: rows that one leader ``alone`` acknowledged, by whether another one is known to be ``elected``.
+    """Yield cases for ``meaning`` of rows that one leader ``alone`` acknowledged.
 
-    Allowed where one is; open where nobody saw.
+    Allowed if another leader is known to be ``elected``; unproven if no sample names a leader.
     """
     yield alone & elected, "allowed", ALONE
     yield alone & F.col("watched").isNull(), "unproven", UNWATCHED
 
 
 def elected_by(time: Column) -> Column:
-    """Whether another leader had been elected by a time."""
+    """Return a condition: another leader had been elected by a time."""
     return F.coalesce(F.col("elected") <= time + F.lit(SURE), F.lit(False))
 
 
 def with_leaders(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``deposed``: whether the record may have been sent to a leader that another one followed.
+    """Add ``deposed``: True if the record may have been sent to a leader that was replaced.
 
-    So it may where a new leader epoch was named after it was sent, or shortly before, or where a broker went on to name
-    itself as leader at an older epoch until then: one that was cut off from its cluster acknowledges ``acks=1`` on.
+    This is possible if a new leader epoch was named after the send, or shortly before. It is also possible if a broker
+    still named itself as leader at an older epoch then: a broker that is cut off still acknowledges ``acks=1``.
     """
     here = Window.partitionBy(*PLACE)
     by_itself = F.when(F.col("leader") == F.col("asked"), F.col("at"))
@@ -68,12 +68,11 @@ def with_leaders(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def with_replicated(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``replicated``: whether the leader that a record was sent to told a high watermark beyond it.
+    """Add ``replicated``: True if the leader that a record was sent to reported a high watermark beyond it.
 
-    It is not asked of records with ``acks=all``, nor of those that were read.
-
-    All in-sync replicas have what lies below the high watermark, so no election among them takes it away. Only what was
-    told before the next leader was named counts: the same offset may be another record of that one's.
+    Records with ``acks=all`` and records that were read are skipped. All in-sync replicas have the records below the
+    high watermark, so no election among them removes one. Only reports before the next leader was named count, since
+    the next leader may have another record at the same offset.
     """
     named = _told(events).groupBy(*PLACE, "leader_epoch").agg(F.min("at").alias("named"), F.first("leader").alias("by"))
     epochs = events.near(named).alias("epoch")
@@ -102,5 +101,5 @@ def with_replicated(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _told(events: Events) -> DataFrame:
-    """Samples of the watcher's that name a leader and its epoch."""
+    """Return the watcher's samples that name a leader and its epoch."""
     return events.table("partitions").filter(F.col("leader_epoch").isNotNull() & (F.col("leader") >= 0))

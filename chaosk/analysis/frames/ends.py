@@ -1,4 +1,4 @@
-"""Where leaders said that their logs end, beside how far the logs were proven to reach by then."""
+"""Log ends reported by leaders, and offsets that the logs were proven to have reached before."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from chaosk.analysis.glances.asof import highest_before, last_until
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 
 SURE = 5_000_000_000
-"""Nanoseconds that a change of leadership may be older than the first sample that names it."""
+"""Nanoseconds that a change of leadership may precede the first sample that names it."""
 TERM = (*PLACE, "leader", "leader_epoch")
-"""Columns that name the time in which a broker led a partition."""
+"""Columns that identify a broker's term as leader of a partition."""
 _ALL = -1
 """acks=all as a number."""
 _ANSWER = (*PLACE, "asked", "at", "log_end", "high_watermark")
 
 
 def ends(events: Events) -> DataFrame:
-    """One row per answer of a leader: place, leader, leader_epoch, at, log_end, high_watermark, firm, firm_at.
+    """Return one row per answer of a leader: place, leader, leader_epoch, at, log_end, high_watermark, firm, firm_at.
 
     ``firm``: the highest offset that was proven to be in the log before the leader was asked (``frames.proven``). A
-    broker that was deposed and does not know it answers as a leader, and is not wrong: what was proven less than
-    ``SURE`` before anyone named a later leader does not count against it. The epoch is what the broker itself said
-    right before it was asked for its offsets; without that, its answer is left out.
+    deposed broker that does not know it answers as a leader, and is not wrong: offsets proven later than ``SURE``
+    before a later leader was first named do not count against it. The epoch is the broker's own, from right before the
+    request for its offsets; an answer without it is excluded.
     """
     answers = _with_view(events).filter(F.col("leader") == F.col("asked"))
     terms = answers.select(*TERM).distinct()
@@ -50,7 +50,7 @@ def ends(events: Events) -> DataFrame:
 
 
 def _with_view(events: Events) -> DataFrame:
-    """Answers of leaders, with what each broker last said before of the partition: leader, epoch, and when."""
+    """Return answers of leaders with the broker's latest earlier metadata of the partition: leader, epoch, and when."""
     answers = events.table("offsets").filter("leader").select(*_ANSWER)
     view = F.struct("leader", "leader_epoch", F.col("at").alias("asked_at"))
     views = events.table("partitions").select(*PLACE, "asked", "at", view.alias("view"))
@@ -64,9 +64,9 @@ def _with_view(events: Events) -> DataFrame:
 
 
 def ended(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
-    """For glances: log_end, high_watermark and the highest offset that was proven, of each answer of a leader.
+    """Return for glances log_end, high_watermark and the highest proven offset of each answer of a leader.
 
-    Deposed leaders are not told apart.
+    Answers of deposed leaders are included.
     """
     leads = rows.column("offsets", "leader") == 1
     at, asked, places = (column[leads] for column in (*rows.columns("offsets", "at", "asked"), rows.places("offsets")))
@@ -89,7 +89,7 @@ def _proven(rows: Rows, places: Numbers, times: Numbers) -> Numbers:
 
 
 def shown_in_the_end(rows: Rows, places: Numbers) -> Numbers:
-    """For glances: of these places the highest offset that was ever proven; ``EMPTY`` where none was."""
+    """Return for glances the highest offset ever proven at each place; ``EMPTY`` for none."""
     return _proven(rows, places, np.full(len(places), np.iinfo(np.int64).max))
 
 

@@ -1,4 +1,4 @@
-"""Clients that used a ``transactional.id``, one after another, and what each of them sent."""
+"""Successive clients of a ``transactional.id``, and their sends."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 
 CLIENT = ("producer", "producer_incarnation", "producer_epoch")
-"""Columns that name one client of a ``transactional.id``."""
+"""Columns that identify one client of a ``transactional.id``."""
 
 
 @planned_once
 def epochs(events: Events) -> DataFrame:
-    """One row per client that ended a transaction: who, ``transactional_id``, ``initialized``, ``rank``, ``succeeded``.
+    """Return one row per client that ended a transaction: client, id, ``initialized``, ``rank``, ``succeeded``.
 
-    ``rank`` orders the clients of one id, from 1; ``succeeded`` is when the next one of them had initialized it, from
-    when on this one may get nothing done (None: never). Clients that ended no transaction are not known.
+    ``rank`` orders the clients of one id, from 1. ``succeeded`` is the time at which the next one had initialized the
+    id, after which this one is fenced (None: never). Clients that ended no transaction are unknown.
     """
     in_turn = Window.partitionBy("transactional_id").orderBy("initialized", *CLIENT)
     return (
@@ -32,7 +32,7 @@ def epochs(events: Events) -> DataFrame:
 
 
 def sent_in_transactions(events: Events) -> DataFrame:
-    """One row per attempt in a transaction: value, place, offset, times, outcome, txn and producer_epoch."""
+    """Return one row per attempt in a transaction: value, place, offset, times, outcome, txn and producer_epoch."""
     return (
         events.table("sends")
         .filter(F.col("txn").isNotNull())
@@ -46,7 +46,7 @@ def sent_in_transactions(events: Events) -> DataFrame:
 
 @planned_once
 def audited(events: Events) -> DataFrame:
-    """One row per record of this run that the tail audit found: value, place, offset, ``visible`` (read_committed)."""
+    """Return one row per record of this run in the tail audit: value, place, offset, ``visible`` (read_committed)."""
     return (
         events.table("audit")
         .filter("intact")

@@ -1,4 +1,4 @@
-"""What each probe did in each window of the run, as small histograms: the ground of most measures and guards."""
+"""Activity of each probe in each window, as small histograms: the basis of most measures and guards."""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ from chaosk.rundir.events.buckets import BITS
 
 
 def figures(events: Events) -> DataFrame:
-    """Counts by what, probe, incarnation, ``Segments`` and bucket, the longest of each, and when the first came.
+    """Return counts by what, probe, incarnation, ``Segments`` and bucket, with the longest and the first of each.
 
-    ``what``: the outcome of sends, by the window they were due in, their latency from then on; ``call``, by the windows
-    it was under way in; ``read``, by when; ``received``, first deliveries to a reader by the window their record was
-    due in, latency from then on; ``healthy`` and ``unhealthy``, health checks by the window they were due in;
-    ``answered`` and ``unanswered``, calls of the probe of that name by the window they were over in (and ``call``).
-    Of what was acknowledged ``acknowledged_in`` is the segment that the acknowledgement came in.
+    ``what`` is one of
+
+    - the outcome of sends, by the windows of their due time, with the latency from then on;
+    - ``call``, by the windows in which it was in progress;
+    - ``read``, by the time of delivery;
+    - ``received``, first deliveries to a reader, by the windows of the record's due time, with the latency from then
+      on;
+    - ``healthy`` and ``unhealthy``, health checks by the windows of their due time;
+    - ``answered`` and ``unanswered``, calls of the probe ``call`` by the windows of their end (and ``call``).
+
+    For acknowledged sends, ``acknowledged_in`` is the segment of the acknowledgement.
     """
     sent = sends(events).select(
         F.col("outcome").alias("what"), F.col("producer").alias("probe"),
@@ -58,11 +64,11 @@ def figures(events: Events) -> DataFrame:
 
 
 def calls(events: Events) -> DataFrame:
-    """One row per call that asks Kafka for something: probe, incarnation, invoked, until.
+    """Return one row per request to Kafka: probe, incarnation, invoked, until.
 
-    Those of the probe ``call``, and of a consumer its polls, its questions for the offset to begin at, and commits that
-    it waits for: while no broker answers, that may be all the time of a fault. One that was not answered before the
-    probe ended was under way until the end of the run.
+    These are the calls of the probe ``call``, and a consumer's polls, requests for its committed offset, and
+    synchronous commits. While no broker answers, a request may take all the time of a fault. A request that was not
+    answered before the probe ended was in progress until the end of the run.
     """
     unanswered = F.coalesce("completed", F.lit(events.case.record.ended))
     waited = events.table("commits").filter(F.col("kind").isin("sync", "topic"))
@@ -78,22 +84,22 @@ def calls(events: Events) -> DataFrame:
 
 
 def checked(events: Events) -> DataFrame:
-    """One row per health check: what (``healthy`` or ``unhealthy``), probe, incarnation, when (it was due)."""
+    """Return one row per health check: what (``healthy`` or ``unhealthy``), probe, incarnation, when (it was due)."""
     what = F.when(F.col("outcome") == "ok", "healthy").otherwise("unhealthy")
     return events.table("health_checks").select(what.alias("what"), *MEMBER, F.col("due").alias("when"))
 
 
 def answered(events: Events) -> DataFrame:
-    """One row per call of the probe ``call``: what (``answered`` or not), probe, incarnation, when (it was over)."""
+    """Return one row per call of the probe ``call``: what (``answered`` or not), probe, incarnation, when (its end)."""
     what = F.when(F.col("outcome") == "ok", "answered").otherwise("unanswered")
     return events.table("calls").select(what.alias("what"), *MEMBER, F.col("completed").alias("when"))
 
 
 @planned_once
 def first_deliveries(events: Events) -> DataFrame:
-    """One row per reader and value, its first delivery: ``reader``, ``probe`` (that got it), ``at``, ``scheduled``.
+    """Return the first delivery per reader and value: ``reader``, ``probe`` (that got it), ``at``, ``scheduled``.
 
-    When a record was due it says itself; what is not of this run says nothing, and is left out.
+    The due time is in the record's payload; records of other origin have none, and are excluded.
     """
     rows = reads(events).filter(F.col("scheduled").isNotNull())
     columns = ("reader", "probe", "at", "scheduled")
@@ -107,7 +113,7 @@ def first_deliveries(events: Events) -> DataFrame:
 
 
 def bucket(value: Column) -> Column:
-    """A long as the lower bound of its bucket: its first ``BITS`` bits, the rest zero; negative ones as 0."""
+    """Return a long as the lower bound of its bucket: its first ``BITS`` bits, the rest zero; negative ones as 0."""
     whole = F.greatest(value, F.lit(0).cast("long"))
     cut = F.greatest(F.floor(F.log2(F.greatest(whole, F.lit(1).cast("long")))).cast("int") - (BITS - 1), F.lit(0))
     return F.when(value.isNotNull(), F.call_function("shiftleft", F.call_function("shiftright", whole, cut), cut))

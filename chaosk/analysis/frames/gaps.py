@@ -1,4 +1,4 @@
-"""Gaps in a stream of completions: stretches of a second or more in which none happened, exact and without sorting."""
+"""Gaps of a second or more in a stream of completions, exact and without sorting all of them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 SHORTEST = 1_000_000_000
-"""Nanoseconds from which on a gap counts."""
+"""Shortest gap that counts, in nanoseconds."""
 CELL = SHORTEST // 4
-"""Nanoseconds of one cell."""
+"""Length of a cell in nanoseconds."""
 
 
 def cell(time: str) -> Column:
-    """The number of the cell that a time lies in."""
+    """Return the number of the cell that contains a time."""
     return F.floor(F.col(time) / F.lit(CELL))
 
 
 def gaps(completions: DataFrame, keys: tuple[str, ...], time: str) -> DataFrame:
-    """By ``keys`` the gaps of ``SHORTEST`` or more between neighbours in ``time``: columns ``opened``, ``closed``.
+    """Return by ``keys`` the gaps of ``SHORTEST`` or more between neighbours in ``time``: ``opened``, ``closed``.
 
-    Only the first and last completion of each cell are kept: neighbours that are a second apart lie in different
-    cells, so no gap is missed and none is rounded.
+    Only the first and last completion of each cell are kept. Neighbours that are a second apart are in different cells,
+    so no gap is missed and none is rounded.
     """
     cells = completions.groupBy(*keys, cell(time).alias("cell")).agg(
         F.min(time).alias("first"), F.max(time).alias("last")
@@ -29,7 +29,7 @@ def gaps(completions: DataFrame, keys: tuple[str, ...], time: str) -> DataFrame:
 
 
 def gaps_of(cells: DataFrame, keys: tuple[str, ...]) -> DataFrame:
-    """The same from the ``first`` and ``last`` completion of each cell, or of parts of cells that do not overlap."""
+    """Return the gaps from the ``first`` and ``last`` completion of each cell, or of disjoint parts of cells."""
     following = F.lead("first").over(Window.partitionBy(*keys).orderBy("first", "last"))
     return (
         cells.withColumn("closed", following)

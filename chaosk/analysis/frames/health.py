@@ -1,4 +1,4 @@
-"""How well each probe did, a quarter of a second at a time, for telling when it did well again."""
+"""Promptness of each probe by cells of 0.25 s, from which recovery is determined."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from chaosk.analysis.frames.sends import sends
 
 
 def prompt_sends(events: Events, within: Mapping[str, int]) -> DataFrame:
-    """By producer (``stream``) and cell in which records were due, how many, and how many came promptly.
+    """Return by producer (``stream``) and cell of the due time: ``wanted`` and ``prompt``.
 
-    ``wanted`` are all, ``prompt`` those acknowledged ``within`` so many nanoseconds.
+    ``wanted`` counts all records, ``prompt`` those acknowledged ``within`` the producer's bound in nanoseconds.
     """
     in_time = (F.col("outcome") == "ok") & (F.col("completed") - F.col("scheduled") <= _bound("producer", within))
     return (
@@ -28,9 +28,10 @@ def prompt_sends(events: Events, within: Mapping[str, int]) -> DataFrame:
 
 
 def prompt_deliveries(events: Events, within: Mapping[str, int]) -> DataFrame:
-    """By reader (``stream``) and cell in which records were due, how many, and how many came promptly.
+    """Return by reader (``stream``) and cell of the due time: ``wanted`` and ``prompt``.
 
-    ``wanted``: the written ones of the topics it reads. ``prompt``: those it was given ``within`` so many nanoseconds.
+    ``wanted`` counts the written records of the topics it reads, ``prompt`` those given to it ``within`` its bound in
+    nanoseconds.
     """
     streams = events.frame(polled).select(F.col("reader").alias("stream"), "topic").distinct()
     wanted = (
@@ -53,7 +54,7 @@ def prompt_deliveries(events: Events, within: Mapping[str, int]) -> DataFrame:
 
 
 def under_replicated(events: Events) -> DataFrame:
-    """The cells in which any broker named a partition without a leader or with less than all replicas in sync."""
+    """Return cells in which any broker named a partition without a leader or with a replica out of sync."""
     short = (F.size("isr") < F.size("replicas")) | (F.col("leader") < 0)
     return events.table("partitions").filter(short).select(cell("at").alias("cell")).distinct()
 

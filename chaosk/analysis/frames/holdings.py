@@ -1,4 +1,4 @@
-"""What each consumer group had of each partition: from where, how far, and what it committed in the end."""
+"""Range that each consumer group read of each partition, and its final committed offset."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from chaosk.analysis.frames.debts import debts
 from chaosk.analysis.frames.deliveries import MEMBER, reads
 
 OWNED = ("group", *PLACE)
-"""Columns that name a partition of a group."""
+"""Columns that identify a partition of a group."""
 
 
 def holdings(events: Events) -> DataFrame:
-    """One row per group and partition that it was ever given.
+    """Return one row per group and partition that it was ever assigned.
 
-    ``start``, ``reached``, ``beyond``: see ``frames.debts``. ``sought``: whether a member sought after it had begun to
-    read. ``committed``: what it has committed in the end. ``automatic``: whether a member that held it commits
-    automatically; one that was killed may not have said that it did.
+    ``start``, ``reached``, ``beyond``: see ``frames.debts``. ``sought``: a member sought after it had begun to read.
+    ``committed``: the final committed offset. ``automatic``: an owner commits automatically; by setting as well, since
+    a killed one may not have recorded its commits.
     """
     known = events.frame(debts).withColumnRenamed("reader", "group").select(*OWNED, "start", "reached", "beyond")
     held = _given(events).join(events.near(known), on=list(OWNED), how="left")
@@ -32,7 +32,7 @@ def holdings(events: Events) -> DataFrame:
 
 
 def _given(events: Events) -> DataFrame:
-    """The partitions that a group was ever given; ``by_setting``: whether to a member that commits automatically."""
+    """Return the partitions that a group was ever assigned; ``by_setting``: to a member with automatic commits."""
     automatic = events.table("incarnations").filter(F.col("commit") == "automatic").select(*MEMBER)
     return (
         events.table("assignments")
@@ -44,7 +44,7 @@ def _given(events: Events) -> DataFrame:
 
 
 def _committed(events: Events) -> DataFrame:
-    """The committed offset after the run as the cluster tells it, and as the last acknowledged commit has it."""
+    """Return the committed offset after the run as the cluster reports it, and that of the last acknowledged commit."""
     told = events.table("groups").groupBy(*OWNED).agg(F.max("offset").alias("committed"))
     modes = F.bool_or(F.col("kind") == "auto").alias("automatic")
     done = events.table("commits").filter(F.col("outcome") == "ok").groupBy(*OWNED)
@@ -53,11 +53,11 @@ def _committed(events: Events) -> DataFrame:
 
 
 def blind(events: Events) -> DataFrame:
-    """Offsets that a process without an end marker may have been given without its log saying so.
+    """Return offsets that a process without an end marker may have been given without recording them.
 
-    One row per such process and partition of a group: ``blind_from`` up to before ``blind_to`` (None: no end), the
-    position at which the group went on. What a killed process did in its last moments is not written down: from
-    ``blind_since``, its last delivery, to ``blind_until``, when the group went on.
+    One row per such process and partition of a group: from ``blind_from`` to before ``blind_to`` (None: no end), the
+    position at which the group continued. A killed process did not record its last moments: from ``blind_since``, its
+    last delivery, to ``blind_until``, when the group continued.
     """
     names = [f"{probe}/{incarnation}" for probe, incarnation in sorted(events.case.unended)]
     cut = F.concat_ws("/", "probe", "incarnation").isin(names)
@@ -83,9 +83,9 @@ def blind(events: Events) -> DataFrame:
 
 
 def in_blind(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows (with group, topic, partition, offset) and ``blind``: whether a killed process may have had them.
+    """Add ``blind`` to rows with group, topic, partition and offset: True if a killed process may have had them.
 
-    ``blind_since`` and ``blind_until``: when that was, None where nobody knows.
+    ``blind_since`` and ``blind_until`` bound the time of that; None if unknown.
     """
     if not events.case.unended:
         unknown = F.lit(None).cast("long")

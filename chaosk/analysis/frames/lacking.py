@@ -1,4 +1,4 @@
-"""Acknowledged records that a reader was not given, each with an answer: why that is, and what it means."""
+"""Acknowledged records that a reader was not given, each with a severity and a reason."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from chaosk.analysis.frames.truncations import SURE, excused, truncations
 from chaosk.analysis.frames.values import given_to, values
 
 BEFORE = "it lies before the position at which the reader began"
-"""Why a record is not owed."""
+"""Reason why a record is not owed."""
 AHEAD = "automatic commits ran ahead of a process that was killed"
 _ANSWER = ("severity", "reason")
 
 
 def lacking(events: Events) -> DataFrame:
-    """One row per acknowledged record and reader that reads its topic and was not given it.
+    """Return one row per acknowledged record and reader that reads its topic and was not given it.
 
-    Columns: reader, the value, topic, partition, offset, rule (``A4`` where the log does not show it: the answer is
-    the log's; ``B3``, ``B9`` or ``A5``), severity and reason (see ``checks._contract``, and ``EXCUSED``), reached (the
+    Columns: reader, the value, topic, partition, offset, rule (``A4`` with the log's answer if the log does not show
+    the record; else ``B3`` or ``A5``), severity and reason (see ``checks._contract``, and ``EXCUSED``), reached (the
     highest offset that the reader was given), invoked, completed.
     """
     owed = events.frame(debts)
@@ -57,7 +57,7 @@ def lacking(events: Events) -> DataFrame:
 
 
 def _marked(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``blind``: whether a killed process may have had it; ``ahead``: whether its commits passed it."""
+    """Add ``blind`` (a killed process may have had it), ``ahead`` (automatic commits passed it) and ``overwritten``."""
     group = ("group", *PLACE)
     committed = events.frame(holdings).select(*group, "committed", "automatic")
     named = rows.withColumn("group", F.col("reader")).join(events.near(committed), on=list(group), how="left")
@@ -69,7 +69,7 @@ def _marked(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _with_cuts(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows with ``overwritten``: whether the reader had passed the offset before the record was sent."""
+    """Add ``overwritten``: True if the reader had passed the offset before the record was sent."""
     if not events.once(truncations):
         return rows.withColumn("overwritten", F.lit(False))
     given = events.frame(polled).select(*OWED, "high", F.col("at").alias("given_at"))

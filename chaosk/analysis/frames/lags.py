@@ -1,4 +1,4 @@
-"""How long what lies ahead of a consumer had been there, poll by poll."""
+"""Age of the next record of a consumer at each of its polls."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from chaosk.analysis.readers import at_the_end
 from chaosk.analysis.windows import Segments
 
 NEVER = 2**62
-"""When what nobody ever proved was there."""
+"""Time of a record that was never proven to exist."""
 
 
 def lags(events: Events) -> DataFrame:
-    """Realtime lag: counts by probe, ``Segments`` and bucket (see ``figures``), and the longest.
+    """Return realtime lag: counts by probe, ``Segments`` and bucket (see ``figures``), and the longest.
 
-    One value for each poll of a member and each partition that it held then and knew its position in: nanoseconds
-    from when a record at that position or beyond was first proven to be there until the poll began; 0 if none was.
-    Its position is one past the highest record it was given since it got the partition; before the first one it is
-    where it began: at the committed offset, where it sought, or at the log's start.
+    One value per poll of a member and partition that it owned then and knew its position in. It is the time in
+    nanoseconds from when a record at that position or beyond was first proven to exist until the poll began; 0 if there
+    was none. The position is one past the highest record given since the assignment. Before the first record it is the
+    start: the committed offset, the offset sought, or the log start.
     """
     asked = _asked(events)
     in_turn = Window.partitionBy(*TERM).orderBy("time", "turn").rowsBetween(Window.unboundedPreceding, -1)
@@ -44,7 +44,7 @@ def lags(events: Events) -> DataFrame:
 
 
 def _asked(events: Events) -> DataFrame:
-    """One row per poll and partition held when it began: ``TERM``, time."""
+    """Return one row per poll and partition owned when it began: ``TERM``, time."""
     held = terms(events).select(*TERM, "given", F.coalesce("taken", F.lit(NEVER)).alias("taken"))
     return (
         events.table("polls")
@@ -56,7 +56,7 @@ def _asked(events: Events) -> DataFrame:
 
 
 def _positions(events: Events) -> DataFrame:
-    """Where members stood from when on: ``TERM``, time, position (the next offset)."""
+    """Return positions of members by time: ``TERM``, time, position (the next offset)."""
     read = (
         events.frame(polled)
         .groupBy(*TERM, "poll")
@@ -74,7 +74,7 @@ def _positions(events: Events) -> DataFrame:
 
 
 def _sought(events: Events, held: DataFrame) -> DataFrame:
-    """The positions that members sought, or were reset to, in the term that they had then."""
+    """Return positions that members sought, or were reset to, in their current term."""
     seeks = events.table("seeks").select(*MEMBER, *PLACE, F.col("at").alias("time"), F.col("offset").alias("position"))
     over = F.coalesce("taken", F.lit(NEVER))
     return (
@@ -85,7 +85,7 @@ def _sought(events: Events, held: DataFrame) -> DataFrame:
 
 
 def _since(events: Events) -> DataFrame:
-    """The positions with ``since``: when a record there or beyond was first proven, ``NEVER`` if that never was."""
+    """Return positions with ``since``: when a record there or beyond was first proven, ``NEVER`` if there was none."""
     acked = events.table("sends").filter((F.col("outcome") == "ok") & (F.col("offset") >= 0))
     read = events.frame(polled).select(*PLACE, F.col("high").alias("offset"), F.col("at").alias("proof"))
     shown = acked.select(*PLACE, "offset", F.col("completed").alias("proof")).unionByName(read)

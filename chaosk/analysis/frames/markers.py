@@ -1,4 +1,4 @@
-"""Records, the transactions they were sent in, and the markers that ended what they stand in."""
+"""Records, their transactions, and the markers that ended the transactions around them in the log."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from chaosk.analysis.frames.epochs import audited, sent_in_transactions
 
 
 def written_in_turn(events: Events) -> DataFrame:
-    """One row per audited record of a known transaction that stands in an ended one, in logs that were read whole.
+    """Return audited records of a known transaction before a marker, in logs that were read completely.
 
-    ``txn`` is the one that it was sent in; ``marker`` the offset of what ended the transaction it stands in, and
-    ``owner`` the last one to begin of those whose records that marker ended; ``home`` is the marker that ended the
-    first record of ``txn`` in the log. Of ``txn`` records out of turn, ``owner`` or ``home`` differ. Besides: value,
-    place, offset, ``visible``, producer_id, and of its send invoked and completed.
+    ``txn`` is the transaction in which the record was sent. ``marker`` is the offset of the marker that ends its
+    transaction in the log. ``owner`` is, of the transactions of all records that this marker ended, the last to begin.
+    ``home`` is the marker that ended the first record of ``txn`` in the log. For a record out of turn, ``owner`` or
+    ``home`` differ from its own. Further columns: value, place, offset, ``visible``, producer_id, and of its send
+    invoked and completed.
     """
     sent = sent_in_transactions(events).withColumn("since", F.min("invoked").over(Window.partitionBy("txn")))
     known = sent.select(*VALUE, "txn", "since", "invoked", "completed")
@@ -34,7 +35,7 @@ def written_in_turn(events: Events) -> DataFrame:
 
 
 def _ended(events: Events) -> DataFrame:
-    """Audited records with marker and producer_id of the stretch they stand in, where that has ended."""
+    """Return audited records with marker and producer_id of the stretch that contains them, if that has ended."""
     whole = events.table("dumps").filter("complete").select(*PLACE)
     stretches = events.table("stretches").select(
         *PLACE, F.col("first").alias("offset"), F.struct("last", "marker", "producer_id").alias("stretch")

@@ -1,4 +1,4 @@
-"""Outages: gaps in which there was work to do, of producers and of consumers."""
+"""Outages: gaps without progress of producers and consumers although there was work to do."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _READER = ("reader", *PLACE)
 _TIMES_BASELINE = 10
 _SHARE = 0.99
 _SETTLING = 1_000_000_000
-"""Nanoseconds after it was given a partition in which a reader may not have its position there yet."""
+"""Nanoseconds after its assignment in which a reader may not have its position yet."""
 
 
 def produce_outages(events: Events) -> DataFrame:
-    """Stretches in which a producer's process had sends waiting for a partition and none was acknowledged.
+    """Return stretches in which a producer's process had sends waiting for a partition and none was acknowledged.
 
-    Columns: producer, producer_incarnation, topic, partition, began, ended, censored (whether it was still going on at
-    the process's last outcome), failed and uncertain (sends with that outcome during it), errors.
+    Columns: producer, producer_incarnation, topic, partition, began, ended, censored (still in progress at the
+    process's last outcome), failed and uncertain (sends with that outcome during it), errors.
     """
     known = events.frame(answered).filter(F.col("partition").isNotNull())
-    # The first send's due time stands for an acknowledgement, so that a start which takes long is a gap as well.
+    # The first send's due time counts as an acknowledgement, so that a slow start is a gap as well.
     starts = known.groupBy(*WRITER).agg(F.min("due").alias("first"), F.min("due").alias("last"))
     marks = known.filter(F.col("outcome") == "ok").select(*WRITER, "first", "last").unionByName(starts)
     closed = gaps_of(marks, WRITER).withColumn("censored", F.lit(False))
@@ -43,10 +43,10 @@ def produce_outages(events: Events) -> DataFrame:
 
 
 def _unclosed(events: Events, marks: DataFrame) -> DataFrame:
-    """Per process and partition the stretch after its last acknowledgement, if sends came to nothing after it."""
+    """Return the stretch after the last acknowledgement per process and partition, if later sends failed."""
     last = marks.groupBy(*WRITER).agg(F.max("last").alias("opened"))
     bad = events.frame(answered).filter(F.col("outcome") != "ok")
-    # A send that failed before the client chose a partition waited for any of its topic's.
+    # A send that failed before the client chose a partition waited for any partition of its topic.
     same = [F.col(f"mark.{name}") == F.col(f"bad.{name}") for name in WRITER[:3]]
     here = F.col("bad.partition").isNull() | (F.col("bad.partition") == F.col("mark.partition"))
     return (
@@ -61,10 +61,10 @@ def _unclosed(events: Events, marks: DataFrame) -> DataFrame:
 
 
 def _ordinary(events: Events) -> DataFrame:
-    """By producer the 99th percentile of how long a partition was waited for in the baseline, per acknowledgement.
+    """Return by producer the 99th percentile of the wait per acknowledgement of a partition in the baseline.
 
-    From the acknowledgement before, or from when the record was due if that was later: as an outage is counted, so
-    that a producer which sends seldom, and has long gaps with nothing to wait for, is not thought to be slow.
+    The wait begins at the previous acknowledgement, or at the record's due time if that is later, as for an outage. So
+    a producer that sends seldom, and has long gaps with nothing to send, does not count as slow.
     """
     baseline = events.case.baseline
     low, high = (baseline.began, baseline.ended) if baseline else (0, 0)
@@ -82,9 +82,9 @@ def _ordinary(events: Events) -> DataFrame:
 
 
 def _waiting(events: Events, candidates: DataFrame) -> DataFrame:
-    """Gaps cut down to when the first send that waited in them was due, with what became of the sends meanwhile.
+    """Shorten gaps to begin when the first waiting send was due, and add the outcomes of the sends in this time.
 
-    What was acknowledged to a partition at all was so before its gap or after it: of these, cells tell enough.
+    Sends acknowledged to a partition completed before or after its gap, so cells are accurate enough for them.
     """
     gap, bounds = events.near(candidates), ("opened", "closed", "censored", "ordinary")
     later = events.frame(answered).filter((F.col("outcome") == "ok") & F.col("partition").isNotNull())
@@ -117,12 +117,12 @@ def _waiting(events: Events, candidates: DataFrame) -> DataFrame:
 
 
 def consume_outages(events: Events) -> DataFrame:
-    """Stretches in which a group (or a consumer without one) got nothing of a partition although there was something.
+    """Return stretches in which a group (or a consumer without one) got nothing of a partition although records waited.
 
-    Columns: reader, topic, partition, began, ended, censored. It begins when the first record that waited was
-    acknowledged, or with the last delivery if that was later; before the first delivery with that it was given the
-    partition. Waited has the record that it got at last, if it got it for the first time; and any that was acknowledged
-    meanwhile, beyond all that it had been given: whether it ever got that, or it was lost.
+    Columns: reader, topic, partition, began, ended, censored. It begins at the last delivery, or when the first waiting
+    record was acknowledged if that is later; before the first delivery, with the assignment. Records that waited are:
+    the one that ended the stretch, if it was delivered for the first time; and any record that was acknowledged in this
+    time beyond all that the reader had been given, whether it got it later or it was lost.
     """
     whole = events.whole
     closed = _waited(whole, whole.frame(_stretches)).withColumn("censored", F.lit(False))
@@ -135,7 +135,7 @@ def consume_outages(events: Events) -> DataFrame:
 
 
 def _given(events: Events) -> DataFrame:
-    """When each reader was first given each partition: ``_READER``, opened."""
+    """Return the time at which each reader was first assigned each partition: ``_READER``, opened."""
     return (
         events.table("assignments")
         .filter(F.col("kind") == "assign")
@@ -146,12 +146,12 @@ def _given(events: Events) -> DataFrame:
 
 
 def _stretches(events: Events) -> DataFrame:
-    """Stretches of a second or more without a delivery that one ended: ``_READER``, opened, closed."""
+    """Return stretches of a second or more without a delivery that a delivery ended: ``_READER``, opened, closed."""
     return gaps(events.frame(polled), _READER, "at").unionByName(_starts(events))
 
 
 def _starts(events: Events) -> DataFrame:
-    """From when each reader was first given a partition to its first delivery there: ``_READER``, opened, closed."""
+    """Return the time from each reader's first assignment of a partition to its first delivery: opened, closed."""
     first = events.frame(polled).groupBy(*_READER).agg(F.min("at").alias("closed"))
     return (
         first.join(events.near(_given(events)), on=list(_READER), how="inner")
@@ -161,10 +161,10 @@ def _starts(events: Events) -> DataFrame:
 
 
 def _waited(events: Events, stretches: DataFrame) -> DataFrame:
-    """Stretches (``_READER``, opened, closed) in which a record waited, and ``due``: when the first one was there.
+    """Return stretches (``_READER``, opened, closed) in which a record waited, and ``due``: since when.
 
-    What was sent before the reader had the partition, and its position there, may be none of its business: that counts
-    only if it got it.
+    A record sent before the reader had the partition, and its position there, may not be owed. It counts only if the
+    reader got it.
     """
     spans, written = events.near(stretches), sends(events).filter("written")
     keys = [*_READER, "opened", "closed"]
@@ -184,9 +184,10 @@ def _waited(events: Events, stretches: DataFrame) -> DataFrame:
 
 
 def _ahead(events: Events, stretches: DataFrame) -> DataFrame:
-    """What was acknowledged in a stretch, beyond all that its reader had been given: the stretch, and completed.
+    """Return stretches with the acknowledgements (``completed``) in them beyond all that the reader had been given.
 
-    Stretches of one reader and partition do not overlap, so each acknowledgement is in the last one that began before.
+    Stretches of one reader and partition do not overlap, so each acknowledgement is in the last one that began before
+    it.
     """
     by_time = Window.partitionBy(*_READER).orderBy("time").rangeBetween(Window.unboundedPreceding, 0)
     delivered = events.frame(polled).select(*_READER, F.col("at").alias("time"), "high")
@@ -213,9 +214,9 @@ def _ahead(events: Events, stretches: DataFrame) -> DataFrame:
 
 
 def _starving(events: Events) -> DataFrame:
-    """Per reader and partition the stretch after its last delivery, if records are in the log that it never got.
+    """Return the stretch after the last delivery, per reader and partition, if the log holds later records.
 
-    Where it got none at all it is the time since it was given the partition, and only what was sent after that waits.
+    Without any delivery it begins with the assignment, and only records sent after that wait.
     """
     reached = (
         events.frame(polled)

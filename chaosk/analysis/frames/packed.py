@@ -1,4 +1,4 @@
-"""A place in one long, topic and partition above the offset: what Spark compares and aggregates without sorting."""
+"""A place in one long, topic and partition above the offset: Spark compares and aggregates longs without sorting."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _NO_OFFSET = (1 << _OFFSET_BITS) - 1
 
 
 def packed(case: Case, offset: Column) -> Column:
-    """Columns ``topic`` and ``partition`` and an offset as one long; None for a topic that is not the scenario's.
+    """Encode the columns ``topic`` and ``partition`` and an offset as one long; null for a topic not in the scenario.
 
-    Longs order as (topic, partition, offset) do; no offset comes last, no partition first. Room is for 512 topics,
-    16,383 partitions and 10^12 offsets.
+    Longs order as (topic, partition, offset) do; no offset comes last, no partition first. Capacity: 512 topics, 16,383
+    partitions and 10^12 offsets.
     """
     number = F.lit(None).cast("long")
     for place, topic in enumerate(sorted(case.topics)):
@@ -27,18 +27,18 @@ def packed(case: Case, offset: Column) -> Column:
 
 
 def topic_of(case: Case, place: Column) -> Column:
-    """The topic of a packed place."""
+    """Return the topic of a packed place."""
     names = F.array(*(F.lit(topic) for topic in sorted(case.topics)))
     return F.element_at(names, (F.shiftright(place, _OFFSET_BITS + _PARTITION_BITS) + 1).cast("int"))
 
 
 def partition_of(place: Column) -> Column:
-    """The partition of a packed place; None if it has none."""
+    """Return the partition of a packed place; null if it has none."""
     number = F.shiftright(place, _OFFSET_BITS).bitwiseAND(F.lit((1 << _PARTITION_BITS) - 1).cast("long"))
     return F.when(number > 0, (number - 1).cast("int"))
 
 
 def offset_of(place: Column) -> Column:
-    """The offset of a packed place; None if it has none."""
+    """Return the offset of a packed place; null if it has none."""
     offset = place.bitwiseAND(F.lit(_NO_OFFSET))
     return F.when(offset != _NO_OFFSET, offset)

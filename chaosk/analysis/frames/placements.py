@@ -1,4 +1,4 @@
-"""Observed placements ("O"): which value was seen at which offset, and by whom."""
+"""Observed placements ("O"): sightings of values at offsets."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _SEEN = (*VALUE, *PLACE, "offset")
 
 @planned_once
 def placements(events: Events) -> DataFrame:
-    """All sightings ("O"): by readers, by the tail audit, and by acknowledgements, which name an offset.
+    """Return all sightings ("O"): by readers, by the tail audit, and by acknowledgements, which name an offset.
 
-    One row per sighting: the value, the place, and ``seen``, whether it was seen in the log (else acknowledged).
-    Uncertain sends that name an offset count where the log shows their value, or another one of their transaction: then
-    the send happened, and every offset that its acknowledgement named counts. Records whose payload is not of this
-    run (leftovers of an earlier one, foreign writers) have no value and are left out.
+    One row per sighting: the value, the place, and ``seen`` (seen in the log, else acknowledged). An uncertain send
+    that names an offset counts if the log shows its value, or another one of its transaction: the send then happened,
+    and every offset in its acknowledgement counts. Records whose payload is not of this run (leftovers of an earlier
+    one, other clients) have no value and are excluded.
     """
     return _placed(events, sends(events), events.table("reads"), events.table("audit"))
 
 
 def _placed(events: Events, sent: DataFrame, given: DataFrame, found: DataFrame) -> DataFrame:
-    """The same of some rows of the three tables."""
+    """Return the sightings in some rows of the three tables."""
     read = given.filter("intact").select(*_SEEN, F.lit(True).alias("seen"))
     audited = found.filter("intact").select(*_SEEN, F.lit(True).alias("seen"))
     attempts = sent.filter(F.col("offset").isNotNull())
@@ -43,7 +43,7 @@ def _placed(events: Events, sent: DataFrame, given: DataFrame, found: DataFrame)
 
 
 def _happened(events: Events) -> DataFrame:
-    """The values that are proven to have been sent: seen by anyone, or sent in a transaction of which one was."""
+    """Return values that are proven to have been sent: seen, or sent in a transaction of which one was seen."""
     seen = events.frame(values).filter(F.col("first").isNotNull()).select(*VALUE)
     if not events.case.transactional:
         return seen
@@ -55,9 +55,9 @@ def _happened(events: Events) -> DataFrame:
 
 
 def crowded(events: Events) -> DataFrame:
-    """The places (topic, partition, offset) at which different values were seen.
+    """Return places (topic, partition, offset) at which different values were seen.
 
-    Values are told apart by a hash of 64 bits, and places are packed, because longs aggregate without sorting.
+    Values are compared by a 64-bit hash, and places are packed, because longs aggregate without sorting.
     """
     mine = _placed(events, suspected_sends(events), suspected_reads(events), suspected_audit(events))
     seen = doubtful(events, mine).select(

@@ -1,4 +1,4 @@
-"""What each poll delivered of each partition: a fraction of the deliveries, and all that many questions need."""
+"""Deliveries aggregated by poll and partition: much fewer rows, and sufficient for many checks."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ _POLL = (*MEMBER, *PLACE, "assignment", "group", "poll", "at")
 
 
 def polled(events: Events) -> DataFrame:
-    """One row per member, partition, assignment, poll and ``at``, when it delivered something.
+    """Return one row per member, partition, assignment, poll and ``at`` (time of the delivery).
 
-    Columns: these, group, ``reader`` (the group, or the probe that has none), ``low`` and ``high`` (the lowest and the
-    highest offset), ``records`` (how many).
+    Further columns: group, ``reader`` (the group, or the probe without one), ``low`` and ``high`` (the lowest and the
+    highest offset), ``records`` (their number).
     """
     rows = _delivered(events.table("reads"), *_POLL) if events.small else _summed(events.frame(stretches))
     return rows.withColumn("reader", F.coalesce("group", "probe"))
 
 
 def stretches(events: Events) -> DataFrame:
-    """The same, with what one poll delivered of a partition told apart by ``drift``: offset - n.
+    """Return rows as ``polled``, with the deliveries of one poll divided by ``drift``: offset - n.
 
-    A stretch that ``is_whole`` holds neighbours alone, delivered one right after the other.
+    A stretch that ``is_whole`` consists of consecutive offsets, delivered one right after the other.
     """
     drifting = events.table("reads").withColumn("drift", drift())
     return _delivered(drifting, *_POLL, "drift")
 
 
 def drift() -> Column:
-    """How far the offset of a delivery is from its number."""
+    """Return the difference between the offset of a delivery and its number."""
     return F.col("offset") - F.col("n")
 
 
 def is_whole() -> Column:
-    """Whether a stretch lacks none of the offsets between its lowest and its highest."""
+    """Return a condition: the stretch has every offset between its lowest and its highest."""
     return F.col("records") == F.col("high") - F.col("low") + 1
 
 

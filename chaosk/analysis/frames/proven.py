@@ -1,4 +1,4 @@
-"""How far each log is proven to have reached, by time: what the clients were told of it, a quarter second at a time."""
+"""Offsets that each log is proven to have reached, from clients' evidence, by cells of 0.25 s."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import with_settings
 
 _AFTER = 60_000_000_000
-"""Nanoseconds after the run's end up to which the frame goes on."""
+"""Nanoseconds after the run's end that the frame covers."""
 _FEW = 1_000_000
-"""Rows of the frame that every worker can hold."""
+"""Number of rows of the frame that every worker can hold."""
 
 
 def proven(events: Events) -> DataFrame:
-    """One row per partition and cell of time: the highest offset that was proven to be there before the cell began.
+    """Return per partition and cell of time the highest offset that was proven to be there before the cell began.
 
-    ``firm``: by a delivery, or by an acknowledgement with acks=all; ``firm_at`` is when. ``told``: by any
-    acknowledgement as well. Cells are counted as ``frames.health`` counts them; those before any proof have no row,
-    and every later one has.
+    ``firm``: by a delivery, or by an acknowledgement with acks=all, at ``firm_at``. ``told``: also by any
+    acknowledgement. Cells are those of ``frames.gaps``. Cells before any proof have no row, and every later cell has
+    one.
     """
     shown = _shown(events).groupBy(*PLACE, cell("at").alias("known")).agg(
         F.max(F.when(F.col("firm"), F.col("offset"))).alias("offset"),
@@ -45,9 +45,9 @@ def proven(events: Events) -> DataFrame:
 
 
 def by_then(events: Events, rows: DataFrame, time: str) -> DataFrame:
-    """Rows that name a partition, with what was proven of it before the cell of their ``time``: firm, firm_at, told.
+    """Add to rows that name a partition the offsets proven before the cell of their ``time``: firm, firm_at, told.
 
-    Rows of times before any proof are left out.
+    Rows of times before any proof are dropped.
     """
     known = events.frame(proven).withColumnRenamed("cell", "at_cell")
     record, partitions = events.case.record, sum(shape.partitions for shape in events.case.topics.values())
@@ -57,7 +57,7 @@ def by_then(events: Events, rows: DataFrame, time: str) -> DataFrame:
 
 
 def _shown(events: Events) -> DataFrame:
-    """What named an offset, and when it was known: acknowledgements and deliveries, of records of others, too."""
+    """Return the offsets in acknowledgements and deliveries, also of foreign records, and when they were known."""
     told = events.frame(answered).filter((F.col("outcome") == "ok") & F.col("high").isNotNull())
     acknowledged = with_settings(events, told).select(
         *PLACE,

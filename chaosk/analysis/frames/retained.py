@@ -1,4 +1,4 @@
-"""What of each partition's log is still there, and how far the tail audit proves it."""
+"""Remaining range of each partition's log, and the range that the tail audit covers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 
 LEVELS = 2
-"""Isolation levels that the audit reads at."""
+"""Number of isolation levels at which the audit reads."""
 
 
 def retained(events: Events) -> DataFrame:
-    """One row per audited partition: what is left of its log, and how far the tail audit proves it.
+    """Return one row per audited partition: the remaining range of its log, and the range that the tail audit covers.
 
-    ``log_start``: the highest ever seen. ``began``: the lowest that a leader told, None if none told any. ``end``: the
-    lower of the two audited ends, ``stored_end`` (the high watermark) and ``visible_end`` (the last stable offset, up
-    to which read_committed reads). ``complete``: the audit read every offset below ``end`` at both isolation levels.
-    ``trimmed``: records were deleted from the log's start while the run went on.
+    ``log_start``: the highest ever seen. ``began``: the lowest one reported by a leader, None if there is none.
+    ``end``: the lower of the two audited ends, ``stored_end`` (the high watermark) and ``visible_end`` (the last stable
+    offset, up to which read_committed reads). ``complete``: the audit read every offset below ``end`` at both isolation
+    levels. ``trimmed``: records were deleted from the log's start during the run.
     """
     careful = F.col("isolation") == "read_committed"
     audited = (
@@ -50,7 +50,7 @@ def retained(events: Events) -> DataFrame:
 
 
 def starts(events: Events) -> DataFrame:
-    """One row per partition whose log start anyone told: ``log_start``, the highest ever told."""
+    """Return one row per partition with a known log start: ``log_start``, the highest ever reported."""
     told = events.table("offsets").filter("leader").select(*PLACE, "log_start")
     audited = events.table("audit_ranges").select(*PLACE, "log_start")
     return told.unionByName(audited).groupBy(*PLACE).agg(F.max("log_start").alias("log_start"))

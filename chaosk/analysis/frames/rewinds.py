@@ -1,4 +1,4 @@
-"""Steps of a reader from one transaction of its own into the next."""
+"""Steps of a reader from one of its own transactions to the next."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from chaosk.analysis.frames.deliveries import MEMBER
 
 
 def left_to_rewinds(events: Events, rows: DataFrame) -> DataFrame:
-    """The rows of ``frames.steps`` without those out of a transaction that was not committed: ``abort_rewind`` judges.
+    """Remove from ``frames.steps`` the steps out of a transaction that did not commit: ``abort_rewind`` judges them.
 
-    Such a step is that from the last record polled in a transaction that is known to be aborted, or of which nobody
-    knows how it ended, to the next record that the application was given.
+    Such a step leads from the last record polled in a transaction that is known to be aborted, or whose outcome is
+    unknown, to the next record that the application was given.
     """
     if not events.case.transactional:
         return rows

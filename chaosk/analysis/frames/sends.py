@@ -1,4 +1,4 @@
-"""Attempts to write, and whether they count as written."""
+"""Attempts to produce, and whether they count as written."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SETTINGS = ("acks", "idempotent", "max_in_flight")
 
 @planned_once
 def sends(events: Events) -> DataFrame:
-    """One row per attempt: the value, its place, times, outcome, error, ``offset`` (None unless it names a place).
+    """Return one row per attempt: value, place, times, outcome, error, ``offset`` (None unless it names a place).
 
-    ``written`` is "W": acknowledged, and outside of a transaction or in one that committed, or that a reader at
-    read_committed was given a record of, which proves that it did. ``plain``: whether it was outside of any.
+    ``written`` is "W": acknowledged, and outside of a transaction or in one that committed. A transaction also counts
+    as committed if a reader at read_committed was given one of its records. ``plain``: outside of any transaction.
     """
     attempts = events.table("sends").withColumnsRenamed(OF_PRODUCER)
     return _with_fate(events, attempts).select(
@@ -27,7 +27,7 @@ def sends(events: Events) -> DataFrame:
 
 
 def with_settings(events: Events, rows: DataFrame) -> DataFrame:
-    """Rows that name a value, with the settings of the process that wrote it: acks, idempotent, max_in_flight."""
+    """Add to rows that name a value the settings of the process that wrote it: acks, idempotent, max_in_flight."""
     workers = events.table("incarnations").select(
         F.col("probe").alias("producer"), F.col("incarnation").alias("producer_incarnation"), *SETTINGS
     )
@@ -35,7 +35,7 @@ def with_settings(events: Events, rows: DataFrame) -> DataFrame:
 
 
 def _with_fate(events: Events, attempts: DataFrame) -> DataFrame:
-    """Attempts with ``fate``: whether their transaction, if any, is known to have committed."""
+    """Add ``fate`` to attempts: True if their transaction, if any, is known to have committed."""
     if not events.case.transactional:
         return attempts.withColumn("fate", F.lit(True))
     committed = events.table("transactions").filter(F.col("outcome") == "committed").select("txn")
@@ -52,7 +52,7 @@ def _with_fate(events: Events, attempts: DataFrame) -> DataFrame:
 
 @planned_once
 def committed_reads(events: Events) -> DataFrame:
-    """The values that anyone was given at read_committed, the tail audit included."""
+    """Return values that any reader at read_committed, or the tail audit at that level, was given."""
     careful = events.table("incarnations").filter(F.col("isolation") == "read_committed").select("probe", "incarnation")
     read = (
         events.table("reads").filter("intact").join(events.near(careful), on=["probe", "incarnation"], how="left_semi")

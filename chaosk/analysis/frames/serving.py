@@ -1,4 +1,4 @@
-"""Who served partitions, one leader epoch after another: by their own answers, and by records written under them."""
+"""Service of partitions by leader epoch, from the leaders' own answers and from records written under the epochs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from chaosk.analysis.events import Events, planned_once
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 
 TERM = (*PLACE, "epoch")
-"""Columns that name the time in which a broker led a partition."""
+"""Columns that identify a broker's term as leader of a partition."""
 MARGIN = 1_000_000_000
-"""Nanoseconds on either side of a change of leader in which its records are looked for besides."""
+"""Nanoseconds by which the search for records extends beyond a change of leader, on either side."""
 _ENDLESS = 2**62
 
 
 @planned_once
 def named(events: Events) -> DataFrame:
-    """One row per leader epoch that any broker named: ``TERM``, leader (-1: nobody named one), named (since when)."""
+    """Return one row per leader epoch in any broker's metadata: ``TERM``, leader (-1: none), named (first time)."""
     last = F.struct(F.col("leader") >= 0, "at")
     return (
         events.table("partitions")
@@ -28,11 +28,11 @@ def named(events: Events) -> DataFrame:
 
 
 def answers(events: Events) -> DataFrame:
-    """One row per answer to a question for offsets that only a leader gives: ``TERM``, at.
+    """Return one row per ListOffsets answer that only a leader gives: ``TERM``, at.
 
-    The epoch is the one that the broker itself named right before, itself as its leader; of a broker that was never
-    asked for it, the one at which others named it last. A new leader that has no offset to tell yet (KIP-207) does not
-    serve yet.
+    The epoch is from the broker's own metadata right before, in which it is the leader. For a broker whose metadata was
+    never sampled, it is the epoch at which others last named it. A new leader without an offset to report (KIP-207)
+    does not serve yet.
     """
     serves = F.col("leader") & (F.col("high_watermark").isNotNull() | F.col("log_end").isNull())
     asked = events.table("offsets").filter(serves).select(*PLACE, F.col("asked").alias("broker"), "at")
@@ -58,12 +58,12 @@ def answers(events: Events) -> DataFrame:
 
 
 def terms(events: Events) -> DataFrame:
-    """One row per leader epoch under which somebody served: ``TERM``, leader, since.
+    """Return one row per leader epoch under which a leader served: ``TERM``, leader, since.
 
-    ``since`` is the first sign that the leader served: it answered for offsets as a leader does, or a record that was
-    written under its epoch was acknowledged or delivered. One that gave no sign is left out: it was elected, and nobody
-    could use it. In runs that do not tell whom the watcher asked (no rows in ``brokers``), such a one serves from when
-    anyone first named it.
+    ``since`` is the first sign that the leader served: it answered ListOffsets as a leader, or a record written under
+    its epoch was acknowledged or delivered. An epoch without a sign is excluded: its leader was elected, and never
+    usable. In runs that do not record which brokers the watcher asked (no rows in ``brokers``), a leader without a sign
+    serves from when it was first named.
     """
     signs = (
         events.frame(answers).select(*TERM, "at")
@@ -86,11 +86,11 @@ def terms(events: Events) -> DataFrame:
 
 
 def last_signs(events: Events, moments: DataFrame) -> DataFrame:
-    """Rows with ``TERM`` and ``until``, and ``last``: the latest sign before ``until`` that this epoch's leader served.
+    """Add ``last`` to rows with ``TERM`` and ``until``: the latest sign before it that this epoch's leader served.
 
-    It answered as a leader, or a record that was written under its epoch was handed to the client: it was written
-    later than that. When that was acknowledged is no sign: of a record that the old leader has, and that the producer
-    sends again, the new one tells. Without any sign it is when the leader was last named.
+    A sign is its answer as a leader, or the handing over of a record to the client that was written under its epoch:
+    the write came later than that. The acknowledgement is no sign: if the producer retries a record that the old leader
+    has, the new leader acknowledges it. Without any sign, ``last`` is when the leader was last named.
     """
     until = events.near(moments.select(*TERM, "until"))
     signs = events.frame(answers).select(*TERM, "at", F.lit(True).alias("sign")).unionByName(
@@ -112,9 +112,10 @@ def last_signs(events: Events, moments: DataFrame) -> DataFrame:
 
 
 def changes(events: Events) -> DataFrame:
-    """Per leader epoch but the first of a partition, when records tell of it: ``TERM``, low, high.
+    """Return for each leader epoch but a partition's first the time in which its records matter: ``TERM``, low, high.
 
-    From the last answer of a leader before it, or its being named, if that was earlier, to its own first answer.
+    The time lasts from the last answer of an earlier leader, or from its first naming if that was earlier, to its own
+    first answer.
     """
     first = events.frame(answers).groupBy(*TERM).agg(F.min("at").alias("first"))
     later = (
@@ -137,7 +138,7 @@ def changes(events: Events) -> DataFrame:
 
 
 def written(events: Events) -> DataFrame:
-    """One row per acknowledged record of those times, and epoch that it is in the log with: ``TERM``, its times."""
+    """Return acknowledged records of these times by the epoch in the log: ``TERM``, invoked, completed."""
     times = events.near(
         events.frame(changes).select(*(F.col(name).alias(f"_{name}") for name in (*PLACE, "low", "high")))
     )
@@ -166,7 +167,7 @@ def written(events: Events) -> DataFrame:
 
 
 def _delivered(events: Events) -> DataFrame:
-    """When records of a new epoch were first delivered, before its leader answered itself."""
+    """Return the first delivery of each new epoch's records, if it was before the leader's own first answer."""
     return (
         events.table("reads")
         .select(*PLACE, F.col("leader_epoch").alias("epoch"), "at")

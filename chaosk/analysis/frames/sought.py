@@ -1,4 +1,4 @@
-"""Deliveries that lie beyond the position that their consumer had sought."""
+"""Deliveries beyond the position that their consumer sought."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _BEFORE = {"before_assignment": "assignment", "before_poll": "poll"}
 
 
 def sought(events: Events) -> DataFrame:
-    """One row per seek within an assignment after which the member was given nothing at the offset that it sought.
+    """Return one row per seek within an assignment whose next delivery was beyond the offset sought.
 
-    Columns as of ``frames.steps``: member, group, assignment, poll, place, offset and at of what it was given next;
-    ``before`` and ``before_at`` are the offset before the one it sought, and when it sought that, ``before_poll`` the
-    poll that delivered last before. A seek at which an assignment begins is none. What was given at the very time of a
-    seek counts as given after it.
+    Columns as in ``frames.steps``: member, group, assignment, poll, place, offset and at of the next delivery.
+    ``before`` is the offset before the one sought, ``before_at`` the time of the seek, and ``before_poll`` the last
+    earlier poll with a delivery. A seek at which an assignment begins is excluded. A delivery at the time of a seek
+    counts as after it.
     """
     given = events.frame(polled).select(*_TERM, "group", "poll", F.col("low").alias("offset"), "at")
     seeks = events.table("seeks").select(*MEMBER, *PLACE, F.col("offset").alias("sought"), "at")

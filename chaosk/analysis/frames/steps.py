@@ -1,4 +1,4 @@
-"""Deliveries that do not follow the one before them in the same assignment."""
+"""Deliveries that do not directly follow the previous one in the same assignment."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _BEFORE = {"": "last", "_at": "at", "_poll": "poll"}
 
 @planned_once
 def steps(events: Events) -> DataFrame:
-    """One row per delivery whose offset is not the next one after that of the delivery before it.
+    """Return one row per delivery whose offset is not the next one after the previous delivery.
 
-    Before it in the same partition and assignment of that member; the first delivery is none. Columns: member, group,
-    assignment, poll, n, place, offset, at; ``before``, ``before_at`` and ``before_poll`` are offset, time and poll of
-    the one before. Terms are told apart by a hash of 64 bits, because longs are sorted quicker than names.
+    The previous delivery is in the same partition and assignment of that member; a first delivery has none and no row.
+    Columns: member, group, assignment, poll, n, place, offset, at; ``before``, ``before_at`` and ``before_poll`` are
+    offset, time and poll of the previous delivery. Terms are identified by a 64-bit hash, because longs sort faster
+    than names.
     """
     in_turn = Window.partitionBy("term").orderBy("n")
     return (
@@ -38,7 +39,7 @@ def _rows(reads: DataFrame) -> DataFrame:
 
 
 def _in_stretches(events: Events) -> DataFrame:
-    """The first delivery of each stretch in which nothing is missing, with its ``last`` offset, and all others."""
+    """Return the first delivery of each complete stretch, with its ``last`` offset, and all others one by one."""
     found = events.frame(stretches)
     whole = found.filter(is_whole()).withColumns({"n": F.col("low") - F.col("drift"), "offset": F.col("low")})
     broken = found.filter(~is_whole()).select(_stretch().alias("stretch"))

@@ -1,13 +1,13 @@
-"""Which records a check has to look at closely: those of which not everybody says the same.
+"""Selection of the records that checks must examine one by one: those on which the sources disagree.
 
-A run of any length is mostly records that were acknowledged, read by every group and found by the audit, all at one
-place. Seen sixty-four at a time, a few numbers tell: how often each *source* (the acknowledgements, each level of the
-audit, each reader) spoke of the block, of which records, and an exclusive or of hashes of where each of them was. Where
-all sources agree in these, and each spoke of each record once, every record of the block is *settled*: nothing is
-missing, doubled, lacking or repeated. The others are *suspected*, and looked at one by one.
+In a run of any length, most records were acknowledged, read by every group and found by the audit, all at one place.
+Records are compared in blocks of 64. For each *source* (the acknowledgements, each level of the audit, each reader) and
+block, there is a count of rows, a bit set of the records, and an exclusive or of hashes of their places. If all sources
+agree in these, and each has each record once, every record of the block is *settled*: nothing is missing, duplicated or
+redelivered. The others are *suspected*, and examined one by one.
 
-Hashes of 64 bits can agree by accident once in 10^19 blocks that differ; the probes' own tallies, which the analysis is
-held against, use others.
+Hashes of 64 bits collide once in 10^19 blocks that differ. The probes' own tallies, against which the analysis is
+checked, use other hashes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from chaosk.analysis.readers import owed
 _BITS = 6
 """A block has 2**6 records: as many as a long has bits."""
 _EVERYTHING = "isolation = 'read_uncommitted'"
-"""Of the rows of the audit, those of the level at which it shows everything."""
+"""Condition for rows of the audit at the level that shows all records."""
 _SENDS, _UNCOMMITTED, _COMMITTED, _READERS = range(4)
 
 
 def suspects(events: Events) -> DataFrame:
-    """The blocks that are not settled: ``block``."""
+    """Return the blocks that are not settled: ``block``."""
     rows = _sent(events).unionByName(_audited(events)).unionByName(_read(events))
     of_source = rows.groupBy("block", "source").agg(
         F.count("*").alias("rows"), F.bit_or("bit").alias("bits"), F.bit_xor("mix").alias("mix"),
@@ -50,27 +50,27 @@ def suspects(events: Events) -> DataFrame:
 
 
 def suspected(events: Events, rows: DataFrame) -> DataFrame:
-    """Those of ``rows``, which name a value, that may be more than settled records; all of them in a small run."""
+    """Return those of ``rows``, which name a value, that are in suspected blocks; all of them in a small run."""
     return rows if events.small else _by_block(events, rows, "left_semi")
 
 
 def settled(events: Events, rows: DataFrame) -> DataFrame:
-    """The other ones of ``rows``: each is spoken of once by each source, at one place; none in a small run."""
+    """Return the other ``rows``: each source has each of them once, at one place; none in a small run."""
     return rows.limit(0) if events.small else _by_block(events, rows, "left_anti")
 
 
 def suspected_reads(events: Events) -> DataFrame:
-    """The suspected deliveries, with ``reader``; kept, as all that is asked about values is asked of them."""
+    """Return the suspected deliveries, with ``reader``; cached, since all checks of values use them."""
     return reads(events) if events.small else events.frame(_suspected_reads)
 
 
 def suspected_audit(events: Events) -> DataFrame:
-    """The suspected records that the tail audit found; kept."""
+    """Return the suspected records of the tail audit; cached."""
     return events.table("audit") if events.small else events.frame(_suspected_audit)
 
 
 def suspected_sends(events: Events) -> DataFrame:
-    """The suspected attempts, as ``frames.sends`` tells them; kept."""
+    """Return the suspected attempts, as in ``frames.sends``; cached."""
     return sends(events) if events.small else events.frame(_suspected_sends)
 
 
@@ -87,10 +87,10 @@ def _suspected_sends(events: Events) -> DataFrame:
 
 
 def doubtful(events: Events, mine: DataFrame) -> DataFrame:
-    """Sightings (see ``frames.placements``) of those values that may share their place with another one.
+    """Return sightings (see ``frames.placements``) of values that may share their place with another one.
 
-    ``mine`` are all of those that are suspected. Added are, near to where these were seen or where the audit has an
-    offset twice, all that the audit has: what is settled is in the audit where it is at all.
+    ``mine`` are all sightings of suspected values. Added are all audited records near these places, and near offsets
+    that the audit has twice: a settled record is in the audit if it is anywhere.
     """
     if events.small:
         return mine
@@ -112,7 +112,7 @@ def _near() -> Column:
 
 
 def _bit(name: str) -> Column:
-    """The bit that a number has in its block."""
+    """Return the bit of a number in its block."""
     return F.call_function("shiftleft", F.lit(1).cast("long"), F.col(name).bitwiseAND(63).cast("int"))
 
 
@@ -122,12 +122,12 @@ def _by_block(events: Events, rows: DataFrame, how: str) -> DataFrame:
 
 
 def _block() -> Column:
-    """A number for the block of a value; whatever has no value is in one block, which is never settled."""
+    """Return a number for the block of a value; rows without a value share one block, which is never settled."""
     return F.xxhash64("producer", "producer_incarnation", F.shiftright("seq", _BITS))
 
 
 def _sent(events: Events) -> DataFrame:
-    """Acknowledgements that name a place, but those in transactions that are known to be aborted."""
+    """Return acknowledgements that name a place, except those in transactions known to be aborted."""
     rows = events.table("sends").filter((F.col("outcome") == "ok") & (F.col("offset") >= 0))
     if events.case.transactional:
         aborted = events.table("transactions").filter(F.col("outcome") == "aborted").select("txn").distinct()
@@ -163,7 +163,7 @@ def _readers(events: Events) -> list[str]:
 
 
 def _sources(events: Events) -> Column:
-    """How many sources have to speak of a block of a topic: the acknowledgements, two audits, all that read it."""
+    """Return the number of sources of a settled block by topic: acknowledgements, two audit levels, its readers."""
     pairs = {(reader, topic) for reader, topics in owed(events.case).items() for topic in topics}
     rows = events.frame(polled).select("reader", "topic").distinct().collect()
     pairs |= {(row["reader"], row["topic"]) for row in rows}

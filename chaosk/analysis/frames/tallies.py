@@ -1,4 +1,4 @@
-"""The figures of each process's tally, counted from its rows by Spark; ``glances.tallies`` counts the same in numpy."""
+"""Recount of each process's tally from its rows, with Spark; ``glances.tallies`` does the same with numpy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOW = 0xFFFFFFFF
 
 
 def recounted(events: Events) -> dict[Process, Figures]:
-    """By process with a tally, the figures of its rows; those of a killed one as far as its last tally reaches."""
+    """Return the recounted figures of each process with a tally; for a killed one up to its last tally."""
     found: dict[Process, Figures] = {process: {} for process in events.case.tallies}
     for row in figures(events).collect():
         found[row["probe"], row["incarnation"]][Part(row["what"], row["topic"], row["partition"])] = _print(row)
@@ -28,7 +28,7 @@ def recounted(events: Events) -> dict[Process, Figures]:
 
 
 def figures(events: Events) -> DataFrame:
-    """By member, ``what`` and place: ``count``, ``xor`` of the hashes, and sums of the halves of hashes and times."""
+    """Return by member, ``what`` and place: ``count``, ``xor`` of hashes, sums of halves of hashes and times."""
     sends = _reached(events, "sends", F.col("completed").isNull() | (F.col("completed") <= F.col("up_to"))).select(
         *MEMBER, F.when(F.col("completed").isNull(), UNANSWERED).otherwise(F.col("outcome")).alias("what"), *PLACE,
         F.xxhash64("seq", F.coalesce("offset", F.lit(-1).cast("long"))).alias("hash"),
@@ -53,7 +53,7 @@ def figures(events: Events) -> DataFrame:
 
 
 def longest_gaps(events: Events) -> DataFrame:
-    """By member the longest time between acknowledgements, if that is a second or more: ``gap`` in nanoseconds."""
+    """Return by member the longest time between acknowledgements, if it is a second or more: ``gap`` in nanoseconds."""
     acknowledged = _reached(events, "sends", F.col("completed") <= F.col("up_to")).filter(F.col("outcome") == "ok")
     return (
         gaps(acknowledged, MEMBER, "completed")
@@ -63,7 +63,7 @@ def longest_gaps(events: Events) -> DataFrame:
 
 
 def _reached(events: Events, table: str, within: Column) -> DataFrame:
-    """The rows of processes with a tally, as far as it reaches: more columns ``up_to``, ``reads``, ``polls``."""
+    """Return the rows of processes with a tally, up to its reach; added columns: ``up_to``, ``reads``, ``polls``."""
     rows = [(*process, *events.case.reach(process)) for process in sorted(events.case.tallies)]
     schema = "probe string, incarnation int, up_to long, reads long, polls long"
     reach = events.near(events.spark.createDataFrame(rows, schema))
@@ -71,7 +71,7 @@ def _reached(events: Events, table: str, within: Column) -> DataFrame:
 
 
 def _halves(name: str) -> tuple[Column, Column]:
-    """Sums of the low and of the high 32 bits: neither overflows, and together they are the sum modulo 2**64."""
+    """Return sums of the low and of the high 32 bits: neither overflows, and together they are the sum modulo 2**64."""
     whole = F.col(name)
     return F.sum(whole.bitwiseAND(F.lit(_LOW).cast("long"))), F.sum(F.shiftrightunsigned(whole, 32))
 

@@ -1,4 +1,4 @@
-"""Terms: each time a member was given a partition, from when until when, and the committed offset it found then."""
+"""Terms: assignments of partitions to members, with begin, end, and the committed offset found."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 
 TERM = (*MEMBER, *PLACE, "assignment")
-"""Columns that name a term."""
+"""Columns that identify a term."""
 
 
 @planned_once
 def terms(events: Events) -> DataFrame:
-    """One row per member, partition and assignment: ``TERM``, group, given, taken, how, found, asked, answered.
+    """Return one row per member, partition and assignment: ``TERM``, group, given, taken, how, found, asked, answered.
 
-    ``taken`` and ``how`` (``revoke`` or ``lost``): when it was taken away; None where no row says so, as of a process
-    that was killed. ``found``: the committed offset the member found, between ``asked`` and ``answered``; these are
-    None where it got no answer, ``found`` alone where nothing was committed.
+    ``taken`` and ``how`` (``revoke`` or ``lost``): the end of the assignment; None if not recorded, as for a killed
+    process. ``found``: the committed offset that the member found, between ``asked`` and ``answered``. All three are
+    None without an answer; only ``found`` is None if nothing was committed.
     """
     rows = events.table("assignments")
     in_turn = Window.partitionBy(*MEMBER, *PLACE).orderBy("assignment")
@@ -53,12 +53,12 @@ def terms(events: Events) -> DataFrame:
 
 
 def by_hand(case: Case) -> tuple[str, ...]:
-    """Probes that take partitions of their own choice: nobody keeps two of them from holding the same one."""
+    """Return probes with manual assignment: the group does not prevent two of them from owning one partition."""
     return tuple(name for name in sorted(case.plan.probes) if _consume(case, name).get("assign") is not None)
 
 
 def elsewhere(case: Case) -> tuple[str, ...]:
-    """Probes that begin a partition they are given for the first time elsewhere than at the committed offset."""
+    """Return probes that begin a newly assigned partition elsewhere than at the committed offset."""
     return tuple(
         name for name in sorted(case.plan.probes) if _consume(case, name).get("start", "committed") != "committed"
     )

@@ -1,8 +1,8 @@
-"""Logs that were cut back in this run, and who saw it: the witness that a loss by it needs to be excused.
+"""Truncations of logs in this run, and their evidence, which is required to excuse a loss.
 
-A log is cut back where a replica leads that has not all of it: after an unclean election, or after all that had it
-lost their power (``chaosk.analysis.darkness``). That a topic's settings allow the first is no witness; that a broker
-became leader and was not in the ISR is one. ISR and leaders are those of the watcher's samples.
+A log is truncated if a replica without all of it becomes leader: after an unclean election, or after all hosts with the
+records lost power (``chaosk.analysis.darkness``). A topic setting that permits an unclean election is no evidence. The
+election of a broker outside of the ISR is. ISR and leaders are those of the watcher's samples.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.settingsseen import unclean
 
 SURE = 5_000_000_000
-"""Nanoseconds that a leader may be older than the first sample that names it, and go on after the last one does."""
+"""Nanoseconds that a leader may precede the first sample that names it, and outlast the last one."""
 UNCLEAN = "an unclean election cut the log back"
 DARK = "all hosts that had it lost their power, and every other replica was kept away: it was on no disk yet"
 UNSEEN = "an unclean election was allowed and may have been: nobody saw who was in the ISR before the election"
-"""Why a loss is allowed, or left open, see :func:`excused`."""
+"""Reasons why a loss is allowed, or unproven, see :func:`excused`."""
 
 
 class Truncation(NamedTuple):
-    """One log that was cut back, or may have been."""
+    """A truncation of one log, certain or possible."""
 
     topic: str
     partition: int
     cut_at: int
-    """The first offset that was cut: one past the last that the tail audit found of earlier epochs. 0: nobody knows."""
+    """First offset removed: one past the last one that the tail audit found of earlier epochs. 0: unknown."""
     since: int
-    """When the log that went on from there was first seen; monotonic nanoseconds."""
+    """First time at which the new log was seen; monotonic nanoseconds."""
     until: int
-    """Until when records may have been acknowledged and delivered from the log that was cut."""
+    """Latest time at which records may have been acknowledged and delivered from the old log."""
     epoch: int | None
-    """The leader epoch that the log goes on with; None where nobody knows."""
+    """Leader epoch of the new log; None if unknown."""
     why: str
     """``UNCLEAN``, ``DARK`` or ``UNSEEN``."""
     words: str
-    """What was seen, for people."""
+    """Description of the evidence, for display."""
 
     @property
     def seen(self) -> bool:
-        """Whether it is known to have been, so that it excuses; else it leaves open."""
+        """True if it is certain, so that it excuses; otherwise it leaves a row unproven."""
         return self.why != UNSEEN
 
 
 def truncations(events: Events) -> tuple[Truncation, ...]:
-    """All of a run, by place and time; ask with ``events.once(truncations)``."""
+    """Return all truncations of a run, by place and time; call it through ``events.once(truncations)``."""
     case = events.case
     power = {
         (topic, number): spans for topic in case.topics for number, spans in sorted(cut_power(case, topic).items())
@@ -81,11 +81,11 @@ def truncations(events: Events) -> tuple[Truncation, ...]:
 def excused(
     events: Events, offset: Column | None = None, at: Column | None = None, *, later: Column | None = None
 ) -> Iterator[tuple[Column, str, str]]:
-    """For ``meaning``: rows with topic and partition that a truncation of this run explains.
+    """Yield cases for ``meaning``: rows with topic and partition that a truncation of this run explains.
 
-    ``offset``: of what is missing, or where a reader stood, which must have been cut; ``at``: when it was acknowledged
-    or delivered, which must have been before the end of the log that was cut; ``later``: when what came of it was seen,
-    which must have been after. What is empty is not asked. Rows are ``allowed`` with ``UNCLEAN`` or ``DARK``, and
+    ``offset``: of the missing record, or the reader's position, which must have been removed. ``at``: time of the
+    acknowledgement or delivery, which must precede the end of the old log. ``later``: time of the observed effect,
+    which must follow the truncation. A null is not compared. Rows are ``allowed`` with ``UNCLEAN`` or ``DARK``, and
     ``unproven`` with ``UNSEEN``.
     """
     found = events.once(truncations)
@@ -108,26 +108,26 @@ def _holds(cut: Truncation, offset: Column | None, at: Column | None, later: Col
 
 @dataclass(slots=True)
 class Reign:
-    """A leader epoch as the watcher's samples show it."""
+    """A leader epoch according to the watcher's samples."""
 
     leader: int = -1
     named: int = 0
-    """When its leader was first named; 0 if none was."""
+    """Time at which its leader was first named; 0 if there was none."""
     first: frozenset[int] = frozenset()
-    """The ISR that was named with its leader first."""
+    """ISR in the first sample with its leader."""
     isr: frozenset[int] = frozenset()
-    """The ISR that any broker changed to last."""
+    """Latest ISR that was new from the broker that reported it."""
     changed: int = 0
-    """When it did."""
+    """Time of that report."""
     last: int = 0
-    """When anybody named it last."""
+    """Time of the last sample with this epoch."""
     told: dict[int, frozenset[int]] = field(default_factory=dict)
-    """By broker asked, the ISR it told last."""
+    """Latest ISR by reporting broker."""
     heard: dict[int, int] = field(default_factory=dict)
-    """By broker asked, when it told that."""
+    """Time of that report by broker."""
 
     def has_it_in_sync(self, broker: int) -> bool:
-        """Whether anybody went on to name a broker as in sync after another one had named an ISR without it."""
+        """Return True if a report still had the broker in sync ``SURE`` after the ISR last changed."""
         return any(broker in isr and self.heard[asked] > self.changed + SURE for asked, isr in self.told.items())
 
 
@@ -160,11 +160,11 @@ def _heard(reign: Reign, at: int, asked: int, row: dict[str, object]) -> None:
 
 
 def _elections(case: Case, place: PlaceKey, reigns: Reigns) -> Iterator[Truncation]:
-    """The elections that were unclean, or of which nobody can say it.
+    """Yield the elections that were unclean, or may have been.
 
-    After an unclean election the ISR is the new leader alone, until others have followed it: of those that were in sync
-    before none is in it when it is named first. An empty ISR says nothing of who was in it before (KIP-966). Nor can it
-    be said where brokers contradict each other about who was, for longer than such news takes.
+    After an unclean election the ISR is only the new leader, until others have followed it: no earlier in-sync replica
+    is in the ISR when it is first named. An empty ISR tells nothing about earlier members (KIP-966). An election is
+    uncertain if brokers contradict each other about the ISR for longer than metadata takes to propagate.
     """
     for epoch, reign in sorted(reigns.items()):
         earlier = sorted(number for number in reigns if number < epoch)
@@ -186,7 +186,7 @@ def _elections(case: Case, place: PlaceKey, reigns: Reigns) -> Iterator[Truncati
 
 
 def _dark(place: PlaceKey, reigns: Reigns, began: int, ended: int) -> Truncation:
-    """The loss of power of all that had a partition, and the epoch in which its log went on."""
+    """Return the loss of power of all hosts of a partition, and the epoch in which its log continued."""
     after = [number for number, reign in reigns.items() if reign.named > began]
     earlier = [reign.last for number, reign in reigns.items() if after and number < min(after)]
     since = min((reigns[number].named for number in after), default=ended)
@@ -195,7 +195,7 @@ def _dark(place: PlaceKey, reigns: Reigns, began: int, ended: int) -> Truncation
 
 
 class Reach(NamedTuple):
-    """Of one leader epoch the lowest and the highest offset that anyone was given."""
+    """Lowest and highest offset of one leader epoch that any reader was given."""
 
     low: int
     high: int
@@ -206,7 +206,7 @@ Reaches = dict[str, dict[int, Reach]]
 
 
 def _ends(events: Events, found: Iterable[Truncation]) -> dict[PlaceKey, Reaches]:
-    """By place how far readers and a complete tail audit got in each leader epoch."""
+    """Return by place the offsets that readers and a complete tail audit were given in each leader epoch."""
     topics = sorted({each.topic for each in found})
     complete = events.frame(retained).filter("complete").select(*PLACE)
     kept = _reaches(events, "audit", topics).join(events.near(complete), on=list(PLACE), how="left_semi")
@@ -228,7 +228,7 @@ def _reaches(events: Events, table: str, topics: list[str]) -> DataFrame:
 
 
 def _cut(case: Case, each: Truncation, reaches: Reaches) -> Truncation:
-    """With the place at which the log was cut; seen, too, if readers had been given what was cut."""
+    """Add the offset of the truncation; it is also certain if readers had been given removed records."""
     if each.epoch is None or not reaches["audit"]:
         return each
     epoch = each.epoch

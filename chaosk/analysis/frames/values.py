@@ -1,4 +1,4 @@
-"""The values that anyone spoke of: sent, read or found by the tail audit, one row each."""
+"""All values, one row each: sent, read or found by the tail audit."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ _OUTCOMES = ("ok", "fail", "info")
 
 
 def values(events: Events) -> DataFrame:
-    """One row per value: what its producer knew, where it was seen, and who was given it.
+    """Return one row per value: data from its producer, sightings in the log, and its readers.
 
-    Of a run that is not small only the values that are not settled (``frames.suspects``): the others were acknowledged,
+    In a run that is not small, only values that are not settled (``frames.suspects``): the others were acknowledged,
     found by the audit at that place, and given to every reader of their topic once.
 
-    From its send: ``scheduled``, ``invoked``, ``completed``, ``outcome`` (None where a killed probe left no row),
-    ``written``, ``plain`` (in no transaction), ``acked`` (the place the acknowledgement named). From the log:
-    ``first`` and ``last`` (lowest and highest place it was seen at, None if never), ``stored`` and ``visible``
-    (whether the audit found it at read_uncommitted, and at read_committed), ``audited`` (at either), ``read``,
-    ``read_place`` (the highest a reader got it at), ``read_at`` (when first). Places are packed (``frames.packed``).
-    ``topic``, ``partition`` and ``offset``: its place, the log's word first. ``at_<n>`` and ``times_<n>``: when
-    consumer ``n`` (by name) was first given it, and how often; ask ``given_to`` and ``times_given`` for them.
+    From its send: ``scheduled``, ``invoked``, ``completed``, ``outcome`` (None if a killed probe left no row),
+    ``written``, ``plain`` (in no transaction), ``acked`` (the acknowledged place). From the log: ``first`` and ``last``
+    (lowest and highest place of a sighting, None if never), ``stored`` and ``visible`` (the audit found it at
+    read_uncommitted, and at read_committed), ``audited`` (at either), ``read``, ``read_place`` (the highest place of a
+    delivery), ``read_at`` (time of the first delivery). Places are packed (``frames.packed``).
+
+    ``topic``, ``partition`` and ``offset``: its place, preferably from the log. ``at_<n>`` and ``times_<n>``: time of
+    the first delivery to consumer ``n`` (by name), and number of deliveries; use ``given_to`` and ``times_given`` for
+    them.
     """
     return _values(events, suspected_sends(events), suspected_reads(events), suspected_audit(events))
 
 
 def values_of(events: Events, rows: DataFrame) -> DataFrame:
-    """The same of the values that some few ``rows`` name, settled or not; of a small run all of them."""
+    """Return the rows of the values that some few ``rows`` name, settled or not; of a small run all of them."""
     if events.small:
         return events.frame(values)
     named = F.broadcast(rows.select(*VALUE).distinct())
@@ -69,7 +71,7 @@ def _values(events: Events, sent: DataFrame, given: DataFrame, found: DataFrame)
 
 
 def given_to(case: Case, reader: Column) -> Column:
-    """Whether a value (of ``values``) was given to a reader."""
+    """Return a condition: the value (of ``values``) was given to a reader."""
     given = F.lit(False)
     for number, (_, name) in enumerate(case.consumers):
         given = given | (F.col(f"at_{number}").isNotNull() & (reader == name))
@@ -77,7 +79,7 @@ def given_to(case: Case, reader: Column) -> Column:
 
 
 def times_given(case: Case, reader: str) -> Column:
-    """How often a value (of ``values``) was given to a reader."""
+    """Return the number of deliveries of a value (of ``values``) to a reader."""
     mine = [F.col(f"times_{number}") for number, (_, name) in enumerate(case.consumers) if name == reader]
     return sum(mine, F.lit(0).cast("long"))
 
@@ -95,7 +97,7 @@ def _sent(case: Case, rows: DataFrame) -> DataFrame:
 
 
 def _seen(case: Case, given: DataFrame, found: DataFrame) -> DataFrame:
-    """Sightings in the log. Records whose payload is not of this run have no value, and are no sightings of one."""
+    """Return sightings in the log. Records whose payload is not of this run have no value, and are excluded."""
     place = packed(case, F.col("offset")).alias("place")
     read, audited = given.filter("intact"), found.filter("intact")
     careful = F.col("isolation") == "read_committed"
@@ -105,7 +107,7 @@ def _seen(case: Case, given: DataFrame, found: DataFrame) -> DataFrame:
 
 
 def _per_consumer(consumers: Sequence[tuple[str, str]]) -> list[Column]:
-    """By consumer, when it was first given the value and how often: plain longs, which aggregate without sorting."""
+    """Return first delivery and number of deliveries by consumer: plain longs, which aggregate without sorting."""
     columns = []
     for number, (probe, _) in enumerate(consumers):
         mine = F.col("consumer") == probe

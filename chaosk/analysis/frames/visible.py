@@ -1,4 +1,4 @@
-"""Offsets that are proven to hold a record which a consumer may see."""
+"""Offsets that are proven to hold a record visible to a consumer."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ _SCHEMA = "isolation string, topic string, partition int, offset long, following
 
 
 def visible(events: Events, spans: DataFrame) -> DataFrame:
-    """Per isolation level and partition the offsets that hold a record, each with ``following``, the next one.
+    """Return by isolation level and partition the offsets that hold a record, each with ``following``, the next one.
 
-    Of ``spans`` alone (topic, partition, ``low``, ``high``): the offsets from ``low`` up to ``high``, and some others.
-    So ``following`` is right for an offset of a span whose next one lies in the span, too.
+    Only ``spans`` (topic, partition, ``low``, ``high``) are covered: the offsets from ``low`` up to ``high``, and some
+    others. So ``following`` is correct for an offset of a span if the next one is in the span, too.
 
-    Proven by any reader of that level and by the tail audit; what read_committed shows, read_uncommitted shows too.
-    Where compaction removes records only the tail audit counts: what others were given may have been removed before a
-    consumer came by. An acknowledgement adds only that a record which somebody saw counts as written, so that
-    read_committed shows it, too; where nobody saw it, it may be lost. Offsets are never taken to be contiguous: control
-    records, aborted and compacted records leave holes. What lies below the log start follows nothing: it may have been
-    deleted before a consumer came by; but what follows it is known.
+    An offset is proven by any reader of that level and by the tail audit; a record visible at read_committed is also
+    visible at read_uncommitted. If compaction removes records, only the tail audit counts: a record given to others may
+    have been removed before a consumer reached it. An acknowledgement adds only that a record which was seen counts as
+    written, so that it is visible at read_committed, too; a record that was never seen may be lost. Offsets are never
+    assumed to be contiguous: control records, aborted and compacted records leave holes. A record below the log start
+    is never a ``following`` one: it may have been deleted before a consumer reached it. It may have a ``following``
+    one.
     """
     if not events.small and spans.isEmpty():
         return events.spark.createDataFrame([], _SCHEMA)
@@ -51,14 +52,14 @@ def visible(events: Events, spans: DataFrame) -> DataFrame:
 
 
 def skipped(events: Events, rows: DataFrame, *, deleted: bool = False) -> DataFrame:
-    """The rows that passed over a record they ought not to have, with ``skipped``, the offset of the first such one.
+    """Return rows that passed over a record that they had to deliver, with ``skipped``, the offset of the first one.
 
-    Each row names isolation, place, ``low`` (the first offset that it may not pass over) and ``high`` (the one that it
-    came to), ``passed`` (when; None: what comes there later counts, too), and ``low_epoch`` and ``high_epoch``, the
-    leader epochs of the records on both sides; None where nobody knows. An offset may have been several records over
-    time: one that was sent after it was passed, or that another leader wrote than those between the two epochs, was
-    not there to be passed over. Records below the
-    log start may have been deleted before; they count if ``deleted``. Rows must be few: they are compared one by one.
+    Each row names isolation, place, ``low`` (the first offset that it must not pass over) and ``high`` (the offset
+    reached), ``passed`` (when; None: later records there count, too), and ``low_epoch`` and ``high_epoch``, the leader
+    epochs of the records on both sides; None if unknown. An offset may have held several records over time. A record
+    that was sent after it was passed, or whose leader epoch is not between the two, was not there to be passed over.
+    Records below the log start may have been deleted before; they count if ``deleted``. Rows must be few: they are
+    compared one by one.
     """
     spans = rows.select(*PLACE, "low", "high")
     there = _dated(events, _within(events, _wider(_shown(events)), spans))
@@ -79,7 +80,7 @@ def skipped(events: Events, rows: DataFrame, *, deleted: bool = False) -> DataFr
 
 
 def _dated(events: Events, shown: DataFrame) -> DataFrame:
-    """What was shown, with ``invoked``: when it was sent; None where nobody knows."""
+    """Add ``invoked`` to sightings: the time of the send; None if unknown."""
     sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).select(*VALUE, "invoked")
     if events.small:
         return shown.join(sent.hint("shuffle_hash"), on=list(VALUE), how="left")
@@ -96,9 +97,9 @@ def _shown(events: Events) -> DataFrame:
 
 
 def _kept(events: Events, told: DataFrame) -> DataFrame:
-    """Those of what clients were told that compaction cannot have removed since: in such topics the audit alone counts.
+    """Remove from clients' evidence what compaction may have removed since: in compacted topics only the audit counts.
 
-    Who reads later than others is rightly not given what they were.
+    A consumer that reads later than others need not be given the records that they were given.
     """
     compact = [topic for topic in events.case.topics if compacted(events.case, topic)]
     return told.filter(~among(F.col("topic"), compact)) if compact else told
@@ -110,7 +111,7 @@ def _wider(shown: DataFrame) -> DataFrame:
 
 
 def _within(events: Events, shown: DataFrame, spans: DataFrame) -> DataFrame:
-    """What lies in the spans, and beside them: all of a small run."""
+    """Return the rows in the blocks of the spans; all of a small run."""
     if events.small:
         return shown
     numbers = F.explode(F.sequence(F.shiftright("low", _BITS), F.shiftright("high", _BITS)))
@@ -121,14 +122,14 @@ def _within(events: Events, shown: DataFrame, spans: DataFrame) -> DataFrame:
 
 
 def _cut(events: Events) -> bool:
-    """Whether any log does not begin at 0."""
+    """Return True if any log does not begin at 0."""
     return not events.frame(retained).filter(F.col("log_start") > 0).isEmpty()
 
 
 def _firsts(events: Events) -> DataFrame:
-    """Of partitions whose log does not begin at 0: ``log_start``, and by isolation level ``first``, at or after it.
+    """Return for partitions whose log does not begin at 0: ``log_start``, and ``first`` by isolation level.
 
-    ``first`` is the lowest offset that is proven to hold a record; None if there is none.
+    ``first`` is the lowest offset at or after the log start that is proven to hold a record; None if there is none.
     """
     cut = events.frame(retained).filter(F.col("log_start") > 0).select(*PLACE, "log_start")
     levels = F.explode(F.array(F.lit("read_committed"), F.lit("read_uncommitted")))
@@ -142,7 +143,7 @@ def _firsts(events: Events) -> DataFrame:
 
 
 def _acknowledged(events: Events) -> DataFrame:
-    """Acknowledged offsets of records that somebody saw, as read_committed, where no audit is complete."""
+    """Return acknowledged offsets of records that were seen, as read_committed, where no audit is complete."""
     audited = events.frame(retained).filter("complete").select(*PLACE)
     seen = events.frame(values).filter(F.col("written") & F.col("acked").between(F.col("first"), F.col("last")))
     return (

@@ -1,1 +1,1 @@
-"""Events to findings and measures, in PySpark: DataFrame in, DataFrame out."""
+"""Findings and measures from the events of a run, computed with PySpark."""

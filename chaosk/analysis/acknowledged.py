@@ -1,4 +1,4 @@
-"""How many records of each topic were acknowledged: what losses and duplicates are a share of."""
+"""Number of acknowledged records of each topic: the denominator for losses and duplicates."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Counts = Counter[tuple[str, str]]
 
 
 def acknowledged(events: Events) -> Counts:
-    """Records that count as written, by topic and the window that they were sent in; the whole run's has every one."""
+    """Count written records by topic and the window in which they were sent; the whole run's count includes all."""
     if events.glances and not events.case.transactional:
         return at_a_glance(events.rows)
     return by_spark(events)
 
 
 def at_a_glance(rows: Rows) -> Counts:
-    """The counts of a run that is glanced at and knows no transactions."""
+    """Count records of a small run without transactions, without Spark."""
     counts = Counts()
     acked = rows.column("sends", "outcome") == rows.code("outcome", "ok")
     topics, sent = (column[acked] for column in rows.columns("sends", "topic", "invoked"))
@@ -38,7 +38,7 @@ def at_a_glance(rows: Rows) -> Counts:
 
 
 def by_spark(events: Events) -> Counts:
-    """The counts of any run."""
+    """Count records of any run with Spark."""
     whole, *others = events.case.windows
     segments, counts = Segments(others), Counts()
     rows = sends(events).filter("written").groupBy("topic", *segments.of(F.col("invoked"))).count()

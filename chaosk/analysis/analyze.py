@@ -1,4 +1,4 @@
-"""The analysis of one run: case and events in, verdict and evidence out."""
+"""Analysis of one run: reads its case and events, writes verdict and evidence."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from chaosk.spec.prediction import FOLLOWING, Places, predictions
 def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None) -> Verdict:
     """Judge a run directory: write ``evidence/`` and ``verdict.json``, and return the verdict.
 
-    One that was there goes first: it would outlive the events that it was given on. The same events give the same
-    bytes, on whatever master. Raises AnalysisError where the run cannot be judged.
+    An earlier verdict is removed first, since it may not agree with the events any more. The same events give the same
+    bytes, with any Spark master. Raises AnalysisError if the run cannot be judged.
     """
-    rundir.verdict.unlink(missing_ok=True)  # an older one would stand where this one cannot be given
+    rundir.verdict.unlink(missing_ok=True)  # an older one would remain if this one fails
     recorded = read_case(rundir)
     with apart(recorded) as case:
         events = Events(spark, case, None if case is recorded else Events(spark, recorded))
@@ -58,7 +58,7 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
 
 
 def _predicts_loss(case: Case, answers: tuple[Answer, ...]) -> bool:
-    """Whether anything was found that a predicted loss may explain where it befell."""
+    """Return True if a predicted loss may explain one of the findings at the place of the loss."""
     told = predictions(case.plan.expect)
     found = {finding.check for answer in answers for finding in answer.findings} & FOLLOWING
     return any(each.metric and each.is_about(check, "") for each in told for check in found)
@@ -71,7 +71,7 @@ def conclude(
     ledger: tuple[Account, ...] = (),
     lost: Places | None = None,
 ) -> Verdict:
-    """The verdict from what the checks, the guards and the ledger said; pure."""
+    """Combine the results of checks, guards and ledger into the verdict; pure."""
     findings = sorted(
         (f for answer in answers for f in answer.findings),
         key=lambda f: (list(Severity).index(f.severity), f.rule, f.check),
@@ -107,7 +107,7 @@ def conclude(
 
 
 def write(verdict: Verdict, rundir: RunDir) -> None:
-    """Write ``verdict.json``: all of it or nothing."""
+    """Write ``verdict.json`` atomically; raises AnalysisError if it cannot be written."""
     partial = rundir.verdict.with_suffix(".partial")
     try:
         files.fresh_text(partial, verdict.model_dump_json(indent=2) + "\n")

@@ -1,10 +1,10 @@
-"""The events of a run in which topics were made again, with each topic's partitions told apart: written beside them.
+"""Copy of the events of a run with recreated topics, in which each incarnation of a topic has its own partitions.
 
-A record is of the topic that it was sent to, as far as that is proven: sent after the topic was made again, or found
-by the tail audit, it is the new one's, and so is one that was under way meanwhile and was acknowledged at an offset
-that the old log had passed already. Everything else that was sent before is the old one's, and owed to nobody after
-the deletion. What names no record (commits, samples, assignments) goes by its time. A member that held a partition of
-the old topic holds the new one's from then on, and its position there is 0: it begins a new log.
+A record belongs to the topic that it was sent to, as far as that is proven. It belongs to the new topic if it was sent
+after the recreation, or was found by the tail audit, or was in flight at that time and acknowledged at an offset that
+the old log had already passed. All other earlier records belong to the old topic, and are owed to no reader after the
+deletion. Rows without a record (commits, samples, assignments) are divided by time. A member that owned a partition of
+the old topic owns the new one from then on, at position 0, the begin of a new log.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _BY_TIME = {
     "seeks": "at", "assignments": "at", "commits": "invoked", "fetched": "invoked", "txn_offsets": "at",
     "partitions": "at", "offsets": "at",
 }  # fmt: skip
-"""Tables whose rows name no record, and the time that they go by."""
+"""Tables whose rows name no record, and their time column."""
 _BY_VALUE = ("reads", "failures")
 _Ages = Callable[[Remaking, pa.RecordBatch], Numbers]
 
 
 @contextmanager
 def apart(case: Case) -> Iterator[Case]:
-    """The case as the rules are to see it: itself, unless topics were made again.
+    """Yield the case as the rules see it: unchanged, unless topics were recreated.
 
-    Raises AnalysisError where an event table cannot be read.
+    Raises AnalysisError if an event table cannot be read.
     """
     if not case.former.topics:
         yield case
@@ -68,7 +68,7 @@ def _written(case: Case, folder: Path) -> Case:
 
 
 def _same(source: Path, target: Path) -> None:
-    """The same file under another name; a copy where the file system gives a file only one."""
+    """Link a file under another name, or copy it if the file system has no hard links."""
     try:
         os.link(source, target)
     except OSError:
@@ -76,7 +76,7 @@ def _same(source: Path, target: Path) -> None:
 
 
 def _replicas(case: Case) -> dict[tuple[str, int], frozenset[int]]:
-    """The same brokers for what the same partition was before."""
+    """Return the replicas of each partition, also for its earlier incarnations."""
     found = dict(case.replicas)
     for (topic, partition), brokers in case.replicas.items():
         if (remaking := case.former.topics.get(topic)) is not None:
@@ -85,7 +85,7 @@ def _replicas(case: Case) -> dict[tuple[str, int], frozenset[int]]:
 
 
 def _convert(case: Case, name: str, target: Path, sent: dict[str, SentTo], held: Held) -> int:
-    """Write a table with the partitions told apart; how many rows it has."""
+    """Write a table with separate partitions for each incarnation of a topic; return its number of rows."""
     count = 0
     with pq.ParquetFile(case.events / f"{name}.parquet") as file, pq.ParquetWriter(target, SCHEMAS[name]) as out:
         for batch in file.iter_batches(columns=SCHEMAS[name].names):

@@ -1,4 +1,4 @@
-"""``python -m chaosk.analysis.archiving PATH``: start Spark, judge a made-up run, archive the classes it loaded."""
+"""Start Spark, judge a made-up run, archive the loaded classes: ``python -m chaosk.analysis.archiving PATH``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.analysis.warmup import warm_up
 
 
 def main(path: str) -> None:
-    """Return when the JVM has ended: it writes the archive as the last thing it does."""
+    """Create the archive and wait until the JVM has ended, since it writes the archive at its exit."""
     spark = session(java=f'"-XX:ArchiveClassesAtExit={path}"')
     warm_up(spark)
     gateway: Any = SparkContext._gateway  # noqa: SLF001 - PySpark names no other way to the process that it started

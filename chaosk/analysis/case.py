@@ -1,6 +1,6 @@
-"""The case: all about a run that is not bulk: its plan, how it went, its faults, phases and processes, as plain values.
+"""The case: plan, record, faults, phases and processes of a run, as plain values, without the bulk data.
 
-It is read by ``chaosk.analysis.reading``; the big event tables are Spark's (``chaosk.analysis.events``).
+``chaosk.analysis.reading`` reads it; the big event tables are Spark's (``chaosk.analysis.events``).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _NEVER = 2**63 - 1
 _SECOND = 1_000_000_000
 _MOMENT = 5 * _SECOND
 LOOK = "felt: "
-"""What the names of the spans of ``Case.looks`` begin with: no entry has such a name."""
+"""Prefix of the names of ``Case.looks``; no entry has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of time, monotonic nanoseconds: from ``began`` on, before ``ended``."""
+    """A stretch of time in monotonic nanoseconds: from ``began`` to before ``ended``."""
 
     name: str
     began: int
@@ -44,28 +44,28 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """What event tables lack, or have too much of, against what their writers say that they wrote."""
+    """Missing or surplus rows of event tables, compared with the counts of their writers."""
 
     tables: tuple[str, ...]
-    """Those that it may concern."""
+    """Tables that it may concern."""
     what: str
-    """In words."""
+    """Description for display."""
     short: bool = True
-    """Whether rows are missing, or are another run's: then what is not there may have happened all the same.
+    """True if rows are missing, or are another run's: an event without a row may have happened.
 
-    Else there are more than were written, as where one stands there twice.
+    False if there are more rows than were written, such as a duplicate row.
     """
     told: bool = True
-    """Whether no other guard tells of it."""
+    """True if no other guard reports it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """The heartbeats of one process, as far as they matter, monotonic nanoseconds."""
+    """Heartbeats of one process, as far as they matter, in monotonic nanoseconds."""
 
     last: int
     gaps: tuple[Interval, ...] = ()
-    """From one beat to the next, where that took too long."""
+    """Times between two beats that were too far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,13 @@ class Worker:
 
     @property
     def reader(self) -> str:
-        """Who reads: the group, or the probe where it has none."""
+        """Return the group, or the probe if it has none."""
         return self.group or self.probe
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of a topic as a broker reported it, when it was asked first, and whenever it had changed."""
+    """One setting of a topic as a broker reported it, at the first query and at each change."""
 
     at: int
     topic: str
@@ -107,81 +107,82 @@ class Committed:
     topic: str
     partition: int
     offset: int | None
-    """As the cluster tells it; None if there is none."""
+    """As reported by the cluster; None if there is none."""
     asked: int | None
-    """The highest that any process of the run asked to commit, or found; None where none did either."""
+    """Highest offset that any process of the run asked to commit, or found; None without any."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One run: what was planned, and what became of it."""
+    """One run: its plan and its outcome."""
 
     rundir: RunDir
     events: Path
-    """Where its event tables are."""
+    """Folder of its event tables."""
     former: Former
-    """Topics that were made again; of a run as it was recorded, and as the rules see it."""
+    """Recreated topics; in a run as recorded, and as the rules see it."""
     plan: Planned
     record: RunRecord
     acted: tuple[Fault, ...]
-    """Every timeline entry that acted, by when it began."""
+    """Every timeline entry that acted, by its begin."""
     decisions: tuple[Decision, ...]
-    """What an operator decided or noted, by time."""
+    """Decisions and notes of an operator, by time."""
     phases: tuple[Span, ...]
     unfinished: tuple[str, ...]
-    """Phases that were cut short."""
+    """Phases that did not finish."""
     workers: tuple[Worker, ...]
     ends: dict[Process, dict[str, int]]
-    """By process, the columns of its end marker."""
+    """Columns of the end marker, by process."""
     tallies: dict[Process, Tally]
-    """By process the last tally that it left of itself."""
+    """Last tally by process."""
     ranges: tuple[dict[str, Any], ...]
     """Rows of ``audit_ranges``."""
     committed: tuple[Committed, ...]
-    """What the cluster says after the run that groups committed."""
+    """Committed offsets that the cluster reported after the run."""
     clocks: tuple[tuple[int, int], ...]
-    """Monotonic and wall clock, by the former."""
+    """Pairs of monotonic and wall clock, by monotonic time."""
     rows: dict[str, int]
-    """By table how many rows it has."""
+    """Number of rows by table."""
     held: Mapping[tuple[str, str], frozenset[int]]
-    """By reader and topic the partitions of which its members were given any."""
+    """Partitions that members were ever assigned, by reader and topic."""
     settings: tuple[Setting, ...]
-    """Settings of topics as brokers reported them, by time; none of a run that was recorded before they were asked."""
+    """Settings of topics as reported by brokers, by time; none in runs older than these queries."""
     silences: tuple[Span, ...]
-    """Stretches in which nothing at all was written, as if the machine had stood still."""
+    """Stretches without any written row, as if the machine had stalled."""
     foreign: bool
-    """Whether readers or the tail audit saw records that are not of this run."""
+    """True if readers or the tail audit saw records that are not of this run."""
     fenced: dict[Process, int]
-    """Processes whose ``transactional.id`` another client took over, and since when they know: they write no more."""
+    """Processes whose ``transactional.id`` another client took over, with the time at which they learned it and
+    stopped."""
     uncertain_with_offset: bool
-    """Whether a send of unknown fate names an offset, which is rare."""
+    """True if a send of unknown fate names an offset, which is rare."""
     hosts: dict[int, str]
-    """By broker id the host that it runs on."""
+    """Host of each broker id."""
     replicas: dict[tuple[str, int], frozenset[int]]
-    """By topic and partition every broker that was ever seen to have a replica; of runs that it matters for only."""
+    """Every broker that was ever seen as a replica, by topic and partition; only in runs that need it."""
     discrepancies: tuple[Discrepancy, ...] = ()
-    """What the event tables are known to lack."""
+    """Known deficiencies of the event tables."""
     pulses: Mapping[str, Pulse] = field(default_factory=dict)
-    """By writer its heartbeats; none of a run that was recorded before there were any."""
+    """Heartbeats by writer; none in runs older than heartbeats."""
 
     def short(self, *tables: str) -> tuple[str, ...]:
-        """Those of some event tables that are known to lack rows, sorted: that a row is not there proves nothing."""
+        """Return those of some event tables that are known to lack rows, sorted: a missing row proves nothing."""
         lacking = {table for one in self.discrepancies if one.short for table in one.tables}
         return tuple(sorted(lacking.intersection(tables)))
 
     def surplus(self, *tables: str) -> tuple[str, ...]:
-        """Those of some event tables that have rows which nobody wrote, sorted: that a row is there proves nothing."""
+        """Return those of some event tables with rows that were not written, sorted: a row proves nothing."""
         more = {table for one in self.discrepancies if not one.short for table in one.tables}
         return tuple(sorted(more.intersection(tables)))
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """The entries that did something to somebody: all but those that wait or look."""
+        """The entries that may affect the cluster or clients: all but those that only wait or observe."""
         return tuple(entry for entry in self.acted if entry.step not in QUIET)
 
     @cached_property
     def windows(self) -> tuple[Span, ...]:
-        """The windows figures are measured over: run, baseline, each entry that acted, after_heal."""
+        """Windows of figures: run, baseline, each entry that acted, after_heal."""
         by_name = {span.name: span for span in self.phases}
         first, last = by_name.get("baseline"), by_name.get("settle") or by_name.get("timeline")
         began = first.began if first else self.record.began
@@ -196,11 +197,11 @@ class Case:
 
     @cached_property
     def looks(self) -> tuple[Span, ...]:
-        """For each fault the time in which somebody has to have been at work, by its name: its window.
+        """The time of each fault in which a probe must have been active, named after the fault.
 
-        A fault of a moment, like a restart or an election, is felt by what clients do next, in the five seconds from
-        its begin on; one that stays, and for less than a second, has a second. No probe polls less often than that,
-        and one that is to send or ask more seldom has not felt it if it did neither meanwhile.
+        It is the fault's window. An instantaneous fault, like a restart or an election, is felt by the requests of the
+        next five seconds from its begin. A fault that lasts for less than a second has one second. No probe polls less
+        often than that. A probe that sends or asks less often has not felt the fault if it did neither in this time.
         """
         ended = self.run.ended
         spans = [(fault, _window(fault, ended)) for fault in self.faults]
@@ -212,7 +213,7 @@ class Case:
 
     @property
     def run(self) -> Span:
-        """From the baseline's begin to the end of the time that is measured."""
+        """Time from the baseline's begin to the end of the measured time."""
         return self.windows[0]
 
     @property
@@ -222,17 +223,17 @@ class Case:
 
     @property
     def last_heal(self) -> int | None:
-        """When the last fault was over; None if there was none."""
+        """End of the last fault; None without faults."""
         over = [fault.healed or fault.applied for fault in self.faults]
         return max((time for time in over if time is not None), default=None)
 
     def probes(self, kind: str) -> tuple[str, ...]:
-        """Names of the probes of a kind, like ``produce``, that got ready, sorted."""
+        """Return the names of the probes of a kind, like ``produce``, that became ready, sorted."""
         return tuple(sorted({worker.probe for worker in self.workers if worker.kind == kind}))
 
     @property
     def consumers(self) -> tuple[tuple[str, str], ...]:
-        """Each probe that reads, and whom it reads for (its group, or itself), sorted."""
+        """Each consuming probe with its reader (its group, or itself), sorted."""
         return tuple(sorted({(w.probe, w.reader) for w in self.workers if w.kind in ("consume", "transform")}))
 
     @property
@@ -242,16 +243,16 @@ class Case:
 
     @property
     def unended(self) -> frozenset[Process]:
-        """Processes without an end marker: what they did last may be missing."""
+        """Processes without an end marker: their last rows may be missing."""
         return frozenset((w.probe, w.incarnation) for w in self.workers if (w.probe, w.incarnation) not in self.ends)
 
     @cached_property
     def deaf(self) -> frozenset[Process]:
-        """Processes that write with ``acks=0``: no broker tells them an offset."""
+        """Processes that write with ``acks=0``: no broker reports an offset to them."""
         return frozenset((w.probe, w.incarnation) for w in self.workers if w.acks == 0)
 
     def reach(self, process: Process) -> tuple[int, int, int]:
-        """Up to when, and up to which delivery and poll, a process's tally stands for: one that ended, for all."""
+        """Return the time, deliveries and polls up to which a process's tally counts; unlimited with an end marker."""
         if process in self.ends:
             return _NEVER, _NEVER, _NEVER
         tally = self.tallies[process]
@@ -259,35 +260,35 @@ class Case:
 
     @property
     def transactional(self) -> bool:
-        """Whether any transaction took place."""
+        """True if there was any transaction."""
         return self.rows["transactions"] > 0
 
     def compacted(self, topic: str) -> bool:
-        """Whether the topic's log is compacted, so that records vanish rightly."""
+        """Return True if the topic's log is compacted, so that records may be removed."""
         return topic in self.topics and self.plan.topics[topic].compacted
 
     def whole(self, topic: str) -> bool:
-        """Whether the tail audit read all of a topic, from the very first record on."""
+        """Return True if the tail audit read all of a topic, from offset 0 on."""
         cut = topic in self.former.topics
         cut = cut or any(row["topic"] == topic and row["log_start"] > 0 for row in self.ranges)
         shape = self.topics.get(topic)
         return not cut and shape is not None and all((topic, n) in self.complete for n in range(shape.partitions))
 
     def changed(self, topic: str, setting: str) -> tuple[Any, ...]:
-        """The values that entries are to set, whether they took or not."""
+        """Return the values that entries set, whether or not they took."""
         steps = (e.step for e in self.plan.timeline if e.kind == "set_topic_config" and e.step.get("topic") == topic)
         return tuple(config[setting] for step in steps if setting in (config := step.get("config") or {}))
 
     @cached_property
     def topics(self) -> dict[str, Topic]:
-        """The scenario's topics, each with the partitions that it had in the end."""
+        """The scenario's topics, each with its final number of partitions."""
         return {
             name: shape.model_copy(update={"partitions": max(shape.partitions, self._grown(name))})
             for name, shape in self.plan.topics.items()
         }
 
     def _grown(self, topic: str) -> int:
-        """How many partitions a topic got, as the entries say that took, and as the tail audit found it."""
+        """Return the number of partitions of a topic from entries that took, and from the tail audit."""
         took = {entry.name for entry in self.acted if entry.took}
         added = (e.step for e in self.plan.timeline if e.kind == "create_partitions" and e.name in took)
         counts = [int(step["count"]) for step in added if step.get("topic") == topic]
@@ -303,7 +304,7 @@ class Case:
         return frozenset(place for place, levels in found.items() if len(levels) == 2)
 
     def overlapped(self, began: int | None, ended: int | None) -> tuple[str, ...]:
-        """Names of the faults whose windows a stretch of time overlaps, in the order they were injected."""
+        """Return the names of the faults whose windows overlap a stretch of time, by injection."""
         low, high = began if began is not None else ended, ended if ended is not None else began
         if low is None or high is None:
             return ()
@@ -313,12 +314,12 @@ class Case:
 
 
 def _window(entry: Fault, ended: int) -> Span:
-    """An entry's window: from applied until healed, or all that it took if it leaves nothing to undo, like a wait."""
+    """Return an entry's window: from applied until healed, or its duration if there is nothing to undo, like a wait."""
     passing = entry.undone and entry.healed is None
     began = entry.invoked if passing else entry.applied or entry.invoked
     return Span(entry.name, began, entry.healed or _end_of(entry, ended))
 
 
 def _end_of(fault: Fault, ended: int) -> int:
-    """When a fault without a verified undo was over: at once if it leaves nothing, else never."""
+    """Return the end of a fault without a verified undo: at once if there is nothing to undo, else never."""
     return (fault.applied or fault.invoked) if fault.undone else max(ended, fault.invoked)

@@ -1,8 +1,8 @@
-"""An archive of the classes that Spark's JVM starts from: read from jars and verified, they take half of its start.
+"""Archive of the classes of Spark's JVM, which saves half of its start: they are otherwise read from jars and verified.
 
-``make`` (the command ``chaosk prepare``) writes it into the user's cache, for one Java and one installed Spark; from
-then on ``chaosk.analysis.spark.session`` starts from it. It is the JVM's own (class data sharing, JEP 350), which holds
-it against its version and the jars, and does without where anything is not as it was.
+``make`` (the command ``chaosk prepare``) writes it into the user's cache, for one Java and one installed Spark. Then
+``chaosk.analysis.spark.session`` starts from it. It is a JVM feature (class data sharing, JEP 350): the JVM checks its
+version and the jars, and ignores the archive if anything differs.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from chaosk.core.cache import cache
 from chaosk.core.errors import AnalysisError
 
 PATIENCE = 300.0
-"""Seconds that making one may take: it takes some twenty."""
+"""Time-out in seconds for the creation of an archive, which takes about twenty."""
 HOW = "-XX:+VerifySharedSpaces -Xlog:cds*=off -Xlog:class+path*=off"
-"""Its checksums are looked at, which takes no time that could be measured. That it no longer fits is no news: it would
-be said on stdout, which is for results."""
+"""Verify checksums, which takes no measurable time. Suppress the message about an archive that does not fit, since it
+would be printed on stdout, which is for results."""
 
 
 def place() -> Path:
-    """Where the archive for this Java and this Spark is, or would be: a folder, in which it has its size for a name.
+    """Return the folder of the archive for this Java and this Spark; the archive's file name is its size.
 
-    The size is there to be held against: Java 17 dies of an archive that was cut short.
+    The size is checked before use, because Java 17 crashes with a truncated archive.
     """
     return cache() / f"spark-{_digest(str(_spark()))}-{_digest(_made_for())}"
 
 
 def found() -> Path | None:
-    """The archive for this Java and this Spark, if there is one that was not cut short."""
+    """Return the archive for this Java and this Spark; None if there is none, or if it is truncated."""
     whole = (each for each in place().glob("*.jsa") if each.is_file() and each.stem == str(each.stat().st_size))
     return next(whole, None)
 
 
 def options() -> str:
-    """What the JVM has to be told to start from the archive; nothing where there is none."""
+    """Return the JVM options to start from the archive; empty if there is none."""
     archive = found()
     return f'"-XX:SharedArchiveFile={archive}" {HOW}' if archive else ""
 
 
 def make() -> Path:
-    """Make it: judge a made-up run, and let the JVM write down what it has loaded. Raises AnalysisError.
+    """Create the archive: judge a made-up run, and let the JVM save its loaded classes.
 
-    Those for a former Java or Spark of the same place are removed.
+    Archives for a former Java or Spark at the same path are removed. Raises AnalysisError.
     """
     folder = place()
     partial = folder / f"{os.getpid()}.partial"
@@ -76,7 +76,7 @@ def _spark() -> Path:
 
 
 def _made_for() -> str:
-    """Which Java and which jars, as far as their files tell."""
+    """Identify Java and the jars by path, size and modification time."""
     home = os.environ.get("JAVA_HOME")
     java = Path(home) / "bin" / "java" if home else Path(shutil.which("java") or "java")
     jars = _spark() / "jars"

@@ -1,4 +1,4 @@
-"""Guards about what groups had committed in the end: nobody was asked, or somebody else committed for them."""
+"""Guards about the final committed offsets of groups: no answer of the cluster, or commits by another client."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from chaosk.rundir.verdict import Guard
 
 
 def group_not_asked(case: Case) -> Iterator[Guard]:
-    """After the run the cluster did not say what a group had committed for a partition.
+    """Yield a guard if the cluster did not report a group's committed offset of a partition after the run.
 
-    Asked of runs whose writers say how much they wrote: in those of older versions rows may be missing for nothing.
+    Only for runs whose writers record how much they wrote: in runs of older versions rows may be missing without a
+    cause.
     """
     if case.record.streams is None:
         return
@@ -24,10 +25,9 @@ def group_not_asked(case: Case) -> Iterator[Guard]:
 
 
 def foreign_commit(case: Case) -> Iterator[Guard]:
-    """The cluster says that a group committed more than any process of the run asked it to: somebody else did.
+    """Yield a guard if the cluster's committed offset of a group exceeds all that this run's processes asked for.
 
-    Of groups that commit by themselves, and of which every process wrote down all that it did: automatic commits, and
-    those of a process that was killed, may not have been written.
+    Only for groups without automatic commits and without a killed process: the commits of these may not be recorded.
     """
     own = {worker.group for worker in case.workers if worker.commit == "automatic"}
     own |= {worker.group for worker in case.workers if (worker.probe, worker.incarnation) in case.unended}

@@ -1,4 +1,4 @@
-"""Whether all that a probe's clients were told in a window is in its log, and whether it was there at all."""
+"""Completeness of a probe's log in a window."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from chaosk.analysis.stillness import stood_still
 
 
 def there(case: Case, probes: Iterable[str], window: Span) -> bool:
-    """Whether any process of these probes had started before the window was over: else it has no figures."""
+    """Return True if any process of these probes had started before the window was over: else it has no figures."""
     names = set(probes)
     return any(worker.probe in names and worker.started < window.ended for worker in case.workers)
 
 
 def incomplete(case: Case, probes: Iterable[str], window: Span) -> bool:
-    """Whether more may have happened to these probes in the window than their logs and the clock can tell.
+    """Return True if more may have happened to these probes in the window than their logs show.
 
-    So it is where chaosk's machine or one of them stood still, and where a process that left no end marker may still
-    have been alive after its last tally: what it was told then may not have been written down. What there is stands.
+    This is so if chaosk's machine or one of the probes stalled. It is also so if a process without an end marker may
+    have been alive after its last tally: later results may not be recorded. The recorded results remain valid.
     """
     names = set(probes)
     if any(_overlaps(silence, window) for silence in (*case.silences, *stood_still(case, names))):
@@ -28,9 +28,9 @@ def incomplete(case: Case, probes: Iterable[str], window: Span) -> bool:
 
 
 def gone(case: Case, worker: Worker) -> int:
-    """When a process was gone at the latest: at its end marker, its kill or the next process's start, else at the end.
+    """Return the latest possible end of a process, in monotonic nanoseconds.
 
-    Monotonic nanoseconds.
+    It is the end marker, else the kill or the start of the next process, else the end of the run.
     """
     process = (worker.probe, worker.incarnation)
     if process in case.ends:
@@ -43,7 +43,7 @@ def gone(case: Case, worker: Worker) -> int:
 
 
 def _untold(case: Case, worker: Worker) -> Span:
-    """The time from a process's last tally until it was gone."""
+    """Return the time from a process's last tally until its end."""
     tally = case.tallies.get((worker.probe, worker.incarnation))
     told = worker.started if tally is None else tally.at
     return Span(worker.probe, told, max(told, gone(case, worker)))

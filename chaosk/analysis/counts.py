@@ -1,4 +1,4 @@
-"""Measures: one with its metric's unit, and counts of a check's rows by subject and window."""
+"""Measures with their metric's unit, and counts of a check's rows by subject and window."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from chaosk.spec.metrics import METRICS
 def counted(
     case: Case, found: Found, metric: str, subject: str, subjects: Sequence[str], time: str = "began"
 ) -> Iterable[Measure]:
-    """How many rows each subject has in each window, zeros included.
+    """Yield the number of rows by subject and window, zeros included.
 
-    The whole run's count has every row, also those of no known time, of the warm-up or of the drain.
+    The whole run's count has every row, also those without a known time, of the warm-up and of the drain.
     """
     whole, *rest = case.windows
     counts = found.counts(subject, tuple(rest), time, whole.name)
@@ -25,7 +25,7 @@ def counted(
 
 
 def shares(metric: str, counts: Iterable[Measure], whole: Mapping[tuple[str, str], int]) -> Iterable[Measure]:
-    """Counts by subject and window as shares of others; None where there is nothing that they could be a share of."""
+    """Yield counts by subject and window as shares of others; None if the other count is zero."""
     for count in counts:
         total, value = whole.get((count.subject, count.window), 0), count.value
         share = value / total if total and value is not None else None
@@ -33,6 +33,6 @@ def shares(metric: str, counts: Iterable[Measure], whole: Mapping[tuple[str, str
 
 
 def measured(metric: str, subject: str, window: str, value: float | None, *, censored: bool = False) -> Measure:
-    """One measure with its metric's unit."""
+    """Return a measure with its metric's unit."""
     unit = METRICS[metric].unit
     return Measure(metric=metric, subject=subject, window=window, value=value, unit=unit, censored=censored)

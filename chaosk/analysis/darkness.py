@@ -1,9 +1,9 @@
-"""Which partitions' hosts all lost what they had not brought to their disks: that may rightly be gone.
+"""Partitions whose unflushed data was lost on all hosts at once, which excuses a loss.
 
-Brokers acknowledge what is in their page caches, not what is on their disks. So ``acks=all`` is no help where as many
-replicas of a partition lost their power (or their kernel, or their disk) at once as ``min.insync.replicas`` said, and
-other faults kept all its other replicas away. An ISR that shrank for any other reason excuses nothing, nor do hosts
-that have no replica.
+Brokers acknowledge data in their page caches before it is on disk. So ``acks=all`` does not help if as many replicas of
+a partition as ``min.insync.replicas`` lost their power (or their kernel, or their disk) at once, while other faults
+kept all other replicas offline. An ISR that shrank for any other reason excuses nothing, nor do hosts without a
+replica.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from chaosk.analysis.settingsseen import min_isr
 from chaosk.rundir.verdict import Fault
 
 FORGETTING = frozenset({"power_off", "crash_kernel", "fail_disk", "reboot", "wipe_disk"})
-"""Kinds of step that take from hosts what they had not brought to their disks; of ``reboot`` only the hard one,
-``wipe_disk`` what they had brought there, too."""
+"""Kinds of step that lose unflushed data of a host; of ``reboot`` only the hard one. ``wipe_disk`` also loses flushed
+data."""
 _AWAY = {
     "stop_broker", "kill_broker", "pause_broker", "cut_network", "fill_disk", "change_owner", "remount_read_only",
 }  # fmt: skip
-"""Kinds of step that keep a broker out of the ISR, besides those."""
+"""Further kinds of step that keep a broker out of the ISR."""
 
 
 def dark(case: Case, topic: str) -> frozenset[int]:
-    """The partitions of a topic which that befell; none whose replicas nobody saw."""
+    """Return the partitions of a topic that lost unflushed data on all replicas; none with unknown replicas."""
     return frozenset(cut_power(case, topic))
 
 
 def cut_power(case: Case, topic: str) -> dict[int, tuple[tuple[int, int], ...]]:
-    """The same, with the times of each loss: from when the fault was invoked until it was over."""
+    """Return these partitions with the times of each loss: from the invocation of the fault until its end."""
     found: dict[int, list[tuple[int, int]]] = {}
     for (name, partition), brokers in case.replicas.items():
         if name != topic or not brokers <= case.hosts.keys():
@@ -43,7 +43,7 @@ def cut_power(case: Case, topic: str) -> dict[int, tuple[tuple[int, int], ...]]:
 
 
 def _cuts(case: Case) -> Iterable[tuple[Fault, set[str], set[str]]]:
-    """Each such fault, the hosts that had lost it by then, and with them those that were kept away."""
+    """Yield each such fault, the hosts that had lost data by then, and these with the hosts that were kept offline."""
     for cut in (fault for fault in case.faults if _forgets(case, fault)):
         standing = [one for one in case.faults if one.invoked <= cut.invoked <= (one.healed or case.record.ended)]
         lost = _hosts(fault for fault in standing if _forgets(case, fault))
@@ -56,5 +56,5 @@ def _forgets(case: Case, fault: Fault) -> bool:
 
 
 def _hosts(faults: Iterable[Fault]) -> set[str]:
-    """The hosts that targets are, or run on: ``host node1``, ``broker 0 on node1``."""
+    """Return the hosts in targets: ``host node1``, ``broker 0 on node1``."""
     return {words.rpartition(" ")[2] for fault in faults for words in fault.targets.split(", ")}

@@ -1,8 +1,9 @@
-"""Where each reader's debt begins, partition by partition, and since when nobody reads it: small tables, pure Python.
+"""Start of what each reader is owed by partition, and the time since which no member owned it.
 
-A debt begins with the reader's position, not with what it happened to be given first: at the committed offset that it
-found, at the offset that it sought before it read anything, or, where nothing was committed, where
-``auto.offset.reset`` says: at the log's start, or at its end as the probe asked for it (a row of ``seeks``).
+These are small tables, in pure Python. A debt begins with the reader's position, independent of the first delivery. The
+position is the committed offset that it found, or the offset that it sought before it read anything. With nothing
+committed, it is the result of ``auto.offset.reset``: the log start, or its end as the probe asked for it (a row of
+``seeks``).
 """
 
 from __future__ import annotations
@@ -27,39 +28,39 @@ _Key = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """What is known of one partition of one reader. Times are nanoseconds, positions are offsets; None: unknown."""
+    """One partition of one reader. Times are nanoseconds, positions are offsets; None: unknown."""
 
     reader: str
     topic: str
     partition: int
     latest: bool
-    """Whether ``auto.offset.reset`` puts it, or any of its members, at the end."""
+    """True if ``auto.offset.reset`` puts it, or any of its members, at the end."""
     mixed: bool
-    """Whether it puts others elsewhere."""
+    """True if it puts other members elsewhere."""
     since: int | None
-    """When a member was first given it."""
+    """First assignment to a member."""
     orphaned: int | None
-    """Since when no member held it any more in the end (or ever, then since the reader began); None if one did."""
+    """Time since which no member owned it at the end (if none ever did, the reader's begin); None if one did."""
     patience: int
-    """How long that may last."""
+    """Longest time without an owner that time-outs explain."""
     dismissed: str | None
-    """Why it is owed nothing in the end."""
+    """Reason why it is owed nothing at the end."""
     dismissed_at: int | None
-    """When the last of its processes was gone that way."""
+    """End of its last process."""
     asked: bool
-    """Whether a member was told what is committed, and went by it."""
+    """True if a member received the committed offset, and used it."""
     answered: int | None
-    """When it was told."""
+    """Time of that answer."""
     assumed: int | None
-    """Where it begins if nobody wrote anything down of that; None if that tells nothing."""
+    """Start without any recorded row; None if unknown."""
     found: int | None
-    """The committed offset that was found first; None if there was none."""
+    """First committed offset found; None if there was none."""
     sought_at: int | None
-    """When a member first sought, or was reset."""
+    """Time of a member's first seek or reset."""
     sought: int | None
-    """To which offset."""
+    """Its offset."""
     later: int | None
-    """The highest offset that a member sought after that."""
+    """Highest offset of later seeks."""
 
 
 SCHEMA = (
@@ -71,7 +72,7 @@ SCHEMA = (
 
 
 def debts(case: Case) -> list[tuple[Any, ...]]:
-    """One row per partition that a reader is owed, see :class:`Debt`; raises AnalysisError for an unreadable table."""
+    """Return one row per partition that a reader is owed, see :class:`Debt`; raises AnalysisError if unreadable."""
     given, found, sought = (_by_key(case, name) for name in ("assignments", "fetched", "seeks"))
     known: dict[tuple[str, str], set[int]] = defaultdict(set)
     for name, topic, partition in (*given, *found):
@@ -87,7 +88,7 @@ def debts(case: Case) -> list[tuple[Any, ...]]:
 
 
 def _partitions(case: Case, reader: Reader) -> set[int]:
-    """The topic's partitions as far as the reader is to read them."""
+    """Return the topic's partitions that the reader is configured to read."""
     shape = case.topics.get(reader.topic)
     numbers = set(range(shape.partitions)) if shape is not None else set[int]()
     return numbers if reader.partitions is None else numbers & reader.partitions
@@ -121,26 +122,26 @@ def _debt(reader: Reader, partition: int, orphaned: int | None, rows: tuple[list
 
 @dataclass(frozen=True, slots=True)
 class _Holders:
-    """How long members can have held partitions."""
+    """Times in which members may have owned partitions."""
 
     ended: int
-    """When the probes were told to end."""
+    """Time at which the probes were asked to end."""
     gone: dict[Process, int]
-    """By process that left no end marker, when it was gone at the latest."""
+    """Latest possible end by process without an end marker."""
     began: dict[str, int]
-    """By reader, when its first process was ready."""
+    """Begin of its first process by reader."""
     first: int
-    """When the run began."""
+    """Begin of the run."""
 
     def left(self, reader: str, given: list[Row]) -> int | None:
-        """Since when no member has held a partition, in the end; None if one did."""
+        """Return the time since which no member owned a partition, at the end; None if one did."""
         terms = list(self._terms(given))
         if any(began <= self.ended <= over for began, over in terms):
             return None
         return max((over for _, over in terms), default=self.began.get(reader, self.first))
 
     def _terms(self, given: list[Row]) -> Iterator[tuple[int, int]]:
-        """From when until when a member held it; one that was killed until it was gone."""
+        """Yield begin and end of each member's ownership; a killed member's ends with its process."""
         by_member: dict[tuple[Process, int], list[Row]] = defaultdict(list)
         for row in given:
             by_member[(row["probe"], row["incarnation"]), row["assignment"]].append(row)

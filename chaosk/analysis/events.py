@@ -1,4 +1,4 @@
-"""The events of one run as DataFrames, and the frames that several checks share, each computed once."""
+"""Events of one run as DataFrames, and frames that several checks share, each computed once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SMALL = 500_000
 """Rows up to which a run is judged in one partition: shuffling so few costs more than it gains."""
 
 GLANCED = 5_000_000
-"""Rows up to which a run's rows are glanced at in numpy: about a gigabyte of them, a few seconds."""
+"""Rows up to which the rows of a run are read with numpy: about a gigabyte, a few seconds."""
 
 _TYPES: dict[Kind, DataType] = {
     "long": LongType(),
@@ -47,19 +47,19 @@ _TYPES: dict[Kind, DataType] = {
 
 
 def spark_schema(table: Table) -> StructType:
-    """The Spark schema of an event table: its columns in order."""
+    """Return the Spark schema of an event table: its columns in order."""
     return StructType([StructField(c.name, _TYPES[c.kind], nullable=True) for c in table.columns])
 
 
 class Events:
-    """What a check asks: event tables by name, frames by the function that makes them, and the case."""
+    """Input of checks: event tables by name, shared frames by the function that makes them, and the case."""
 
     def __init__(self, spark: SparkSession, case: Case, whole: Events | None = None) -> None:
-        """``whole``: the run as it was recorded, if the case's is one in which former topics are told apart."""
+        """Take ``whole``, the run as recorded, if the case has separate partitions for recreated topics."""
         self.spark = spark
         self.case = case
         self.whole = whole or self
-        """The same run with a topic that was made again as one."""
+        """The same run with a recreated topic as one."""
         self.count = sum(case.rows.values())
         """Rows of all tables."""
         self.small = self.count <= SMALL
@@ -71,16 +71,16 @@ class Events:
         self._plans: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._values: dict[Callable[[Events], Any], Any] = {}
-        self._lock = RLock()  # a frame is often made of another one
+        self._lock = RLock()  # frames may be made of other frames
 
     def _here(self) -> bool:
-        """Whether Spark runs in this process's own JVM, so that no executor can be lost."""
+        """Return True if Spark runs in this process's own JVM, so that no executor can be lost."""
         return (self.spark.sparkContext.master or "").startswith("local")
 
     def table(self, name: str) -> DataFrame:
-        """An event table, with the columns of ``chaosk.rundir.events``; a table without rows costs no reading.
+        """Return an event table, with the columns of ``chaosk.rundir.events``; an empty table is not read.
 
-        An offset of ``sends`` is what a broker said it is: with ``acks=0`` none says any, whatever the client made up.
+        Offsets of ``sends`` with ``acks=0`` are null: no broker reported them, and the client's are invented.
         """
         with self._lock:
             if name not in self._tables:
@@ -91,7 +91,7 @@ class Events:
             return self._tables[name]
 
     def _without_offsets(self, sends: DataFrame) -> DataFrame:
-        """The table without the offsets of processes that no broker answers."""
+        """Remove the offsets of processes with ``acks=0``."""
         deaf = [f"{probe}/{incarnation}" for probe, incarnation in sorted(self.case.deaf)]
         if not deaf:
             return sends
@@ -99,26 +99,26 @@ class Events:
         return sends.withColumn("offset", F.when(told, F.col("offset")))
 
     def as_written(self, name: str) -> DataFrame:
-        """An event table as it was written, for counting it."""
+        """Return an event table as it was written, for counting it."""
         path = self.case.events / f"{name}.parquet"
         rows = self.spark.read.schema(spark_schema(TABLES[name])).parquet(path.resolve().as_uri())
         return self.gathered(rows)
 
     def gathered(self, frame: DataFrame) -> DataFrame:
-        """The frame in one partition if the run is small, so that nothing after it is shuffled."""
+        """Return the frame in one partition if the run is small, so that later steps need no shuffle."""
         return frame.coalesce(1) if self.small else frame
 
     def near(self, frame: DataFrame) -> DataFrame:
-        """A frame of few rows as one side of a join: sent to all workers, or hashed in place in the one partition.
+        """Mark a frame of few rows for a join: broadcast, or hashed in place within one partition.
 
-        Without a word Spark would sort both sides.
+        Otherwise Spark would sort both sides.
         """
         return frame.hint("shuffle_hash") if self.small else F.broadcast(frame)
 
     def plan(self, make: Callable[[Events], DataFrame]) -> DataFrame:
-        """What ``make(events)`` gives: planned once, computed by every job that needs it. See ``planned_once``.
+        """Return ``make(events)``, planned once and computed by every job that needs it. See ``planned_once``.
 
-        Of a small run it is computed once and kept, as a ``frame`` is.
+        In a small run it is computed once and kept, as a ``frame`` is.
         """
         if self._keeps:
             return self.frame(make)
@@ -128,10 +128,10 @@ class Events:
             return self._plans[make]
 
     def frame(self, make: Callable[[Events], DataFrame]) -> DataFrame:
-        """What ``make(events)`` gives, computed once and kept.
+        """Return ``make(events)``, computed once and kept.
 
-        Of a small run without the plan that made it: every step after it would be planned with that again, which takes
-        longer than all the rows. In a cluster with the plan: an executor that is lost takes its part of the rows along.
+        In a small run it is kept without its plan, because planning later steps with that plan takes longer than all
+        rows. In a cluster it is kept with its plan, since a lost executor loses its part of the rows.
         """
         with self._lock:
             if make not in self._frames:
@@ -141,11 +141,11 @@ class Events:
                 else:
                     self._frames[make] = made.persist(StorageLevel.MEMORY_AND_DISK)
                     if not self.small:
-                        made.count()  # from then on Spark knows how large it is, and plans for that
+                        made.count()  # tells Spark its size, for later plans
             return self._frames[make]
 
     def once(self, make: Callable[[Events], T]) -> T:
-        """What ``make(events)`` gives, computed once: counts and histograms that several checks and guards use."""
+        """Return ``make(events)``, computed once: counts and histograms that several checks and guards use."""
         with self._lock:
             if make not in self._values:
                 self._values[make] = make(self)
@@ -153,7 +153,7 @@ class Events:
             return found
 
     def release(self) -> None:
-        """Forget the kept frames."""
+        """Release the kept frames."""
         if self.whole is not self:
             self.whole.release()
         for frame in self._frames.values():
@@ -162,7 +162,7 @@ class Events:
 
 
 def planned_once(make: Callable[[Events], DataFrame]) -> Callable[[Events], DataFrame]:
-    """For frames that many queries start from: building a plan is a hundred calls into the JVM, and not quick."""
+    """Decorate a frame that many queries start from to be planned once: planning takes a hundred calls into the JVM."""
 
     @wraps(make)
     def planned(events: Events) -> DataFrame:

@@ -1,4 +1,4 @@
-"""A check's rows, sorted into ``evidence/<check>.jsonl`` in bounded memory, and summed up for the verdict."""
+"""Evidence of a check: its rows, sorted into ``evidence/<check>.jsonl`` in bounded memory, and their summaries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from chaosk.rundir.verdict import Row
 from chaosk.spec.prediction import FOLLOWING, Prediction, predictions
 
 SHOWN = 20
-"""Rows of each severity that go into the verdict."""
+"""Rows of each severity that the verdict includes."""
 AT_ONCE = 20_000
 """Rows that are fetched at once; more are written by Spark and merged from its files."""
 _RANK = f"array_position(array({', '.join(map(repr, SEVERITIES))}), severity)"
@@ -31,38 +31,38 @@ _LINE = "to_json(struct(*), map('ignoreNullFields', 'false')) AS value"
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What became of the rows of one check and severity that the same predictions of the scenario are about."""
+    """Summary of the rows of one check and severity to which the same predictions of the scenario apply."""
 
     severity: str
     count: int
     rows: tuple[Row, ...]
-    """The first ones, without severity and reason."""
+    """The first rows, without severity and reason."""
     reasons: tuple[str, ...]
-    """Every different reason, sorted."""
+    """Every distinct reason, sorted."""
     faults: tuple[str, ...]
     """The faults whose windows the rows overlap, earliest first."""
 
 
 _PREDICTABLE = ("violation", "allowed")
 _Kind = tuple[str, tuple[bool, ...]]
-"""A severity, and by prediction whether it is about the row."""
+"""A severity, and for each prediction True if it applies to the row."""
 
 
 @dataclass(slots=True)
 class _Tally:
-    """Summaries as they come together, line by line."""
+    """Summaries in progress, updated line by line."""
 
     events: Events
     name: str
     predicted: tuple[Prediction, ...] = ()
-    """What the scenario predicts of this check."""
+    """Predictions of the scenario about this check."""
     counts: dict[_Kind, int] = field(default_factory=dict)
     rows: dict[_Kind, list[Row]] = field(default_factory=dict)
     reasons: dict[_Kind, set[str]] = field(default_factory=dict)
     faults: dict[_Kind, set[str]] = field(default_factory=dict)
 
     def told(self, line: str) -> str:
-        """The line for people: a place in a topic that was made again since is named as such."""
+        """Return the line for display, with places in former topics named as such."""
         former = self.events.case.former
         if not former.topics:
             return line
@@ -107,7 +107,7 @@ class _Tally:
 
 
 def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tuple[Summary, ...], Found]:
-    """Write every row to ``evidence/<name>.jsonl``, the worst first, then by the check's order; sum them up."""
+    """Write every row to ``evidence/<name>.jsonl``, by severity and the check's order; return summaries and rows."""
     told = predictions(events.case.plan.expect)
     tally = _Tally(events, name, tuple(each for each in told if each.is_about(name, check.rule)))
     lines = rows.orderBy(F.expr(_RANK), *check.order).select(F.expr(_LINE))
@@ -120,7 +120,7 @@ def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tupl
 
 
 def write_none(events: Events, name: str) -> None:
-    """Write ``evidence/<name>.jsonl`` without rows: nothing was found."""
+    """Write an empty ``evidence/<name>.jsonl``: nothing was found."""
     _write(events.case.rundir.evidence / f"{name}.jsonl", (), _Tally(events, name))
 
 
@@ -138,7 +138,7 @@ def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:
 
 
 def _from_spark(lines: DataFrame, path: Path) -> Iterator[str]:
-    """The lines from files that Spark writes, in order: its part files are numbered by the sorted ranges."""
+    """Yield the lines from files that Spark writes, in order: part files are numbered by the sorted ranges."""
     folder = path.with_suffix(".parts").resolve()
     shutil.rmtree(folder, ignore_errors=True)
     try:

@@ -1,4 +1,4 @@
-"""When probes are to fail: the scenario's ``must_fail`` on the clock of the run."""
+"""Periods in which probes must fail: the scenario's ``must_fail`` on the clock of the run."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from chaosk.analysis.case import Case, Span
 from chaosk.spec.must_fail import MustFail
 
 AGAIN = "again: "
-"""What the names of the spans of :func:`afterwards` begin with: no entry has such a name."""
+"""Prefix of the names of the spans of :func:`afterwards`; no entry has such a name."""
 LEAST = 5_000_000_000
-"""Nanoseconds that a probe is to have left, after it was to fail, for its success to be missed."""
+"""Shortest time in nanoseconds after a ``must_fail`` period in which a probe must succeed again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A stretch in which nothing that a probe tries may succeed; monotonic nanoseconds."""
+    """A stretch in which every attempt of a probe must fail; monotonic nanoseconds."""
 
     probe: str
     began: int
-    """From when on its attempts count."""
+    """Time from which its attempts count."""
     since: int
-    """From when on a success of theirs is one too many."""
+    """Time from which a success is a violation."""
     ended: int
-    """What is tried from then on may succeed again."""
+    """Time from which attempts may succeed again."""
 
 
 def meant(case: Case) -> dict[str, MustFail]:
-    """By probe when it is to fail, as planned."""
+    """Return the planned ``must_fail`` by probe."""
     found = {}
     for probe, kinds in case.plan.probes.items():
         told = next((kind.get("must_fail") for kind in kinds.values() if isinstance(kind, dict)), None)
@@ -38,13 +38,13 @@ def meant(case: Case) -> dict[str, MustFail]:
 
 
 def failing(case: Case) -> dict[str, Failing]:
-    """By probe when it is to fail, as it came; without those for which that never began."""
+    """Return the actual period by probe; without those that never began."""
     spans = ((probe, _span(case, probe, how)) for probe, how in meant(case).items())
     return {probe: span for probe, span in spans if span is not None}
 
 
 def afterwards(case: Case) -> tuple[Span, ...]:
-    """For each probe that was to fail for a time the rest of the run, by its name: there it is to succeed again."""
+    """Return the rest of the run after each probe's period, by probe: it must succeed again in that time."""
     over, ended = {probe: span.ended for probe, span in failing(case).items()}, case.run.ended
     return tuple(Span(AGAIN + probe, at, ended) for probe, at in sorted(over.items()) if ended - at >= LEAST)
 

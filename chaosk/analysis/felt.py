@@ -1,4 +1,4 @@
-"""Whether anybody was at work while a fault lasted: one that nobody could feel proves nothing. Pure."""
+"""Activity of probes during a fault: a fault that no probe could feel proves nothing. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from chaosk.spec.contracts.step import Step
 from chaosk.spec.metrics import METRICS
 
 _LASTED = 1_000_000_000
-"""Nanoseconds of a close that show that something kept it."""
+"""Shortest time in nanoseconds of a close that shows an effect of the fault."""
 
 
 def to_be_felt(case: Case) -> Iterator[Fault]:
-    """The faults that took and are not about the clients themselves: those that some probe has to have felt."""
+    """Yield the faults that took and are not about the clients themselves: some probe must have felt them."""
     for fault in case.faults:
         if fault.took and not _not_for_clients(fault.step):
             yield fault
 
 
 def concerned(case: Case, fault: str) -> frozenset[str]:
-    """The probes that the scenario's objectives are about while a fault lasts; all of them where it names none."""
+    """Return the probes in the scenario's objectives during a fault; all of them if it names none."""
     named = set(case.plan.expect.errors)
     for metric, subjects in case.plan.expect.bounds.items():
         for subject, bounds in subjects.items():
@@ -34,10 +34,10 @@ def concerned(case: Case, fault: str) -> frozenset[str]:
 
 
 def closing(case: Case, window: Span) -> frozenset[str]:
-    """The probes that a step asked to end in a window, and that took a second or more of it to do so.
+    """Return the probes that a step asked to end in a window, and that took a second or more of it to do so.
 
-    Each flushes, commits and leaves its group then. That may be all that can be seen of its work: a call that never
-    returns leaves no row. One that ends at once has not met the fault.
+    Such a probe flushes, commits and leaves its group. This may be its only visible activity, since a call that never
+    returns leaves no row. A probe that ends at once has not met the fault.
     """
     probes = {entry.name: str(entry.step.get("probe")) for entry in case.plan.timeline if entry.kind == "stop_probe"}
     return frozenset(
@@ -50,7 +50,7 @@ def closing(case: Case, window: Span) -> frozenset[str]:
 
 
 def _probes(case: Case, kind: str, subjects: tuple[str, ...]) -> Iterator[str]:
-    """The probes that subjects are: themselves, or the members of the group."""
+    """Yield the probes of the subjects: themselves, or the members of the group."""
     for probe, document in case.plan.probes.items():
         settings = next((each for each in document.values() if isinstance(each, dict)), {})
         name = settings.get("group") or probe if kind == "group" else probe
@@ -59,6 +59,6 @@ def _probes(case: Case, kind: str, subjects: tuple[str, ...]) -> Iterator[str]:
 
 
 def _not_for_clients(step: str) -> bool:
-    """Whether a step is about the probes, or ends another's fault; one of a plugin that is not here is neither."""
+    """Return True if a step is about the probes, or ends another's fault; False for an unknown plugin's step."""
     kind = plugins.discover("chaosk.steps", Step).get(step)
     return kind is not None and (kind.about_clients or bool(kind.ends))

@@ -1,4 +1,4 @@
-"""Runs the checks: each by itself, so that one that crashes takes no other along, and its crash is no pass."""
+"""Run the checks, each isolated, so that a crashed check does not affect the others, and is never a pass."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from chaosk.rundir.verdict import Finding, Guard, Measure, Severity
 log = structlog.get_logger()
 
 TOGETHER = 3
-"""Checks under way at once: while one is planned, another computes."""
+"""Number of concurrent checks: while one is planned, another computes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one check said."""
+    """Result of one check."""
 
     check: str
     state: str
@@ -48,25 +48,25 @@ class Answer:
 
 
 _OWN_FAULT = (AnalysisException, ArithmeticException, IllegalArgumentException, PySparkTypeError, PySparkValueError)
-"""What Spark raises at a query that is wrong, not at events that cannot be read."""
+"""Exceptions that Spark raises for a wrong query, as opposed to unreadable events."""
 
 
 def checks() -> dict[str, type[Check]]:
-    """Every check by its file name."""
+    """Return every check by its file name."""
     return plugins.discover("chaosk.analysis.checks", Check)
 
 
 def ask_all(events: Events, kinds: dict[str, type[Check]] | None = None) -> tuple[Answer, ...]:
-    """Ask every check, several at once; answers by name of the check."""
+    """Run every check, several at once; return the answers by name of the check."""
     chosen = checks() if kinds is None else kinds
     with ThreadPoolExecutor(TOGETHER) as pool:
         return tuple(pool.map(lambda item: ask(events, *item), sorted(chosen.items())))
 
 
 def ask(events: Events, name: str, kind: type[Check]) -> Answer:
-    """Ask one check. Whatever it raises makes it "not judged", with a guard: a crashed check is never a pass.
+    """Run one check. Any exception in it makes it "not judged", with a guard: a crashed check is never a pass.
 
-    What is wrong with Spark or with the event tables is raised: no check can be judged then.
+    Errors of Spark or of the event tables are raised: no check can be judged then.
     """
     try:
         return _answer(events.whole if kind.as_recorded else events, name, kind())
@@ -80,7 +80,7 @@ def ask(events: Events, name: str, kind: type[Check]) -> Answer:
 
 
 def crashed(name: str, error: BaseException) -> Answer:
-    """The answer of a check that crashed."""
+    """Return the answer of a check that crashed."""
     said = (str(error).strip().splitlines() or [""])[0][:300]
     what = f"the check {name} crashed, so its rule was not judged: {type(error).__name__}: {said}"
     return Answer(
@@ -100,7 +100,7 @@ def _answer(events: Events, name: str, check: Check) -> Answer:
 
 
 def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...], Found]:
-    """The check's rows, kept as evidence; none where its glance or its screens say that there cannot be any."""
+    """Return the check's rows, kept as evidence; none if its glance or its screens rule them out."""
     if events.glances and not check.glance(events.rows):
         write_none(events, name)
         return (), Found()
@@ -112,7 +112,7 @@ def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...],
 
 
 def _proven(events: Events, check: Check, rows: DataFrame) -> DataFrame:
-    """The rows, unproven those that a row may have made which the log is known to lack, or which nobody wrote."""
+    """Mark rows as unproven if they may be due to known missing or surplus rows of the event tables."""
     why = _doubt(events.case, check)
     if why is None:
         return rows
@@ -126,7 +126,7 @@ def _proven(events: Events, check: Check, rows: DataFrame) -> DataFrame:
 
 
 def _doubt(case: Case, check: Check) -> str | None:
-    """Why the run proves no row of a check; None where it may."""
+    """Return the reason why the run cannot prove rows of a check; None if it can."""
     if lacking := case.short(*check.by_absence_of):
         return f"rows of the event table {' and of '.join(lacking)} are missing, so what is not there proves nothing"
     if more := case.surplus(*check.tables):

@@ -1,7 +1,7 @@
-"""Topics that were deleted and made again in a run, and the numbers by which their former partitions are told apart.
+"""Topics that were deleted and recreated in a run, and the partition numbers of their former incarnations.
 
-The topic that is there in the end keeps its numbers. Partition 2 of the one before it is 1002, of the one before that
-2002: they are other logs, and to the rules they are other partitions. See docs/decisions/topics-made-again.md.
+The final topic keeps its numbers. Partition 2 of the previous topic is 1002, of the one before that 2002: they are
+other logs, so the rules treat them as other partitions. See docs/decisions/topics-made-again.md.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from chaosk.core.errors import AnalysisError
 from chaosk.spec.scenario import Topic
 
 LEAST = 1_000
-"""What the numbers of partitions of a former topic are apart at least."""
+"""Smallest distance between the numbers of successive incarnations."""
 MOST = 16_382
-"""The highest number of a partition (``frames.packed``)."""
+"""Highest partition number (``frames.packed``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remaking:
-    """One topic that was made again, once or more."""
+    """One topic that was recreated, once or more."""
 
     made: tuple[int, ...]
-    """When each time the controller was asked to, ascending."""
+    """Times at which the controller was asked to create it again, ascending."""
     gone: tuple[int, ...]
-    """When each time no broker knew the one before it any more."""
+    """Times from which no broker knew the previous one, ascending."""
     apart: int
-    """What the numbers of its former partitions are apart."""
+    """Distance between the numbers of successive incarnations."""
 
     def age(self, moment: int) -> int:
-        """Which topic of that name there was at a moment: 0 for the first."""
+        """Return the index of the topic's incarnation at a time: 0 for the first."""
         return bisect_right(self.made, moment)
 
     def number(self, partition: int, age: int) -> int:
-        """The number of a partition of the topic of that age."""
+        """Return the number of a partition of the incarnation ``age``."""
         return partition + self.apart * (len(self.made) - age)
 
 
 @dataclass(frozen=True, slots=True)
 class Former:
-    """All of a run."""
+    """All recreated topics of a run."""
 
     topics: Mapping[str, Remaking] = field(default_factory=dict)
 
     def told(self, topic: str, partition: int | None) -> tuple[str, int | None]:
-        """A place for people: ``orders (deleted)`` and the partition's own number."""
+        """Return a place for display: ``orders (deleted)`` and the partition's own number."""
         remaking = self.topics.get(topic)
         if remaking is None or partition is None or partition < remaking.apart:
             return topic, partition
@@ -58,9 +58,9 @@ class Former:
         return f"{topic} ({which})", number
 
     def sent_across(self, topic: Column, partition: Column) -> Column:
-        """Whether a record that was seen there, in a former topic, may rightly be in the one made after it as well.
+        """Return a condition: a record seen in a former topic may also be in the next topic without a violation.
 
-        So it is unless it was acknowledged before that was made (columns ``outcome`` and ``completed``).
+        This holds unless it was acknowledged before the next one was created (columns ``outcome`` and ``completed``).
         """
         found = F.lit(False)
         for name, remaking in self.topics.items():
@@ -71,7 +71,7 @@ class Former:
 
 
 def former(rows: Iterable[Mapping[str, object]], topics: Mapping[str, Topic]) -> Former:
-    """From the rows of ``remakings``; raises AnalysisError where partitions are too many to be told apart."""
+    """Build from the rows of ``remakings``; raises AnalysisError if there are too many partitions to number."""
     found: dict[str, list[tuple[int, int]]] = {}
     for row in rows:
         found.setdefault(str(row["topic"]), []).append((int(str(row["made"])), int(str(row["gone"]))))

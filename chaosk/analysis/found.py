@@ -1,4 +1,4 @@
-"""What a check's rows came to: kept in memory if they are few, else asked of Spark again."""
+"""Rows of a check: in memory if they are few, else computed by Spark again."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from chaosk.analysis.case import Span
 from chaosk.analysis.windows import Segments
 
 SEVERITIES = ("violation", "allowed", "unproven", "information")
-"""What a row can mean, worst first."""
+"""Severities of a row, worst first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The rows of one check, for the figures it gives."""
+    """Rows of one check, from which it computes its figures."""
 
     few: tuple[dict[str, Any], ...] = ()
     """All rows, if they are few."""
     many: DataFrame | None = None
-    """The rows, if they are not."""
+    """The rows, if they are many."""
 
     def rows(self, *columns: str) -> list[dict[str, Any]]:
-        """All rows with these columns, in memory; for checks that find a bounded number of rows."""
+        """Return all rows with these columns, in memory; for checks with a bounded number of rows."""
         if self.many is not None:
             return [row.asDict() for row in self.many.select(*columns).collect()]
         return [{name: row[name] for name in columns} for row in self.few]
 
     def where(self, severities: Iterable[str], flag: str | None = None) -> Found:
-        """The rows of these severities, and with a true ``flag`` if one is named."""
+        """Return the rows of these severities, and with a true ``flag`` if one is named."""
         wanted = set(severities)
         if self.many is not None:
             kept = self.many.filter(F.col("severity").isin(sorted(wanted)))
@@ -41,7 +41,7 @@ class Found:
         return Found(tuple(row for row in self.few if row["severity"] in wanted and (flag is None or row[flag])))
 
     def counts(self, subject: str, windows: tuple[Span, ...], time: str, every: str) -> Counter[tuple[str, str]]:
-        """By subject and window how many rows have their ``time`` in it, and all of them as ``every``."""
+        """Count the rows by subject and the windows of their ``time``, and all of them as ``every``."""
         if self.many is None:
             return Counter(
                 (str(row[subject]), window) for row in self.few for window in (*_windows(windows, row[time]), every)
@@ -55,7 +55,7 @@ class Found:
         return counts
 
     def spans(self, subject: str, windows: tuple[Span, ...], time: str, every: str) -> dict[tuple[str, str], int]:
-        """By subject and window the nanoseconds from the first ``time`` in it to the last, and of all as ``every``."""
+        """Return by subject and window the nanoseconds from the first ``time`` to the last; ``every``: of all rows."""
         found: dict[tuple[str, str], tuple[int, int]] = {}
         for name, window, low, high in self._extremes(subject, windows, time, every):
             first, last = found.get((name, window), (low, high))
@@ -65,7 +65,7 @@ class Found:
     def _extremes(
         self, subject: str, windows: tuple[Span, ...], time: str, every: str
     ) -> Iterator[tuple[str, str, int, int]]:
-        """Subject, window, and a first and a last time in it, as often as there are parts."""
+        """Yield subject, window, first and last time in it; once per part, so keys may repeat."""
         if self.many is None:
             for row in self.few:
                 if row[time] is not None:

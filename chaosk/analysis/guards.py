@@ -1,6 +1,6 @@
-"""The guards: every reason why a run's evidence does not carry. Missing evidence is INCONCLUSIVE, never a pass.
+"""Guards: reasons why a run's evidence does not suffice. Missing evidence is INCONCLUSIVE, never a pass.
 
-Each guard is a function of the case (and of the probes' progress) that yields what it misses; pure Python.
+Each guard is a function of the case (and of the probes' progress) that yields the missing evidence; pure Python.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from chaosk.rundir.events.streams import WATCHER
 from chaosk.rundir.verdict import Guard
 
 _SHOWN = 3
-"""Times at which somebody stood still that are told one by one."""
+"""Number of stalls that are listed one by one."""
 _DRIFT = 0.5
-"""Seconds that the wall clock may move against the monotonic one, at once or little by little."""
+"""Seconds that the wall clock may move relative to the monotonic one, at once or gradually."""
 _PHASES = ("baseline", "timeline", "settle", "drain", "audit")
-"""Phases that every run has which went to its end."""
+"""Phases of every complete run."""
 
 
 def guards(case: Case, progress: Histograms) -> tuple[Guard, ...]:
-    """Every guard that is not met, in a fixed order."""
+    """Return every guard that is not met, in a fixed order."""
     found = [guard for one in _ABOUT_RUN for guard in one(case)]
     found.extend(guard for one in ABOUT_PROGRESS for guard in one(case, progress))
     return tuple(found)
 
 
 def aborted(case: Case) -> Iterator[Guard]:
-    """A stop condition held, so the run was ended before its time."""
+    """Yield a guard if a stop condition ended the run."""
     breach = case.record.breach
     if breach is not None:
         when = (breach.at - case.record.began) / 1e9
@@ -46,7 +46,7 @@ def aborted(case: Case) -> Iterator[Guard]:
 
 
 def broken_off(case: Case) -> Iterator[Guard]:
-    """The run was interrupted or broke off, or a phase was cut short, or is not there at all."""
+    """Yield guards for an interrupted or failed run, and for incomplete or missing phases."""
     if case.record.interrupted:
         yield Guard(guard="run_interrupted", what="the run was interrupted; run the scenario again")
     if case.record.error is not None and case.record.breach is None:
@@ -61,7 +61,7 @@ def broken_off(case: Case) -> Iterator[Guard]:
 
 
 def entry_failed(case: Case) -> Iterator[Guard]:
-    """A timeline entry failed (its target was nothing, its condition timed out) or never had its turn."""
+    """Yield a guard for each timeline entry that failed (no target, condition timed out) or never started."""
     ends = {end.entry: end for end in case.record.entries}
     acted = {entry.name for entry in case.acted}
     passed = {decision.entry for decision in case.decisions if decision.what == "skip"}
@@ -77,7 +77,7 @@ def entry_failed(case: Case) -> Iterator[Guard]:
 
 
 def fault_not_verified(case: Case) -> Iterator[Guard]:
-    """A fault was not seen to take effect, or was gone before it was undone."""
+    """Yield a guard for each fault that was not seen to take effect, or did not last until its undo."""
     for fault in case.faults:
         if not fault.took:
             why = fault.why or "its effect was not seen"
@@ -87,7 +87,7 @@ def fault_not_verified(case: Case) -> Iterator[Guard]:
 
 
 def not_healed(case: Case) -> Iterator[Guard]:
-    """Something that was injected was not verified to be undone."""
+    """Yield a guard for each injected fault whose undo was not verified."""
     for what in case.record.not_healed:
         yield Guard(guard="not_healed", what=f"not undone: {what}")
     for fault in case.faults:
@@ -100,7 +100,7 @@ def not_healed(case: Case) -> Iterator[Guard]:
 
 
 def probe_died(case: Case) -> Iterator[Guard]:
-    """A probe ended by itself."""
+    """Yield a guard for each probe that ended on its own."""
     for end in case.record.probes:
         if end.ended_by == "itself":
             words = f": {end.last_words}" if end.last_words else ""
@@ -111,7 +111,7 @@ def probe_died(case: Case) -> Iterator[Guard]:
 
 
 def started_twice(case: Case) -> Iterator[Guard]:
-    """Two processes of a probe have the same number, so that nobody can tell their records apart."""
+    """Yield a guard if two processes of a probe have the same number, so that their records are indistinguishable."""
     started = Counter((worker.probe, worker.incarnation) for worker in case.workers)
     for (probe, incarnation), count in sorted(started.items()):
         if count > 1:
@@ -120,7 +120,7 @@ def started_twice(case: Case) -> Iterator[Guard]:
 
 
 def audit(case: Case) -> Iterator[Guard]:
-    """A partition of the scenario's topics was not audited completely, at either isolation level."""
+    """Yield a guard for each partition of the scenario's topics that was not audited completely, by isolation level."""
     rows = {(row["isolation"], row["topic"], row["partition"]): row for row in case.ranges}
     for isolation in ("read_uncommitted", "read_committed"):
         for topic, shape in sorted(case.topics.items()):
@@ -139,7 +139,7 @@ def audit(case: Case) -> Iterator[Guard]:
 
 
 def torn(case: Case) -> Iterator[Guard]:
-    """An event stream's end was torn off, other than by killing its writer on purpose."""
+    """Yield a guard for each truncated event stream, unless a step killed its writer."""
     killed = {f"{end.probe}-{end.incarnation}" for end in case.record.probes if end.ended_by == "step"}
     for stream in case.record.torn:
         if not any(part in killed for part in stream.split("/")):
@@ -147,14 +147,14 @@ def torn(case: Case) -> Iterator[Guard]:
 
 
 def streams(case: Case) -> Iterator[Guard]:
-    """A writer left no word of how much it wrote, or what is there is less, more, or another run's."""
+    """Yield a guard for each writer without a final count, or whose rows differ from its count."""
     for one in case.discrepancies:
         if one.told:
             yield Guard(guard="stream_incomplete", what=one.what)
 
 
 def clocks(case: Case) -> Iterator[Guard]:
-    """The wall clock jumped, or the machine that runs chaosk stood still."""
+    """Yield a guard for each jump of the wall clock."""
     apart: float | None = None
     for monotonic, wall in case.clocks:
         now = (wall - monotonic) / 1e9
@@ -167,14 +167,14 @@ def clocks(case: Case) -> Iterator[Guard]:
 
 
 def silent(case: Case) -> Iterator[Guard]:
-    """The machine that runs chaosk stood still for a while: nothing at all was written."""
+    """Yield a guard for each stretch in which the machine that runs chaosk stalled: no row at all was written."""
     for span in case.silences:
         seconds = (span.ended - span.began) / 1e9
         yield Guard(guard="clock_silent", what=f"nothing was written for {seconds:.1f} s: chaosk's machine stood still")
 
 
 def probe_stood_still(case: Case) -> Iterator[Guard]:
-    """A probe or the watcher stood still by no step: stopped from outside, swapped out, or given no processor."""
+    """Yield a guard if a probe or the watcher stalled without a step: stopped from outside, swapped or starved."""
     spans = [one for one in still(case) if not any(_within(one, silence) for silence in case.silences)]
     for name in sorted({span.name for span in spans}):
         mine = [span for span in spans if span.name == name]
@@ -196,7 +196,7 @@ def _within(one: Span, silence: Span) -> bool:
 
 
 def unwatched(case: Case) -> Iterator[Guard]:
-    """The watcher saw nothing of the cluster."""
+    """Yield a guard if the watcher has no sample of the cluster."""
     if not case.rows["partitions"]:
         yield Guard(
             guard="watcher_silent", what="no sample of leaders and replicas was taken, so nobody watched the cluster"

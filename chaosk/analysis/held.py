@@ -1,4 +1,4 @@
-"""What members of groups took with them from a topic to the one that was made after it."""
+"""Ownership that members of groups carried over from a topic to the recreated one."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from chaosk.rundir.events.arrow import SCHEMAS
 
 Row = dict[str, Any]
 _JUST_AFTER = 1
-"""Nanoseconds from being given a partition of the new topic until the position there is known."""
+"""Nanoseconds from the assignment of a partition of the new topic until the position there is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Rows that nobody wrote down, because no client was told of it: by table."""
+    """Rows, by table, that no client recorded because none was told of the change."""
 
     rows: Mapping[str, list[Row]]
 
 
 def held_over(case: Case, sent: Mapping[str, SentTo]) -> Held:
-    """Of each member that held a partition while its topic was made again: it lost the one, and was given the other.
+    """Return rows for each member that owned a partition of a recreated topic: old one revoked, new one assigned.
 
-    Its position in the new one is 0, whatever it held or had committed of the old one.
+    Its position in the new one is 0, regardless of its position or commits in the old one.
     """
     changes = _rows(case, "assignments")
     seen = _last_seen(case) if changes else {}
@@ -46,7 +46,7 @@ def held_over(case: Case, sent: Mapping[str, SentTo]) -> Held:
 
 
 def stale(case: Case, fetched: pa.Table) -> pa.Table:
-    """Committed offsets that members found, without those that are a former topic's: the new one's log begins at 0."""
+    """Replace committed offsets of a former topic by 0, where the new log begins."""
     commits = [row for row in _rows(case, "commits") if row["outcome"] != "fail"]
     old, new = dict[tuple[str, PlaceKey, int], int](), set[tuple[str, PlaceKey, int, int]]()
     for row in sorted(commits, key=lambda row: row["invoked"]):
@@ -69,14 +69,14 @@ def stale(case: Case, fetched: pa.Table) -> pa.Table:
 
 
 def _rows(case: Case, table: str) -> list[Row]:
-    """Those of a table that are about topics which were made again."""
+    """Return the rows of a table about recreated topics."""
     rows = pq.read_table(case.events / f"{table}.parquet")
     found: list[Row] = rows.filter(pc.is_in(rows["topic"], pa.array(sorted(case.former.topics)))).to_pylist()
     return found
 
 
 def _last_seen(case: Case) -> dict[Process, int]:
-    """When each process is known to have lived last: its end, or its last poll."""
+    """Return the last time at which each process is known to have lived: its end, or its last poll."""
     polls = pq.read_table(case.events / "polls.parquet", columns=["probe", "incarnation", "completed"])
     last = polls.group_by(["probe", "incarnation"]).aggregate([("completed", "max")]).to_pylist()
     found = {(row["probe"], row["incarnation"]): row["completed_max"] for row in last}
@@ -84,7 +84,7 @@ def _last_seen(case: Case) -> dict[Process, int]:
 
 
 def _held_at(changes: list[Row], moment: int, seen: Mapping[Process, int]) -> Iterator[Row]:
-    """The assignments that were in force at a moment, of processes that lived then."""
+    """Yield the assignments in force at a moment, of processes that lived then."""
     for given in changes:
         if given["kind"] != "assign" or given["at"] >= moment:
             continue

@@ -1,4 +1,4 @@
-"""What each probe did in each window of the run: counts and histograms of latency, collected in one job."""
+"""Counts and latency histograms of each probe by window of the run, collected in one job."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from chaosk.analysis.windows import ALL, Segments
 
 
 class Key(NamedTuple):
-    """Whose figure, what it counts, and when."""
+    """Identifies a figure: outcome or event, probe and window."""
 
     what: str
     """``ok``, ``fail`` or ``info`` (sends by outcome), ``read``, ``call`` and others (see ``frames.figures``).
 
-    ``acknowledged`` are the sends of outcome ``ok`` by when that outcome came.
+    ``acknowledged``: sends with outcome ``ok``, by the time of that outcome.
     """
     probe: str
     window: str
@@ -28,21 +28,21 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Histograms:
-    """Counts by key, by process, and histograms of latency in nanoseconds."""
+    """Counts by key and by process, and histograms of latency in nanoseconds."""
 
     counts: Counter[Key]
     processes: Counter[tuple[str, int]]
-    """By probe and incarnation, rows of ``sends``, ``reads``, ``health_checks`` or ``calls`` in all."""
+    """Total rows of ``sends``, ``reads``, ``health_checks`` or ``calls`` by probe and incarnation."""
     buckets: dict[Key, dict[int, int]]
-    """By key, bucket (its lower bound) and count."""
+    """Count by key and bucket (its lower bound)."""
     longest: dict[Key, int]
     latencies: dict[tuple[str, int], Counter[tuple[str, int]]] = field(default_factory=dict)
-    """By probe and incarnation, and then by outcome and bucket, sends whose outcome is known."""
+    """Sends with a known outcome by probe and incarnation, and then by outcome and bucket."""
     first: dict[tuple[str, str, int], int] = field(default_factory=dict)
-    """By what, probe and incarnation when the first came; of what is due at a time, when it was due."""
+    """Time of the first one by what, probe and incarnation; for events with a due time, that of the first."""
 
     def quantile(self, key: Key, share: float) -> float | None:
-        """Seconds that at least ``share`` of the values do not exceed, right to 0.1 %; None without values."""
+        """Return the seconds that at least ``share`` of the values do not exceed, to 0.1 %; None without values."""
         buckets = self.buckets.get(key)
         if not buckets:
             return None
@@ -54,13 +54,13 @@ class Histograms:
         return None
 
     def longest_of(self, key: Key) -> float | None:
-        """The longest in seconds; None without values."""
+        """Return the longest in seconds; None without values."""
         longest = self.longest.get(key)
         return None if longest is None else longest / 1e9
 
 
 def histograms(events: Events) -> Histograms:
-    """Collect them: some thousand rows per probe and window, as Arrow, because a row by itself costs Spark too much."""
+    """Collect some thousand rows per probe and window, as Arrow, because Spark is slow at single rows."""
     found = Histograms(Counter(), Counter(), {}, {})
     segments = Segments((*events.case.windows, *events.case.looks, *afterwards(events.case)))
     for row in events.gathered(figures(events)).toArrow().to_pylist():
@@ -82,7 +82,7 @@ def histograms(events: Events) -> Histograms:
 
 
 def tally(found: Histograms, key: Key, bucket: int | None, count: int, longest: int | None) -> None:
-    """Add so many values of a bucket."""
+    """Add ``count`` values to a bucket."""
     found.counts[key] += count
     if bucket is not None:
         buckets = found.buckets.setdefault(key, {})
@@ -91,5 +91,5 @@ def tally(found: Histograms, key: Key, bucket: int | None, count: int, longest: 
 
 
 def total(found: Histograms, whats: Iterable[str], probe: str, window: str) -> int:
-    """The sum of several counts."""
+    """Sum several counts."""
     return sum(found.counts[Key(what, probe, window)] for what in whats)

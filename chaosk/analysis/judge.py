@@ -1,8 +1,8 @@
-"""From findings, guards and measures to the verdict: pure, worst wins, nothing averaged.
+"""Verdict from findings, guards and measures: pure; the worst outcome wins, without averaging.
 
-violation > inconclusive > degraded > pass. A scenario may predict what will be found: what it names, where it names it,
-is taken out, and the worst of the rest stands. No prediction takes out a guard, so nothing passes on evidence that does
-not carry.
+The order is violation > inconclusive > degraded > pass. A scenario may predict findings. Those that match a prediction
+are removed, and the worst of the rest is the verdict. No prediction removes a guard, so insufficient evidence never
+passes.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _SURPRISE = "expected_outcome"
 _WHY = "the faults did not do what they were meant to, or their timing was off"
 _NOWHEN: Windows = {}
 SKIPPED = "step_skipped"
-"""Name of the guard for a step that somebody skipped: no scenario predicts that, so none passes on it."""
+"""Name of the guard for a step that an operator skipped. No scenario predicts that, so no such run passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the rules make of a run."""
+    """Result of the rules for a run."""
 
     found: Outcome
     verdict: Outcome
     objectives: tuple[Objective, ...]
     guards: tuple[Guard, ...]
-    """Those given, and those that objectives and predictions add."""
+    """The given ones, and those that objectives and predictions add."""
     findings: tuple[Finding, ...] = ()
-    """Those given, each with whether it is predicted."""
+    """The given ones, each marked as predicted or not."""
 
 
 def rule(
@@ -45,9 +45,10 @@ def rule(
     windows: Windows = _NOWHEN,
     lost: Places | None = None,
 ) -> Ruling:
-    """Judge a run against what was expected of it.
+    """Judge a run against the scenario's expectations.
 
-    ``windows`` says when those were that predictions name, ``lost`` which partitions lost records; None for unknown.
+    ``windows`` has the times of the windows in predictions, ``lost`` the partitions that lost records; None for
+    unknown.
     """
     objectives = tuple(judge_bounds(expect, measures))
     known = (*guards, *(_unmeasured(o) for o in objectives if o.met is None))
@@ -65,7 +66,7 @@ def rule(
 def _told(
     finding: Finding, expect: Expect, holding: Sequence[Prediction], windows: Windows, lost: Places | None
 ) -> Finding:
-    """The finding with whether it is predicted; a violation only where a violation is."""
+    """Return the finding marked as predicted or not; a violation can only be predicted if the verdict is."""
     foreseen = expect.verdict is Outcome.VIOLATION or finding.severity is not Severity.VIOLATION
     return finding.model_copy(update={"predicted": foreseen and is_predicted(holding, finding, windows, lost)})
 
@@ -73,10 +74,10 @@ def _told(
 def is_predicted(
     predicted: Sequence[Prediction], finding: Finding, windows: Windows = _NOWHEN, lost: Places | None = None
 ) -> bool:
-    """Whether all that a finding shows is of what is predicted.
+    """Return True if predictions cover all rows of a finding.
 
-    The analysis tells what is predicted and what is not as findings of their own, so the rows that are shown speak for
-    all. Where a finding shows no row, only a prediction that names neither subject nor window is about it.
+    The analysis reports predicted and other rows as separate findings, so the rows shown represent all. A finding
+    without rows is covered only by a prediction that names neither subject nor window.
     """
     about = [each for each in predicted if each.is_about(finding.check, finding.rule)]
     if not finding.evidence:
@@ -85,7 +86,7 @@ def is_predicted(
 
 
 def _exceeded(prediction: Prediction, measures: Sequence[Measure]) -> bool:
-    """Whether more was found than is predicted at most: then none of it is as predicted."""
+    """Return True if more was found than the prediction's maximum: then none of it is as predicted."""
     bound = prediction.bound
     if prediction.metric is None or bound is None or bound.max is None:
         return False
@@ -94,12 +95,12 @@ def _exceeded(prediction: Prediction, measures: Sequence[Measure]) -> bool:
 
 
 def _names_the_miss(expect: Expect, objectives: Sequence[Objective]) -> bool:
-    """Whether a predicted degradation names which objective is to be missed: where it is the only one."""
+    """Return True if a predicted degradation implies the objective to be missed, because it is the only one."""
     return expect.verdict is Outcome.DEGRADED and len(objectives) == 1
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """The worst of some outcomes; pass if there are none."""
+    """Return the worst of some outcomes; pass if there are none."""
     order = list(Outcome)
     return min(outcomes, key=order.index, default=Outcome.PASS)
 
@@ -116,7 +117,7 @@ def _outcomes(
 
 
 def _too_few(objective: Objective) -> bool:
-    """Whether less of a predicted anomaly was found than predicted: then the run did not show what it was to show."""
+    """Return True if less of a predicted anomaly was found than predicted: the run did not show what it had to."""
     low, value = objective.minimum, objective.measured
     return objective.prediction and low is not None and value is not None and value < low
 
@@ -124,7 +125,7 @@ def _too_few(objective: Objective) -> bool:
 def _surprises(
     expect: Expect, found: Outcome, findings: Sequence[Finding], objectives: Sequence[Objective], windows: Windows
 ) -> Iterable[Guard]:
-    """Guards for predictions that did not come true, and for those that no run can make true."""
+    """Yield guards for predictions that did not come true, and for those that no run can make true."""
     for objective in objectives:
         if objective.met is False and _too_few(objective) and not objective.void:
             yield Guard(
@@ -158,7 +159,7 @@ def _rank(outcome: Outcome) -> int:
 
 
 def judge_bounds(expect: Expect, measures: Sequence[Measure]) -> Iterable[Objective]:
-    """Every bound of the scenario beside what was measured, in the order of metric, subject and writing."""
+    """Yield every bound of the scenario with its measured value, in the order of metric, subject and document."""
     for metric, subjects in sorted(expect.objectives.items()):
         for subject, bounds in sorted(subjects.items()):
             for bound in bounds:
@@ -184,9 +185,9 @@ def _judge_bound(metric: str, subject: str, bound: Bound, measures: Sequence[Mea
 def overall(
     metric: str, subject: str, window: str, measures: Sequence[Measure], of: Sequence[str] = ()
 ) -> tuple[float | None, bool]:
-    """The figure of a subject, or (without one) of all of them together, and whether it is censored.
+    """Return the figure of a subject, or (without one) of all of them together, and True if it is censored.
 
-    Of those named in ``of`` alone, if any are; then each of them must have one.
+    If ``of`` names subjects, only those count, and each of them must have a figure.
     """
     wanted = of or ((subject,) if subject else ())
     mine = [m for m in measures if m.metric == metric and m.window == window and (not wanted or m.subject in wanted)]
@@ -200,7 +201,7 @@ def overall(
 
 
 def _met(bound: Bound, value: float | None, *, censored: bool) -> bool | None:
-    """Whether a figure keeps a bound; None if that cannot be told, as for one that is at least so much."""
+    """Return True if a figure meets a bound; None if unknown, as may be for a censored figure."""
     if value is None:
         return None
     if bound.max is not None and value > bound.max:

@@ -1,4 +1,4 @@
-"""Histograms of realtime lag (``chaosk.analysis.frames.lags``): by numpy where runs are glanced at, else by Spark."""
+"""Histograms of realtime lag (``chaosk.analysis.frames.lags``), with numpy for small runs, else with Spark."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from chaosk.rundir.events.buckets import lower_bounds
 from chaosk.rundir.events.buckets import numbers as buckets_of
 
 WHAT = "lag"
-"""What the keys of these histograms count."""
+"""Kind of figure in the keys of these histograms."""
 _TERM = ("probe", "incarnation", "topic", "partition", "assignment")
 _TIME_BITS = 48
-"""Bits of nanoseconds that a run takes: three days."""
+"""Bits for the nanoseconds of a run: three days."""
 
 
 def lags_of(events: Events) -> Histograms:
-    """The histograms: one value for each poll and partition held, by probe and window."""
+    """Return the histograms by probe and window, with one value per poll and owned partition."""
     return of_few(events.rows) if events.glances else of_many(events)
 
 
 def of_many(events: Events) -> Histograms:
-    """Those of a run of any size."""
+    """Compute them for a run of any size, with Spark."""
     found, segments = Histograms(Counter(), Counter(), {}, {}), Segments(events.case.windows)
     for row in lags(events).toArrow().to_pylist():
         for window in segments.windows(row):
@@ -40,7 +40,7 @@ def of_many(events: Events) -> Histograms:
 
 
 def of_few(rows: Rows) -> Histograms:
-    """Those of a run that is glanced at."""
+    """Compute them for a small run, without Spark."""
     found = Histograms(Counter(), Counter(), {}, {})
     names = {rows.code("probe", probe): probe for probe, _ in rows.case.consumers}
     times: dict[str, list[Numbers]] = {probe: [] for probe in names.values()}
@@ -61,7 +61,7 @@ def of_few(rows: Rows) -> Histograms:
 
 
 def _by_term(rows: Rows) -> Iterator[tuple[int, Numbers, Numbers]]:
-    """Of each term with a known position the probe's code, when it polled, and how far behind it was then."""
+    """Yield for each term with a known position the probe's code, the times of its polls, and the lag at each."""
     gives = rows.column("assignments", "kind") == rows.code("kind", "assign")
     marks, at, since = _marks(rows)
     process = rows.processes("polls")
@@ -85,7 +85,7 @@ def _by_term(rows: Rows) -> Iterator[tuple[int, Numbers, Numbers]]:
 
 
 def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
-    """The terms of assignments and then of positions, and of the latter when and since when there was more."""
+    """Return the terms of assignments and positions, and for each position its time and when more records existed."""
     begun = _begun(rows)
     changes, asks = rows.count("assignments"), len(begun.at)
     members = ("probe", "incarnation", "topic", "partition")
@@ -97,7 +97,7 @@ def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
     given = rows.column("assignments", "at")
     numbers = np.full(asks, EMPTY)
     assigned = rows.column("assignments", "kind") == rows.code("kind", "assign")
-    for place in np.argsort(given, kind="stable").tolist():  # few: how often anybody was given a partition
+    for place in np.argsort(given, kind="stable").tolist():  # few: the number of assignments
         if assigned[place]:
             later = (whole[changes : changes + asks] == whole[place]) & (begun.at >= given[place])
             numbers[later] = rows.column("assignments", "assignment")[place]
@@ -114,7 +114,7 @@ def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """Where members began partitions, or sought: probe, incarnation, topic and partition; the place; when; where."""
+    """Positions that members began at, or sought: probe, incarnation, topic, partition; place, time, position."""
 
     members: tuple[Numbers, Numbers, Numbers, Numbers]
     places: Numbers
@@ -144,7 +144,7 @@ def _begun(rows: Rows) -> _Begun:
 
 
 def _since(rows: Rows, places: Numbers, positions: Numbers) -> Numbers:
-    """When a record at each position or beyond was first proven to be there; ``NEVER`` if that never was."""
+    """Return when a record at each position or beyond was first proven to exist; ``NEVER`` if there was none."""
     acked = (rows.column("sends", "outcome") == rows.code("outcome", "ok")) & (rows.column("sends", "offset") >= 0)
     where = np.concatenate([places, rows.places("sends")[acked], rows.places("reads")])
     offsets = np.concatenate([positions, rows.column("sends", "offset")[acked], rows.column("reads", "offset")])

@@ -1,8 +1,8 @@
-"""The ledger: an answer for every acknowledged record, of the log and of each reader that is owed it.
+"""Ledger: an answer for every acknowledged record, for the log and for each reader that is owed it.
 
-An account is counted from two sides: what was delivered (or is in the log) from the sightings, what was not from the
-answers of ``frames.absent`` and ``frames.lacking``. So a query that loses records, or counts them twice, shows as an
-account that does not add up to what was acknowledged.
+An account is counted from two sides: delivered records (or those in the log) from the sightings, all others from the
+answers of ``frames.absent`` and ``frames.lacking``. So a query that loses records, or counts them twice, leads to an
+account that does not add up to the acknowledged records.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from chaosk.rundir.verdict import Account, Finding, Guard, Severity
 
 _OF_THE_LOG = ("audit", "audit_ranges", "offsets", "remakings")
 _OF_READERS = (*_OF_THE_LOG, "reads", "assignments", "fetched", "seeks")
-"""Event tables that a violation of the log, and of a reader, rests upon: where they lack rows it is not proven."""
+"""Event tables on which a violation of the log, and of a reader, depends: it is not proven if they lack rows."""
 ANSWERING = frozenset({"lost", "unseen"})
-"""Checks that tell of the violations among the answers: where they are not asked there is no ledger."""
+"""Checks that report the violations among the answers. There is no ledger without them."""
 _SHORT = "rows of the event tables that tell of it are missing, or are there that nobody wrote"
 _EXCUSED = frozenset({EXCUSED, "allowed"})
 
 
 @dataclass
 class _Page:
-    """One account as it fills up."""
+    """One account in progress."""
 
     topic: str
     reader: str
@@ -70,7 +70,7 @@ class _Page:
 
 
 def accounts(events: Events) -> tuple[Account, ...]:
-    """Every account of the run, by topic: the log's, then each reader's by name; none of topics without records."""
+    """Return all accounts by topic: the log's, then each reader's by name; none for topics without records."""
     found = events.once(screened)
     of_the_log, of_readers = bool(found["missing"]), bool(found["missing"] or found["lacking"])
     lines = _lines(events, of_the_log=of_the_log, of_readers=of_readers)
@@ -119,7 +119,7 @@ _OWED, _SUSPECTED, _DELIVERED, _ANSWERED = "owed", "suspected", "delivered", "an
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """How many records of a partition, or of a topic, are owed, suspected, delivered to a reader, or answered."""
+    """Number of records of a partition, or of a topic, that are owed, suspected, delivered to a reader, or answered."""
 
     what: str
     reader: str
@@ -135,7 +135,7 @@ class _Line:
 
 
 def _lines(events: Events, *, of_the_log: bool, of_readers: bool) -> list[_Line]:
-    """All counts, in one job, as planning several costs more than they do; where nothing is missing, at a glance."""
+    """Return all counts, in one job since planning is expensive; without Spark if nothing is missing."""
     if events.glances and not events.case.transactional and not of_the_log and not of_readers:
         return list(_owed(events.rows))
     rows = _count(sends(events).filter("written"), _OWED)
@@ -151,7 +151,7 @@ def _lines(events: Events, *, of_the_log: bool, of_readers: bool) -> list[_Line]
 
 
 def _owed(rows: Rows) -> Iterator[_Line]:
-    """What is owed of a run without transactions, by numpy."""
+    """Count the owed records of a run without transactions, with numpy."""
     acknowledged = rows.column("sends", "outcome") == rows.code("outcome", "ok")
     columns = np.stack([column[acknowledged] for column in rows.columns("sends", "topic", "partition")])
     places, counts = np.unique(columns, axis=1, return_counts=True)
@@ -160,7 +160,7 @@ def _owed(rows: Rows) -> Iterator[_Line]:
 
 
 def _count(rows: DataFrame, what: str) -> DataFrame:
-    """Counts by whatever of reader, partition, severity and reason the rows have."""
+    """Count rows by reader, partition, severity and reason, as far as the rows have these columns."""
     empty: dict[str, str | int] = {"reader": "", "severity": "", "reason": "", "partition": -1}
     keys = ["topic", *(name for name in empty if name in rows.columns)]
     others = {name: F.lit(value) for name, value in empty.items() if name not in rows.columns}
@@ -170,7 +170,7 @@ def _count(rows: DataFrame, what: str) -> DataFrame:
 
 
 def _sighted(events: Events, written: DataFrame) -> DataFrame:
-    """One row per value and account: ``reader``, topic, partition, ``there`` (delivered, or in the log)."""
+    """Return one row per value and account: ``reader``, topic, partition, ``there`` (delivered, or in the log)."""
     names = sorted({reader.name for reader in readers(events.case)})
     pairs = [F.struct(F.lit("").alias("reader"), (F.col("stored") & F.col("visible")).alias("there"))]
     pairs += [
@@ -181,7 +181,7 @@ def _sighted(events: Events, written: DataFrame) -> DataFrame:
 
 
 def _delivered(events: Events, lines: Sequence[_Line], acknowledged: Counter[PlaceKey]) -> dict[str, Counter[PlaceKey]]:
-    """By reader and partition how many records are there: of ``values``, and all that are settled."""
+    """Count the delivered records by reader and partition: those of ``values``, and all settled ones."""
     suspected = Counter({line.place: line.count for line in lines if line.what == _SUSPECTED})
     settled = Counter[PlaceKey]() if events.small else acknowledged - suspected
     found: dict[str, Counter[PlaceKey]] = defaultdict(lambda: Counter(settled))
@@ -192,7 +192,7 @@ def _delivered(events: Events, lines: Sequence[_Line], acknowledged: Counter[Pla
 
 
 def audited(accounts: Sequence[Account], findings: Sequence[Finding], guards: Sequence[Guard]) -> Iterator[Guard]:
-    """Guards for a ledger that does not add up, and for answers in it that nothing else in the verdict tells of."""
+    """Yield guards for a ledger that does not add up, and for answers that the verdict does not report elsewhere."""
     for account in accounts:
         whose = f"of {account.topic} for {account.reader}" if account.reader else f"of {account.topic}"
         if not account.balanced:

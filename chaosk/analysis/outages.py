@@ -1,4 +1,4 @@
-"""Outages as plain values, and what a probe's outages come to in each window."""
+"""Outages as plain values, and their figures by window."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from chaosk.rundir.verdict import Measure
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A stretch in which a probe had work on one partition and nothing succeeded, monotonic nanoseconds."""
+    """A stretch in which a probe had work on one partition without a success, in monotonic nanoseconds."""
 
     probe: str
     began: int
     ended: int
     censored: bool = False
-    """Whether it had not ended when the run did."""
+    """True if it was still in progress at the end of the run."""
 
 
 def unavailability(outages: Sequence[Outage], probes: Sequence[str], windows: Sequence[Span]) -> Iterable[Measure]:
-    """``unavailability`` (the longest outage) and ``unavailable_total`` of each probe in each window.
+    """Yield ``unavailability`` (the longest outage) and ``unavailable_total`` of each probe in each window.
 
-    An outage counts, whole, in every window that it overlaps. The total is the time in which at least one partition
-    was out: outages of several partitions at once count once.
+    A whole outage counts in every window that it overlaps. The total is the time with an outage of at least one
+    partition: simultaneous outages of several partitions count once.
     """
     for probe in probes:
         for window in windows:
@@ -40,7 +40,7 @@ def unavailability(outages: Sequence[Outage], probes: Sequence[str], windows: Se
 
 
 def awake(case: Case, outages: Iterable[Outage]) -> list[Outage]:
-    """The outages without the time in which their probe itself stood still; what is left and lasts a second counts."""
+    """Return the outages without the time in which their probe itself stalled; parts of a second or more count."""
     found = []
     for outage in outages:
         asleep = union_of((span.began, span.ended) for span in stood_still(case, [outage.probe]))
@@ -55,7 +55,7 @@ def awake(case: Case, outages: Iterable[Outage]) -> list[Outage]:
 
 
 def union(outages: Iterable[Outage]) -> int:
-    """Nanoseconds covered by at least one of the outages."""
+    """Return the nanoseconds covered by at least one of the outages."""
     total, reached = 0, -1
     for outage in sorted(outages, key=lambda o: o.began):
         total += max(0, outage.ended - max(outage.began, reached))

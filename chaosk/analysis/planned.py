@@ -1,4 +1,4 @@
-"""The plan of a run, as far as judging needs it."""
+"""Plan of a run, as far as judging needs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.spec.scenario import GRAMMAR, Topic
 
 
 class Lenient(BaseModel):
-    """Reads what it needs and leaves the rest, so a run with steps of a plugin can be judged where it is missing."""
+    """Model that ignores unknown keys, so that a run with steps of a missing plugin can be judged."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

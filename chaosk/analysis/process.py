@@ -1,4 +1,4 @@
-"""The analysis as a process: start Spark, warm it up if there is time, wait to be told, judge, say how long it took."""
+"""Analysis as a process: start Spark, warm it up if there is time, wait for the request, judge, print durations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from chaosk.rundir.verdict import Verdict
 
 
 def judge(root: Path, master: str | None = None) -> Verdict:
-    """Judge the run directory at ``root`` in this process; raises UsageError if it is none, AnalysisError."""
+    """Judge the run directory at ``root`` in this process.
+
+    Raises UsageError if it is no run directory, and AnalysisError if it cannot be judged.
+    """
     rundir = existing(root)
     close_events(rundir)
     spark = session(master, large=length(rundir) >= LARGE)
@@ -39,9 +42,9 @@ def judge(root: Path, master: str | None = None) -> Verdict:
 
 
 def close_events(rundir: RunDir) -> None:
-    """Turn the live streams of a run that was broken off into tables; nothing where there are tables already.
+    """Convert the live streams of a run that did not finish to tables, unless there are tables already.
 
-    Of a run that says how many rows there should be, single tables that are missing are made again as far as may be.
+    If the run has counts of its rows, single missing tables are restored as far as possible.
     """
     if rundir.live.is_dir() and not any(rundir.events.glob("*.parquet")):
         close(rundir)
@@ -50,11 +53,11 @@ def close_events(rundir: RunDir) -> None:
 
 
 def _counted(rundir: RunDir) -> bool:
-    """Whether ``run.json`` says how many rows of each table were written."""
+    """Return True if ``run.json`` has the number of rows written to each table."""
     try:
         return RunRecord.model_validate_json(document(rundir.run)).streams is not None
     except (OSError, ValidationError):
-        return False  # which is told when it is read to be judged
+        return False  # reported when it is read for judging
 
 
 @click.command()
@@ -85,7 +88,7 @@ def command(root: Path, master: str | None, *, wait: bool, until: int | None) ->
 
 
 def _warmed_up(master: str | None, times: dict[str, float]) -> SparkSession:
-    """A session for a small run, as soon as there is something to judge."""
+    """Return a session for a small run, as soon as there is a run to judge."""
     with timed(times, "session"):
         spark = session(master)
     with timed(times, "warm_up"):
@@ -99,30 +102,30 @@ def _warmed_up(master: str | None, times: dict[str, float]) -> SparkSession:
 
 
 def _leave_with(parent: int) -> None:
-    """End at once when the parent has ended, however that was; the JVM ends with its standard input."""
+    """Exit when the parent has ended for any reason; the JVM exits when its standard input closes."""
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(ExitCode.INTERRUPTED)
 
 
 def _again_from_the_start(rundir: RunDir, master: str | None, until: int | None) -> NoReturn:
-    """Become the process that judges a large run, under the same id: memory and compiler are set when a JVM starts.
+    """Replace this process by one for a large run, under the same id: its JVM needs other start options.
 
-    The JVM that waited ends by itself, as its standard input is closed with this process's files. Its seconds are
-    nothing beside what a large run takes, and nobody knows in advance how large one becomes.
+    The JVM that waited exits, as its standard input closes with this process's files. Its few seconds are negligible
+    compared with a large run, and the size of a run is not known in advance.
     """
     words = [*(["--master", master] if master else []), *(["--until", str(until)] if until is not None else [])]
     os.execv(sys.executable, [sys.executable, "-m", "chaosk.analysis", str(rundir.root), *words])  # noqa: S606
 
 
 def _told() -> bool:
-    """Whether there is something to read on stdin."""
+    """Return True if there is input on stdin."""
     return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
 @contextmanager
 def timed(times: dict[str, float], name: str) -> Iterator[None]:
-    """Note the seconds that something took."""
+    """Record the duration of a block in seconds."""
     began = time.monotonic()
     try:
         yield
@@ -131,7 +134,7 @@ def timed(times: dict[str, float], name: str) -> Iterator[None]:
 
 
 def main() -> int:
-    """Run the command line; the exit code."""
+    """Run the command line; return the exit code."""
     try:
         command.main(standalone_mode=False)
     except click.ClickException as error:

@@ -1,4 +1,4 @@
-"""The guards about what probes did: whose log is cut short, and who did nothing when there was something to do."""
+"""Guards about the probes' activity: incomplete logs, and probes without activity although there was work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chaosk.rundir.verdict import Guard
 
 
 def log_truncated(case: Case, progress: Histograms) -> Iterator[Guard]:
-    """A probe's process left no end marker without having been ended on purpose, or its rows are not all there."""
+    """Yield guards for processes without an end marker that no step ended, and for those with missing rows."""
     on_purpose = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
     for worker in case.workers:
         process = (worker.probe, worker.incarnation)
@@ -34,7 +34,7 @@ def log_truncated(case: Case, progress: Histograms) -> Iterator[Guard]:
 
 
 def nothing_happened(case: Case, progress: Histograms) -> Iterator[Guard]:
-    """No probe did anything, so nothing was tested."""
+    """Yield guards for probes that never became ready, and for a run without any activity."""
     for probe in case.plan.probes:
         if not any(worker.probe == probe for worker in case.workers):
             yield Guard(guard="probe_not_started", what=f"the probe {probe} never got ready")
@@ -44,7 +44,7 @@ def nothing_happened(case: Case, progress: Histograms) -> Iterator[Guard]:
 
 
 def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
-    """A probe did nothing in a phase in which it ran: no success before, no attempt during a fault, none after it."""
+    """Yield guards for probes without a success before or after faults, or without an attempt during a fault."""
     kinds = {worker.probe: worker.kind for worker in case.workers}
     for probe, kind in sorted(kinds.items()):
         success, attempt = _MISSING[kind]
@@ -68,16 +68,16 @@ def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
 
 
 def _is_to_fail(case: Case, probe: str, window: Span) -> bool:
-    """Whether the probe is meant to fail in the window, or in a part of it: what it tries is for C6 to judge."""
+    """Return True if the probe must fail in a part of the window: C6 judges its attempts."""
     span = failing(case).get(probe)
     return span is not None and span.began < window.ended and window.began < span.ended
 
 
 def fault_unfelt(case: Case, progress: Histograms) -> Iterator[Guard]:
-    """While a fault lasted no probe that the objectives are about attempted anything: nobody can have felt it.
+    """Yield a guard for each fault during which no probe named in the objectives attempted anything.
 
-    Attempts count, not successes, and whoever ended the probes before; so does a close that a step asked for. See
-    ``Case.looks`` for faults of a moment.
+    Attempts count, not successes, regardless of how the probes ended before; so does a close that a step asked for. See
+    ``Case.looks`` for instantaneous faults.
     """
     kinds = {worker.probe: worker.kind for worker in case.workers}
     looks = {look.name: look for look in case.looks}
@@ -93,7 +93,7 @@ def fault_unfelt(case: Case, progress: Histograms) -> Iterator[Guard]:
 
 
 def _lasting(case: Case) -> Iterator[Span]:
-    """The windows that ask for progress: baseline, each fault that stayed for a time, the time after the last heal."""
+    """Yield windows that require progress: baseline, each fault with a duration, the time after the last heal."""
     acted = {entry.name: entry for entry in case.acted}
     for window in case.windows:
         entry = acted.get(window.name)
@@ -103,9 +103,9 @@ def _lasting(case: Case) -> Iterator[Span]:
 
 
 def _ran_through(case: Case, probe: str, window: Span) -> bool:
-    """Whether a process of the probe was meant to run in the window.
+    """Return True if a process of the probe had to run in the window.
 
-    One that an entry ended is not missed, nor one that was fenced where its successor does the work.
+    A process that an entry ended is not required, nor a fenced one whose successor does the work.
     """
     ended = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
     ended |= {process for process, at in case.fenced.items() if at < window.ended and _has_successor(case, process)}
@@ -114,14 +114,14 @@ def _ran_through(case: Case, probe: str, window: Span) -> bool:
 
 
 def _has_successor(case: Case, fenced: tuple[str, int]) -> bool:
-    """Whether anybody came after a process that was fenced who writes, and was not fenced as well."""
+    """Return True if a later process writes and was not fenced itself."""
     since = next((w.started for w in case.workers if (w.probe, w.incarnation) == fenced), 0)
     others = (w for w in case.workers if w.kind in ("produce", "transform") and (w.probe, w.incarnation) != fenced)
     return any(w.started >= since and (w.probe, w.incarnation) not in case.fenced for w in others)
 
 
 def _frozen(case: Case, probe: str, window: Span) -> bool:
-    """Whether the probe was frozen all through the window: it is not missed then."""
+    """Return True if the probe was paused during the whole window, so that no progress is required."""
     pauses = {one.name for one in case.plan.timeline if one.kind == "pause_probe" and one.step.get("probe") == probe}
     return any(
         pause.name in pauses and pause.began <= window.began and window.ended <= pause.ended for pause in case.windows
@@ -140,7 +140,7 @@ _TELLING = {
     ("call", False): ("answered",),
     ("call", True): ("call",),
 }
-"""By kind of probe, and whether in the middle of a fault, what counts as progress."""
+"""Events that count as progress, by kind of probe, and True for the time of a fault."""
 
 _MISSING = {
     "produce": ("record acknowledged", "send attempted"),
@@ -149,10 +149,10 @@ _MISSING = {
     "health_check": ("health check that succeeded", "health check"),
     "call": ("call answered", "call"),
 }
-"""By kind of probe what was missed: a success, or in the middle of a fault an attempt."""
+"""Missing activity by kind of probe: a success, or during a fault an attempt."""
 
 _DUE = {"produce": "records", "health_check": "health checks", "call": "calls"}
-"""By kind of probe that has a schedule, what is due by it."""
+"""Scheduled work by kind of probe with a schedule."""
 
 ABOUT_PROGRESS: tuple[Callable[[Case, Histograms], Iterator[Guard]], ...] = (
     log_truncated,
@@ -160,4 +160,4 @@ ABOUT_PROGRESS: tuple[Callable[[Case, Histograms], Iterator[Guard]], ...] = (
     no_progress,
     fault_unfelt,
 )
-"""All of them."""
+"""All guards about progress."""

@@ -1,7 +1,7 @@
-"""The readers of a run and what each is owed: whole topics, whether or not it was ever given all of them.
+"""Readers of a run, and what each is owed: whole topics, independent of assignments.
 
-A reader is a consumer group, or a probe that reads without one. What it is owed follows from the plan, not from what
-it happened to be given: a partition that no member ever had is owed as well.
+A reader is a consumer group, or a probe that reads without one. Its debt follows from the plan, not from its
+deliveries: a partition that no member ever owned is owed as well.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from chaosk.analysis.failing import failing, meant
 _KINDS = ("consume", "transform")
 _LATEST = frozenset({"latest", "largest", "end"})
 _SESSION = 45_000
-"""Milliseconds of ``session.timeout.ms`` where nothing is set: librdkafka's."""
+"""Default of ``session.timeout.ms`` in librdkafka."""
 _POLLS = 300_000
-"""The same of ``max.poll.interval.ms``."""
+"""Default of ``max.poll.interval.ms`` in librdkafka."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +31,27 @@ class Reader:
     name: str
     """The group, or the probe without one."""
     topic: str
-    """A topic that it reads."""
+    """One topic that it reads."""
     partitions: frozenset[int] | None
-    """Those that it chose itself; None for all."""
+    """Manually assigned ones; None for all."""
     latest: bool
-    """Whether it, or any of its members, begins at the end of a partition of which it finds no committed offset."""
+    """True if it, or any of its members, begins at the end of a partition without a committed offset."""
     mixed: bool
-    """Whether its members differ in that, so that nobody knows of a position that no member told."""
+    """True if its members differ in that, so that a position which no member recorded is unknown."""
     start: str
-    """Where it begins what it is given for the first time: ``committed``, ``beginning`` or ``end``."""
+    """Start of partitions assigned for the first time: ``committed``, ``beginning`` or ``end``."""
     alone: bool
-    """Whether it has no group, so that nothing is committed for it."""
+    """True if it has no group, so that no offset is committed for it."""
     patience: int
-    """Nanoseconds for which no member may hold a partition: until a lost one is noticed, and all have joined again."""
+    """Longest time in nanoseconds without an owner of a partition: a lost member is detected, and all join again."""
     dismissed: str | None
-    """Why it is owed nothing in the end: the scenario ended it, or its application stopped. None if neither."""
+    """Reason why it is owed nothing at the end: the scenario ended it, or its application stopped. None if neither."""
     dismissed_at: int | None
-    """From when on it is owed nothing then: when the last of its processes was gone, or was to fail."""
+    """Time from which it is owed nothing: the end of its last process, or the begin of its failure."""
 
 
 def readers(case: Case) -> tuple[Reader, ...]:
-    """Every reader by topic, in the order of names: of the topics that it is to read, and of those it was given any."""
+    """Return every reader with each topic of its plan or of its assignments, by name and topic."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for name, probe in sorted(case.plan.probes.items()):
         for reading in (probe[kind] for kind in _KINDS if probe.get(kind)):
@@ -68,7 +68,7 @@ def readers(case: Case) -> tuple[Reader, ...]:
 
 
 def owed(case: Case) -> dict[str, frozenset[str]]:
-    """By reader the topics that it is owed."""
+    """Return the topics owed to each reader."""
     found: dict[str, set[str]] = {}
     for reader in readers(case):
         found.setdefault(reader.name, set()).add(reader.topic)
@@ -76,7 +76,7 @@ def owed(case: Case) -> dict[str, frozenset[str]]:
 
 
 def at_the_end(case: Case) -> frozenset[str]:
-    """The probes that begin at the end of a partition of which they find no committed offset."""
+    """Return the probes that begin at the end of a partition without a committed offset."""
     found = ((name, probe[kind]) for name, probe in case.plan.probes.items() for kind in _KINDS if probe.get(kind))
     return frozenset(
         name for name, reading in found if reading.get("start") == "end" or _resets_to_end(reading.get("config") or {})
@@ -113,7 +113,7 @@ def _listed(assign: object) -> bool:
 
 
 def _dismissed(case: Case, probes: set[str]) -> tuple[str | None, int | None]:
-    """Why none of these probes is at work in the end, if that was meant, and since when."""
+    """Return the reason and time since which none of these probes is active, if that was intended."""
     workers = {(worker.probe, worker.incarnation): worker for worker in case.workers if worker.probe in probes}
     mine = set(workers)
     over = max((gone(case, worker) for worker in workers.values()), default=None)
@@ -131,13 +131,13 @@ def _dismissed(case: Case, probes: set[str]) -> tuple[str | None, int | None]:
 
 
 def _to_fail_since(case: Case, probe: str, began: int) -> int:
-    """From when on a probe that is to fail is owed nothing: one that always is never was owed anything."""
+    """Return the time from which a probe that must fail is owed nothing; 0 if it always must fail."""
     how = meant(case)[probe]
     return 0 if how.after is None and not how.fenced else began
 
 
 def _stopped(case: Case) -> Iterator[tuple[str, int]]:
-    """Processes that stopped at a failure."""
+    """Yield processes that stopped at a failure."""
     if case.rows["failures"]:
         for row in pq.read_table(case.events / "failures.parquet").to_pylist():
             if row["handling"] == "stop":

@@ -1,4 +1,4 @@
-"""Reads a run directory's documents and small tables into a case, with pyarrow; the big tables are Spark's."""
+"""Read a run directory's documents and small tables into a case, with pyarrow; Spark reads the big tables."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from chaosk.rundir.record import RunRecord
 from chaosk.rundir.verdict import Fault
 
 SILENCE = 5_000_000_000
-"""Nanoseconds without any event after which the machine that runs chaosk is held to have stood still."""
+"""Nanoseconds without any event after which the machine that runs chaosk counts as stalled."""
 _LATER = ("decisions", "remakings", "topic_settings", "heartbeats", "stream_ends")
-"""Tables that a run may lack, because it was recorded before there was anything to put there."""
+"""Tables that runs of older versions may lack."""
 _PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"),
            ("heartbeats", "at"))  # fmt: skip
-"""Tables that are written all the time, and when: what shows that somebody was at work."""
+"""Tables with continuous writes, and their time column: evidence that chaosk was running."""
 
 
 def read_case(rundir: RunDir) -> Case:
-    """Read a run directory's documents and small tables; raises AnalysisError where they cannot be read."""
+    """Read a run directory's documents and small tables; raises AnalysisError if they cannot be read."""
     rows = {name: _rows(rundir, name) for name in SCHEMAS if name not in _LATER or _exists(rundir, name)}
     tables = {name: _table(rundir, name) for name in ("faults", "phases", "incarnations", "ends", "audit_ranges")}
     clocks = sorted((row["monotonic"], row["wall"]) for row in _table(rundir, "clocks"))
@@ -88,7 +88,7 @@ def read_case(rundir: RunDir) -> Case:
 
 
 def _optional(rundir: RunDir, name: str) -> list[dict[str, Any]]:
-    """The rows of a table that runs of older versions have not; none there."""
+    """Return the rows of a table that runs of older versions lack; empty for these."""
     return _table(rundir, name) if _exists(rundir, name) else []
 
 
@@ -124,7 +124,7 @@ def _document(rundir: RunDir) -> _Document:
 
 
 def _record(rundir: RunDir, times: list[int]) -> RunRecord:
-    """How the run went; a run that was killed has not written it, and then nobody knows whether all was undone."""
+    """Read the record of the run; for a killed run without one, assume that its undo is not verified."""
     try:
         return RunRecord.model_validate_json(read_document(rundir.run))
     except FileNotFoundError:
@@ -163,7 +163,7 @@ def _rows(rundir: RunDir, name: str) -> int:
 
 
 def _counted(rundir: RunDir) -> Counter[Process]:
-    """By process its rows of the tables that end markers count."""
+    """Count by process the rows of the tables that end markers count."""
     found: Counter[Process] = Counter()
     names = ["probe", "incarnation"]
     for table in ("sends", "reads", "health_checks", "calls"):
@@ -179,7 +179,7 @@ def _counted(rundir: RunDir) -> Counter[Process]:
 
 
 def _committed(rundir: RunDir) -> Iterator[Committed]:
-    """What the cluster says of each group and partition, beside what processes asked to commit there, or found."""
+    """Yield the reported offset of each group and partition, with the highest one that processes committed or found."""
     names = ["group", "topic", "partition"]
     asked: dict[tuple[str, str, int], int] = {}
     for table in ("commits", "txn_offsets", "fetched"):
@@ -200,7 +200,7 @@ def _columns(rundir: RunDir, table: str, columns: list[str]) -> pa.Table:
 
 
 def _pulses(rundir: RunDir) -> dict[str, Pulse]:
-    """By writer its pulse."""
+    """Return the pulse by writer."""
     found: dict[str, list[int]] = {}
     for row in _optional(rundir, "heartbeats"):
         found.setdefault(row["writer"], []).append(row["at"])
@@ -208,7 +208,7 @@ def _pulses(rundir: RunDir) -> dict[str, Pulse]:
 
 
 def _held(rundir: RunDir) -> dict[tuple[str, str], frozenset[int]]:
-    """By reader and topic the partitions that its members were given."""
+    """Return the partitions that members were assigned, by reader and topic."""
     found: dict[tuple[str, str], set[int]] = {}
     for row in _table(rundir, "assignments"):
         found.setdefault((row["group"] or row["probe"], row["topic"]), set()).add(row["partition"])
@@ -216,7 +216,7 @@ def _held(rundir: RunDir) -> dict[tuple[str, str], frozenset[int]]:
 
 
 def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:
-    """By topic and partition every broker that any broker named as a replica."""
+    """Return every broker that any broker named as a replica, by topic and partition."""
     found: dict[tuple[str, int], frozenset[int]] = {}
     try:
         with pq.ParquetFile(rundir.events / "partitions.parquet") as file:
@@ -230,17 +230,17 @@ def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:
 
 
 def _fenced(rundir: RunDir) -> dict[Process, int]:
-    """Processes that wrote down that they were fenced, and when."""
+    """Return the processes that recorded that they were fenced, with the time."""
     rows = _table(rundir, "errors") if _rows(rundir, "transactions") else []
     final = [row for row in rows if row["fatal"] and row["error"] == "_FENCED"]
     return {(row["probe"], row["incarnation"]): row["at"] for row in final}
 
 
 def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[Span]:
-    """Stretches of ``SILENCE`` or more in which neither the clocks were sampled nor any event happened.
+    """Return stretches of ``SILENCE`` or more without a sample of the clocks and without any event.
 
-    From the first probe's start or the first event on: before, a run looks at its hosts and has nothing to write down
-    but how the clocks stand, so that slow hosts would be taken for a machine of ours that stood still.
+    They count from the first probe's start or the first event on. Before that, a run examines its hosts and records
+    only the clocks, so slow hosts would look like a stalled machine.
     """
     suspected = [(a, b) for a, b in pairwise(sampled) if b - a > SILENCE]
     if not suspected:
@@ -263,7 +263,7 @@ def _times(rundir: RunDir, name: str, column: str) -> Any:  # noqa: ANN401 - an 
 
 
 def _any(rundir: RunDir, name: str, columns: list[str], holds: Callable[[pa.RecordBatch], Any]) -> bool:
-    """Whether any row of a table, of which only some columns are read, is one."""
+    """Return True if the condition holds for any row of a table; only some columns are read."""
     try:
         with pq.ParquetFile(rundir.events / f"{name}.parquet") as file:
             return any(pc.any(holds(batch)).as_py() for batch in file.iter_batches(columns=columns))
@@ -280,7 +280,7 @@ def _uncertain(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool
 
 
 def unreadable(rundir: RunDir, name: str, error: BaseException) -> AnalysisError:
-    """The error for an event table that is missing or damaged."""
+    """Return the error for an event table that is missing or damaged."""
     path = rundir.events / f"{name}.parquet"
     what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({str(error).splitlines()[0][:200]})"
     if isinstance(error, FileNotFoundError):

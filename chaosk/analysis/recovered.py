@@ -1,4 +1,4 @@
-"""When all went well again, from cells of a quarter of a second: pure Python over a few thousand small values."""
+"""Time of recovery, from cells of 0.25 s: pure Python over a few thousand small values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 HOLD = 3_000_000_000
-"""Nanoseconds that all must go well for before it counts as recovered."""
+"""Nanoseconds without a problem that count as recovered."""
 SHARE = 0.99
 """Share of the records due in that time that must be prompt."""
 
@@ -19,11 +19,11 @@ class Cells:
     size: int
     """Nanoseconds of one cell."""
     promptness: Mapping[str, Mapping[int, tuple[int, int]]]
-    """By stream and cell the records wanted and those that came promptly."""
+    """Number of records due and of prompt ones, by stream and cell."""
     short: AbstractSet[int]
 
     def well(self, start: int) -> bool:
-        """Whether from cell ``start`` on, for ``HOLD``, every stream was prompt and no partition lacked replicas."""
+        """Return True if from ``start`` on, for ``HOLD``, all streams were prompt and no partition lacked replicas."""
         span = range(start, start + HOLD // self.size)
         if any(cell in self.short for cell in span):
             return False
@@ -38,9 +38,9 @@ def _sum(cells: Mapping[int, tuple[int, int]], span: Iterable[int]) -> tuple[int
 
 
 def first_well(cells: Cells, after: int, until: int) -> int | None:
-    """The first moment from ``after`` on at which all went well and stayed so for ``HOLD``, ending before ``until``.
+    """Return the first time from ``after`` on that begins a healthy stretch of ``HOLD`` ending before ``until``.
 
-    None if there is no such moment. The answer is right to one cell.
+    None if there is none. The result is accurate to one cell.
     """
     start = after // cells.size
     last = (until - HOLD) // cells.size
@@ -51,7 +51,7 @@ def first_well(cells: Cells, after: int, until: int) -> int | None:
 
 
 def grouped(rows: Sequence[tuple[str, int, int, int]]) -> dict[str, dict[int, tuple[int, int]]]:
-    """Rows of stream, cell, wanted and prompt by stream and cell."""
+    """Group rows of stream, cell, wanted and prompt by stream and cell."""
     found: dict[str, dict[int, tuple[int, int]]] = {}
     for stream, cell, wanted, prompt in rows:
         found.setdefault(stream, {})[int(cell)] = (int(wanted), int(prompt))

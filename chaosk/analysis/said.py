@@ -1,4 +1,4 @@
-"""What a broker said of a partition, as a plain value."""
+"""A broker's metadata of a partition, as a plain value."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from chaosk.analysis.case import PlaceKey
 
 HOLD = 1_000_000_000
-"""Nanoseconds that a broker's word stands without another answer of it."""
+"""Nanoseconds for which a broker's answer remains valid without another one."""
 NONE = -1
 """Stands for no leader, an unknown epoch, no replica."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Said:
-    """What one broker said of a partition, unchanged from ``began`` on and before ``ended``: until it said otherwise.
+    """State of a partition that one broker reported from ``began`` to before ``ended``, its next other report.
 
-    Where no answer followed within ``HOLD`` it ends with the last one that said so.
+    If no answer followed within ``HOLD``, it ends with the last answer that reported it.
     """
 
     topic: str
@@ -29,11 +29,11 @@ class Said:
     preferred: int
     """The first of the assigned replicas."""
     replicas: int
-    """How many there are."""
+    """Number of assigned replicas."""
     isr: int
-    """How many are in sync."""
+    """Number of in-sync replicas."""
     last: int
-    """When it said so last."""
+    """Time of the last answer that reported it."""
 
     @property
     def place(self) -> PlaceKey:

@@ -1,7 +1,7 @@
-"""Screens: cheap questions that must find something before a check can find anything, all asked in one job.
+"""Screens: cheap queries that must find a row before a check can find any, all run in one job.
 
-Most checks find nothing on most runs. A screen looks at rows one by one, without joins, and finds every row that any
-check that names it could complain of, and some more; where it finds none, the check is clean without being asked.
+Most checks find nothing on most runs. A screen examines rows one by one, without joins. It finds every row that a check
+with this screen could report, and some more. If it finds none, the check is clean without being run.
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ from chaosk.analysis.readers import owed
 NAMES = ("missing", "doubled", "lacking", "repeated", "jumped", "sought", "backward", "crowded")
 """Every screen.
 
-missing: a value that was acknowledged or read, and that the audit did not find at both isolation levels, or found at
-one of them alone. doubled: a value seen at two places. lacking: an acknowledged or audited value that a reader of its
-topic was not given. repeated: a value given to a reader
-more than once. jumped, backward: a delivery that does not follow the one before it. sought: one beyond the position
-that its consumer had sought. crowded: an offset at which different values were seen.
+- missing: a value that was acknowledged or read, and that the audit did not find at both isolation levels, or found at
+  only one of them.
+- doubled: a value seen at two places.
+- lacking: an acknowledged or audited value that a reader of its topic was not given.
+- repeated: a value given to a reader more than once.
+- jumped, backward: a delivery that does not follow the previous one.
+- sought: a delivery beyond the position that its consumer sought.
+- crowded: an offset at which different values were seen.
 """
 
 
 def screened(events: Events) -> dict[str, int]:
-    """By screen, how many rows it found.
+    """Return the number of rows by screen.
 
-    Records of others have no value; where there are any, ``lacking`` and ``repeated`` count as having found something.
-    Of a run that fits into memory, numpy says which find anything at all.
+    Records of other clients have no value; if there are any, ``lacking`` and ``repeated`` count as found. For a run
+    that fits into memory, numpy determines which screens find any row.
     """
     if events.glances:
         return glanced(events.rows)

@@ -1,4 +1,4 @@
-"""To which of the topics of one name a record was sent."""
+"""Assignment of records to the incarnations of a recreated topic."""
 
 from __future__ import annotations
 
@@ -29,54 +29,54 @@ _SEEN = ("producer", "producer_incarnation")
 
 @dataclass(frozen=True, slots=True)
 class _Across:
-    """A send that was under way when the topic was made again."""
+    """A send that was in flight when the topic was recreated."""
 
     partition: int
     before: int
     after: int
-    """Which topic there was when it was sent, and when its outcome was known."""
+    """Incarnation of the topic at the send, and at the outcome."""
     acked: int
-    """The offset that its acknowledgement named; ``NONE`` if none did."""
+    """The acknowledged offset; ``NONE`` if there is none."""
 
 
 class SentTo:
-    """What is known of one topic's records: read once, few of them kept."""
+    """Knowledge of one topic's records: read once, with few of them kept."""
 
     def __init__(self, case: Case, topic: str, remaking: Remaking) -> None:
-        """Reads sends, audit and deliveries; raises what pyarrow does where they cannot be read."""
+        """Read sends, audit and deliveries; raises pyarrow's errors if they cannot be read."""
         self._case, self._topic, self._remaking = case, topic, remaking
         self._made = np.asarray(remaking.made, dtype=np.int64)
         self._firsts: dict[Process, Numbers] = {
             (worker.probe, worker.incarnation): np.where(self._made <= worker.started, 0, _NEVER)
             for worker in case.workers
         }
-        """By process the first record that it sent to each topic but the first one, as far as it wrote that down."""
+        """First recorded send of each process to each incarnation of the topic but the first."""
         self._across: dict[Value, _Across] = {}
         self._passed: dict[tuple[int, int], int] = {}
         for batch in self._rows("sends", ("seq", "partition", "invoked", "completed", "outcome", "offset"), _SENT):
             self._add(batch)
         self._found = frozenset(self._audited())
         self.late = dict(self._late())
-        """When: the old topic's records that were delivered after the new one was made."""
+        """Time of deliveries of the old topic's records after the new topic was made."""
 
     def by_time(self, times: Numbers) -> Numbers:
-        """Which topic there was at these times."""
+        """Return the incarnation of the topic at these times."""
         return np.searchsorted(self._made, times, side="right").astype(np.int64)
 
     def of_sends(self, batch: pa.RecordBatch) -> Numbers:
-        """The topic of each attempt."""
+        """Return the incarnation of each attempt."""
         ages = self.by_time(numbers(batch["invoked"]))
         for row, value in self._open(batch, ages, _SENT):
             ages[row] = self._of(value, int(ages[row]))
         return ages
 
     def of_reads(self, batch: pa.RecordBatch) -> Numbers:
-        """The topic of each delivery: that of its record, but none that was not there yet."""
+        """Return the incarnation of each delivery: that of its record, but at most the one at the time of delivery."""
         then = self.by_time(numbers(batch["at"]))
         return np.minimum(then, self._of_values(batch, then))
 
     def of_inputs(self, batch: pa.RecordBatch) -> Numbers:
-        """The topic of each delivery that is told by its place."""
+        """Return the incarnation of each delivery that is identified by its place."""
         ages = self.by_time(numbers(batch["at"]))
         if self.late:
             names = ("probe", "incarnation", "partition", "offset")
@@ -114,7 +114,7 @@ class SentTo:
                 self._passed[key] = max(self._passed.get(key, NONE), highest)
 
     def _audited(self) -> Iterator[Value]:
-        """The records that the audit found though they were sent before the topic was made again."""
+        """Yield audited records that were sent before the topic was recreated."""
         for batch in self._rows("audit", ("seq", "intact"), _SEEN):
             ours = batch.filter(batch["intact"])
             ages = np.full(ours.num_rows, len(self._made))
@@ -129,14 +129,14 @@ class SentTo:
             yield from zip(places, rows["at"].to_pylist(), strict=True)
 
     def _of_values(self, batch: pa.RecordBatch, otherwise: Numbers) -> Numbers:
-        """The topic of the record of each row; where it is not one of ours, that which there was then."""
+        """Return the incarnation of each row's record; for foreign records, the one at that time."""
         ages = otherwise.copy()
         for row, value in self._before(batch, ages, _SEEN):
             ages[row] = self._of(value, int(self._sent_by(value)))
         return ages
 
     def _before(self, batch: pa.RecordBatch, ages: Numbers, who: tuple[str, str]) -> Iterator[tuple[int, Value]]:
-        """The rows whose record was sent before the topic of these ages was made, each with its record."""
+        """Yield rows whose record was sent before the incarnation in ``ages`` was made, each with its record."""
         seqs = numbers(batch["seq"])
         for process, mine in _by_process(batch, who):
             sent = np.searchsorted(self._firsts.get(process, self._made[:0]), seqs, side="right")
@@ -144,7 +144,7 @@ class SentTo:
                 yield row, (*process, int(seqs[row]))
 
     def _open(self, batch: pa.RecordBatch, ages: Numbers, who: tuple[str, str]) -> Iterator[tuple[int, Value]]:
-        """The rows of sends that were under way when the topic was made again."""
+        """Yield the rows of sends that were in flight when the topic was recreated."""
         if not self._across:
             return
         seqs = numbers(batch["seq"])
@@ -158,22 +158,22 @@ class SentTo:
         return int(np.searchsorted(self._firsts.get(value[:2], self._made[:0]), value[2], side="right"))
 
     def _of(self, value: Value, sent: int) -> int:
-        """The topic of a record that was sent when there was the one of age ``sent``."""
+        """Return the incarnation of a record that was sent when the topic's age was ``sent``."""
         one = self._across.get(value)
         if value in self._found:
             return len(self._made)
         if one is not None and NONE < one.acked <= self._passed.get((one.partition, one.before), NONE):
-            return one.after  # the old log had passed that offset before
+            return one.after  # the old log had already passed that offset
         return sent
 
 
 def numbers(column: Any) -> Numbers:  # noqa: ANN401 - an array, which pyarrow's stubs type too loosely to say
-    """A column of numbers, ``NONE`` where it is empty; an array of its own."""
+    """Return a new array of a column of numbers, with ``NONE`` for nulls."""
     return np.array(pc.fill_null(pc.cast(column, pa.int64()), NONE), dtype=np.int64)
 
 
 def _by_process(batch: pa.RecordBatch, who: tuple[str, str]) -> Iterator[tuple[Process, NDArray[np.bool_]]]:
-    """The processes that rows name, and by row whether it is one of theirs."""
+    """Yield each process in the rows, with a mask of its rows."""
     names = batch[who[0]].dictionary_encode()
     codes, incarnations = numbers(names.indices), numbers(batch[who[1]])
     for code, incarnation in sorted(set(zip(codes.tolist(), incarnations.tolist(), strict=True))):

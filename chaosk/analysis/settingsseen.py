@@ -1,4 +1,4 @@
-"""What brokers reported of topics' settings while a run lasted, and what those let them delete."""
+"""Topic settings that brokers reported during a run, and the deletions that they permit."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from chaosk.rundir.verdict import Fault
 from chaosk.spec.entity import spelled
 
 SLACK = 5_000_000_000
-"""Nanoseconds that a setting may have been in force before, or after, it was reported: they are asked every second."""
+"""Nanoseconds that a setting may have been in force before, or after, its report: settings are queried every second."""
 UNCLEAN_ELECTION = "unclean.leader.election.enable"
 _OVERHEAD = 200
-"""Bytes that a record takes in the log besides its value, at most."""
+"""Upper bound of the bytes of a record in the log besides its value."""
 _SMALLEST = 100
-"""Bytes of a value where the scenario says nothing."""
+"""Bytes of a value if the scenario sets no size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """For how long, and how much, a topic was kept in a stretch of time."""
+    """Retention of a topic in a stretch of time, by age and size."""
 
     topic: str
     began: int
-    """Since when it was in force, monotonic nanoseconds, with ``SLACK``."""
+    """Begin of its validity, monotonic nanoseconds, with ``SLACK``."""
     ended: int
-    """Until when, with ``SLACK``."""
+    """End of its validity, with ``SLACK``."""
     age: int | None
-    """Nanoseconds from which on a record might be deleted (``retention.ms``); None: at no age."""
+    """Smallest age in nanoseconds of a record that may be deleted (``retention.ms``); None: no limit."""
     records: int | None
-    """How many of the scenario's records it takes at least to reach ``retention.bytes``; None: no size does."""
+    """Smallest number of the scenario's records that reach ``retention.bytes``; None: no limit."""
 
 
 SCHEMA = "topic string, began long, ended long, age long, records long"
@@ -41,7 +41,7 @@ SCHEMA = "topic string, began long, ended long, age long, records long"
 
 
 def keepings(case: Case) -> list[Keeping]:
-    """What was kept of each topic, in the order of time; nothing of topics whose settings nobody reported."""
+    """Return the retention of each topic, by time; none for topics without reported settings."""
     found: list[Keeping] = []
     for topic in sorted(case.topics):
         changes = _changes(case, topic)
@@ -62,22 +62,21 @@ def keepings(case: Case) -> list[Keeping]:
 
 
 def reported(case: Case) -> frozenset[str]:
-    """The topics whose settings any broker reported."""
+    """Return the topics with settings reported by any broker."""
     return frozenset(row.topic for row in case.settings)
 
 
 def compacted(case: Case, topic: str) -> bool:
-    """Whether a topic's log was ever compacted: as brokers reported it; where none did, as the scenario has it."""
+    """Return True if a topic's log was ever compacted, according to brokers or, without reports, to the scenario."""
     values = [row.value for row in case.settings if row.topic == topic and row.name == "cleanup.policy"]
     return any("compact" in value for value in values) or (not values and case.compacted(topic))
 
 
 def in_force(case: Case, topic: str, name: str, span: Span) -> frozenset[str]:
-    """The values, in lower case, that a topic's setting may have had at any time of a span.
+    """Return the values, in lower case, that a topic's setting may have had at any time of a span.
 
-    As brokers reported them: each from when it was reported, give or take ``SLACK``, until another one was. Where none
-    did, as the scenario has it: the topic's own value, and what entries set from their begin to their end. Empty where
-    neither says anything.
+    Reported values count from their report, with ``SLACK``, until the next one. Without reports, the scenario's values
+    count: the topic's own, and those of entries from their begin to their end. Empty if neither has a value.
     """
     told = [row for row in case.settings if row.topic == topic and row.name == name]
     if not told:
@@ -92,9 +91,9 @@ def in_force(case: Case, topic: str, name: str, span: Span) -> frozenset[str]:
 
 
 def unclean(case: Case, topic: str, span: Span | None = None) -> bool:
-    """Whether an unclean election may have been allowed for a topic in a span (default: ever).
+    """Return True if an unclean election may have been allowed for a topic in a span (default: ever).
 
-    By the topic's setting, or by an entry that asks for one.
+    It is allowed by the topic's setting, or by an entry that asks for one.
     """
     span = span or _ever(case)
     return "true" in in_force(case, topic, UNCLEAN_ELECTION, span) or any(
@@ -103,9 +102,9 @@ def unclean(case: Case, topic: str, span: Span | None = None) -> bool:
 
 
 def min_isr(case: Case, topic: str, span: Span | None = None) -> int:
-    """The least that ``min.insync.replicas`` of a topic may have been in a span (default: ever).
+    """Return the lowest value that ``min.insync.replicas`` of a topic may have had in a span (default: ever).
 
-    1, which binds nobody, where nobody says what it was to begin with.
+    1, which restricts nothing, if its initial value is unknown.
     """
     said = in_force(case, topic, MIN_ISR, span or _ever(case))
     reported = any(row.topic == topic and row.name == MIN_ISR for row in case.settings)
@@ -118,12 +117,12 @@ def _ever(case: Case) -> Span:
 
 
 def _is_in_place(fault: Fault, span: Span) -> bool:
-    """Whether what an entry did may have been in force in a span: never before it was begun."""
+    """Return True if an entry's change may have been in force in a span: never before its begin."""
     return fault.invoked <= span.ended and (fault.healed is None or span.began <= fault.healed + SLACK)
 
 
 def _elections_in(case: Case, span: Span) -> Iterator[Mapping[str, Any]]:
-    """The elections that entries asked for in a span: of a moment each."""
+    """Yield the elections that entries asked for in a span; each is instantaneous."""
     steps = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "elect_leader"}
     for fault in case.acted:
         over = (fault.applied or fault.invoked) + SLACK
@@ -132,14 +131,14 @@ def _elections_in(case: Case, span: Span) -> Iterator[Mapping[str, Any]]:
 
 
 def _set_in(case: Case, topic: str, name: str, span: Span) -> list[object]:
-    """The values that entries had set, or were to, in a span."""
+    """Return the values that entries set, or tried to set, in a span."""
     steps = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "set_topic_config"}
     mine = (steps[fault.name] for fault in case.acted if fault.name in steps and _is_in_place(fault, span))
     return [step["config"][name] for step in mine if step.get("topic") == topic and name in (step.get("config") or {})]
 
 
 def _changes(case: Case, topic: str) -> list[tuple[int, dict[str, str]]]:
-    """Each time that any setting was reported to have changed, and all that were in force from then on."""
+    """Return the time of each reported change, with all settings in force from then on."""
     by_time: dict[int, dict[str, str]] = defaultdict(dict)
     for row in case.settings:
         if row.topic == topic:
@@ -151,7 +150,7 @@ def _changes(case: Case, topic: str) -> list[tuple[int, dict[str, str]]]:
 
 
 def _largest(case: Case, topic: str) -> int:
-    """Bytes that one of the scenario's records takes in a topic's log, at most."""
+    """Return an upper bound of the bytes of one of the scenario's records in a topic's log."""
     sizes = [_SMALLEST]
     for probe in case.plan.probes.values():
         for kind, name in (("produce", "topic"), ("transform", "to")):

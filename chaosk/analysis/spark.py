@@ -1,7 +1,7 @@
-"""Spark's session: the one module that starts the JVM, and turns what goes wrong in it into one clear error.
+"""Spark's session: the only module that starts the JVM; it turns the JVM's failures into one clear error.
 
-What the user's Spark configuration says (``spark-defaults.conf``, ``PYSPARK_SUBMIT_ARGS``, ``SPARK_*`` variables)
-holds. Our own defaults fill in what it leaves open, and suit a log of a few minutes judged on the machine that ran it.
+The user's Spark configuration (``spark-defaults.conf``, ``PYSPARK_SUBMIT_ARGS``, ``SPARK_*`` variables) has precedence.
+Our defaults fill in the rest, and suit a log of a few minutes judged on the machine that ran it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from chaosk.core.errors import AnalysisError
 from chaosk.hosts.java import require_java
 
 PER_PARTITION = 10_000_000
-"""Rows for which there is one more partition than there are cores: more of them are more tasks to plan and to start."""
+"""Rows per partition, if that gives more partitions than cores: more partitions are more tasks to plan and to start."""
 INTERPRETED = 10_000
 """Rows up to which expressions are interpreted: compiling a query costs more than so few rows gain."""
 LARGE = 5_000_000
-"""Rows from which on a run is worth the optimizing compiler and more memory."""
+"""Rows from which the optimizing compiler and more memory pay off."""
 
 _COMMON = {
     "spark.app.name": "chaosk",
@@ -36,11 +36,11 @@ _COMMON = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
-    # Describing each query for a user interface that is off took a sixth of the time of a short judgement.
+    # Plan descriptions for the disabled user interface took a sixth of the time of a short judgement.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "1000",
     "spark.sql.debug.maxToStringFields": "3",
-    # One judgement compiles some 400 classes; the default keeps 100, so each would be compiled again and again.
+    # One judgement compiles about 400 classes; the default cache of 100 would compile each again and again.
     "spark.sql.codegen.cache.maxEntries": "2000",
     # A verdict must not hide an overflow.
     "spark.sql.ansi.enabled": "true",
@@ -48,16 +48,16 @@ _COMMON = {
 _JAVA = "spark.driver.extraJavaOptions"
 _JVM_SMALL = {
     "spark.driver.memory": "1g",
-    # Every join, sort and aggregation of a query takes a page; fifty of the usual 32 MB were more than the heap.
+    # Every join, sort and aggregation of a query takes a page; fifty of the default 32 MB exceeded the heap.
     "spark.buffer.pageSize": "1m",
-    # The first tier compiles at once: the optimizing one has not paid for itself when a short judgement is over.
+    # The first tier compiles at once; the optimizing one does not pay off within a short judgement.
     _JAVA: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m",
 }
 _JVM_LARGE = {
     "spark.driver.memory": "4g",
     "spark.sql.files.maxPartitionBytes": "256m",
-    # A judgement is a hundred queries, each compiled to classes of its own. The optimizing compiler took half of all
-    # processor time of ten million events: what it optimizes has to be ten times as busy as the JVM would have it.
+    # A judgement is a hundred queries, each compiled to its own classes. The optimizing compiler took half of the
+    # processor time for ten million events. So its thresholds are ten times the JVM's defaults.
     _JAVA: (
         "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
         "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
@@ -65,9 +65,9 @@ _JVM_LARGE = {
 }
 _SMALL = {
     "spark.sql.shuffle.partitions": "1",
-    # In one partition a join needs no broadcast, which is a job of its own.
+    # In one partition a join needs no broadcast, which is a separate job.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    # Planning anew after each stage costs more than a stage of a small run takes.
+    # Replanning after each stage takes longer than a stage of a small run.
     "spark.sql.adaptive.enabled": "false",
 }
 _NOT_SMALL = {
@@ -85,7 +85,7 @@ _COMPILED = {
 
 
 def tune(spark: SparkSession, *, small: bool, rows: int = 0) -> None:
-    """Set what suits a run of so many rows, as far as a started session lets it be set and the user has set nothing."""
+    """Set options for a run of this size, as far as a started session permits and the user has not set them."""
     users = user_settings()
     partitions = max(spark.sparkContext.defaultParallelism, -(-rows // PER_PARTITION))
     large = {"spark.sql.shuffle.partitions": str(partitions), **_NOT_SMALL}
@@ -96,10 +96,10 @@ def tune(spark: SparkSession, *, small: bool, rows: int = 0) -> None:
 
 
 def session(master: str | None = None, *, large: bool = False, java: str | None = None) -> SparkSession:
-    """The session to judge with: at ``master``, or where the user's configuration says, or on this machine's cores.
+    """Return a session: at ``master``, else as in the user's configuration, else on this machine's cores.
 
-    ``java`` are more options for its JVM; without any it starts from the archive of classes if there is one. Raises
-    PreflightError where there is no Java, AnalysisError where Spark does not start.
+    ``java`` has further options for its JVM; without it, the JVM starts from the archive of classes if there is one.
+    Raises PreflightError if there is no Java, and AnalysisError if Spark does not start.
     """
     require_java()
     users = user_settings()
@@ -128,7 +128,7 @@ def session(master: str | None = None, *, large: bool = False, java: str | None 
 
 
 def user_settings() -> dict[str, str]:
-    """Spark settings the user has made: from ``spark-defaults.conf`` and ``PYSPARK_SUBMIT_ARGS``."""
+    """Return the user's Spark settings from ``spark-defaults.conf`` and ``PYSPARK_SUBMIT_ARGS``."""
     home = os.environ.get("SPARK_HOME")
     folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else None)
     file = Path(folder) / "spark-defaults.conf" if folder else None
@@ -152,7 +152,7 @@ def _submit_settings(words: list[str]) -> dict[str, str]:
 
 @contextmanager
 def failures_as(doing: str) -> Iterator[None]:
-    """Turn what Spark raises (a damaged file, no memory, a JVM that died) into an AnalysisError with ``doing``."""
+    """Turn Spark's exceptions (a damaged file, no memory, a dead JVM) into an AnalysisError with ``doing``."""
     try:
         yield
     except PySparkException as error:
@@ -171,7 +171,7 @@ def _first_line(error: BaseException) -> str:
 
 @contextmanager
 def _streams_into(target: int) -> Iterator[None]:
-    """Point stdout and stderr elsewhere while the JVM starts, which inherits them: ours stay clean for good."""
+    """Redirect stdout and stderr while the JVM starts, since it inherits them; ours stay free of its output."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = [os.dup(1), os.dup(2)]

@@ -1,10 +1,10 @@
-"""``python -m chaosk.analysis.standby DESCRIPTOR``: judges one run after the other in one session of Spark.
+"""Judge run after run in one Spark session: ``python -m chaosk.analysis.standby DESCRIPTOR``.
 
-It is asked over a listening socket that it inherits (``chaosk.run.standby`` keeps it): who connects will have a run to
-judge, so Spark starts then; a line with the path of the run directory, as JSON, is the run. The answer is a line like
-the last one of ``python -m chaosk.analysis``. There is none for a large run, whose JVM needs settings of its own, nor
-for one that could not be judged: then all of this ends, since nothing may be left in a session that went wrong, and
-whoever asked finds out by himself.
+Requests arrive over an inherited listening socket (``chaosk.run.standby`` keeps it). A connection announces a run, so
+Spark is started then. A line with the path of the run directory, as JSON, requests its judgement. The answer is a line
+like the last one of ``python -m chaosk.analysis``. A large run has no answer, since its JVM needs other settings. Nor
+has a run that could not be judged: the process exits then, since a failed session may have leftover state, and the
+client sees the connection close.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ T = TypeVar("T")
 
 
 class Judge:
-    """A session, which only one thread may use; it is started when it is needed."""
+    """A session for one thread only, started on demand."""
 
     def __init__(self, spark: SparkSession | None = None) -> None:
         self._spark = spark
 
     def ready(self) -> SparkSession:
-        """Start Spark, if it is not there, and warm it up if there is time."""
-        from chaosk.analysis.spark import session  # noqa: PLC0415 - nobody may ever ask
+        """Start Spark, if it is not running, and warm it up if there is time."""
+        from chaosk.analysis.spark import session  # noqa: PLC0415 - there may be no request
         from chaosk.analysis.warmup import warm_up, worthwhile  # noqa: PLC0415 - as above
 
         if self._spark is None:
@@ -53,7 +53,7 @@ class Judge:
         return self._spark
 
     def answer(self, root: Path) -> bytes:
-        """Judge a run: the line to answer with; nothing if it is too large."""
+        """Judge a run and return the answer line; empty if the run is too large."""
         from chaosk.analysis.analyze import analyze  # noqa: PLC0415 - as above
         from chaosk.analysis.process import close_events  # noqa: PLC0415 - as above
         from chaosk.analysis.spark import LARGE  # noqa: PLC0415 - as above
@@ -64,27 +64,27 @@ class Judge:
             return b""
         began = time.monotonic()
         verdict = analyze(spark, rundir)
-        spark.catalog.clearCache()  # the next run is none of this one's business
+        spark.catalog.clearCache()  # the next run must not see this one's frames
         seconds = {"judge": round(time.monotonic() - began, 3)}
         told = {"verdict": str(rundir.verdict), "outcome": verdict.verdict, "seconds": seconds}
         return json.dumps(told).encode() + b"\n"
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """A thread for each who is connected: they mostly wait."""
+    """Server with a thread per connection, which mostly waits."""
 
     daemon_threads = True
 
 
 def serve(listener: socket) -> None:
-    """Answer until the parent is gone."""
+    """Answer requests until the parent has ended."""
     judge = Judge()
     pool = ThreadPoolExecutor(1, "judge")
 
     def done(work: Callable[[], T]) -> T:
         try:
             return pool.submit(work).result()
-        except BaseException:  # noqa: BLE001 - whatever it is
+        except BaseException:  # noqa: BLE001 - any error
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(ExitCode.INTERNAL)  # the JVM ends with its standard input
@@ -92,7 +92,7 @@ def serve(listener: socket) -> None:
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
             done(judge.ready)
-            with suppress(OSError):  # who asked may be gone
+            with suppress(OSError):  # the client may have left
                 if line := self.rfile.readline():
                     self.wfile.write(done(lambda: judge.answer(Path(json.loads(line)))))
 
@@ -108,7 +108,7 @@ def main(words: list[str]) -> None:
     listener = socket(fileno=int(words[0]))
 
     def orphaned() -> None:
-        shutil.rmtree(Path(listener.getsockname()).parent, ignore_errors=True)  # who keeps it may have been killed
+        shutil.rmtree(Path(listener.getsockname()).parent, ignore_errors=True)  # the parent may have been killed
         os._exit(ExitCode.PASS)
 
     watch_parent(orphaned)

@@ -1,7 +1,7 @@
-"""When processes of chaosk stood still by no step of the scenario, from their heartbeats: pure, over plain values.
+"""Stalls of chaosk's processes that no step caused, from their heartbeats: pure, over plain values.
 
-Stopped from outside, swapped out or starved, a probe does nothing and its figures say that the cluster did nothing.
-A process that waits in a client call, or works on a record, has a heart that beats, and stands still to nobody.
+A probe that is stopped from outside, swapped out or starved does nothing, and its figures would blame the cluster. A
+process that waits in a client call, or processes a record, has heartbeats and does not count as stalled.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from chaosk.rundir.verdict import Fault, Measure
 from chaosk.spec.metrics import METRICS
 
 LEAST = 1_000_000_000
-"""Nanoseconds without a heartbeat beyond those to the next one from which a process stood still: the shortest outage
-that is told lasts as long."""
+"""Shortest stall: nanoseconds by which a heartbeat is overdue. It equals the shortest outage that is reported."""
 _MARGIN = 1_000_000_000
-"""Nanoseconds by which a process may be frozen longer than its step is seen to last, on either side."""
+"""Nanoseconds by which a pause may exceed its step's observed duration, on either side."""
 _CUT = frozenset({"unavailability", "unavailable_total"})
-"""Metrics of probes that are told without the time in which they stood still."""
+"""Metrics of probes that exclude the time of stalls."""
 
 
 def pulse(beats: Iterable[int]) -> Pulse:
-    """The pulse of a process from its beats, in any order, at least one."""
+    """Return the pulse of a process from its beats, in any order, at least one."""
     ordered = sorted(beats)
     gaps = ((one, other) for one, other in pairwise(ordered) if other - one >= PERIOD + LEAST)
     return Pulse(ordered[-1], tuple(gaps))
 
 
 def still(case: Case) -> tuple[Span, ...]:
-    """When each probe, or the watcher, stood still while it was to work; a span is named after it."""
+    """Return stalls of probes and the watcher during their work; each span has its probe's name, or the watcher's."""
     first, last = case.run.began, max((one.ended for one in case.phases if one.name == "drain"), default=case.run.ended)
     found = [*_watcher(case), *(span for worker in case.workers for span in _worker(case, worker))]
     inside = (Span(one.name, max(one.began, first), min(one.ended, last)) for one in found)
@@ -41,13 +40,13 @@ def still(case: Case) -> tuple[Span, ...]:
 
 
 def stood_still(case: Case, probes: Iterable[str]) -> tuple[Span, ...]:
-    """The same of some probes."""
+    """Return the stalls of some probes."""
     names = set(probes)
     return tuple(span for span in still(case) if span.name in names)
 
 
 def told(case: Case, measures: Iterable[Measure]) -> Iterator[Measure]:
-    """The figures, and none where it would tell of a probe that stood still, or of a recovery that it held up."""
+    """Yield the figures, with None for figures of a stalled probe, and for recoveries that a stall may have delayed."""
     spans = still(case)
     windows = {window.name: window for window in case.windows}
     since = {fault.name: fault.applied for fault in case.faults}
@@ -88,7 +87,7 @@ def _worker(case: Case, worker: Worker) -> Iterator[Span]:
 
 
 def _silent_end(case: Case, worker: Worker, last: int) -> Iterator[Interval]:
-    """From the last beat until the process was killed by a step, where that is too long: it was still before that."""
+    """Yield the time from the last beat until a step's kill, if it is too long: the process stalled before the kill."""
     kills = [fault.invoked for fault in _steps(case, worker.probe, "kill_probe") if fault.invoked > worker.started]
     if (worker.probe, worker.incarnation) not in case.ends and kills and min(kills) - last >= LEAST + _MARGIN:
         yield last, min(kills)

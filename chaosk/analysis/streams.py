@@ -1,8 +1,8 @@
-"""Whether the event tables are all that was written: what each writer says that it wrote, held against what is there.
+"""Completeness of the event tables: each writer's counts compared with the rows present.
 
-Pure, over a few plain values. A writer leaves ``stream_ends`` when it closes its event log; ``run.json`` names the
-writers that were started, and what was carried over of each when the run was closed. Runs of older versions have
-neither, and are not held to it. See docs/decisions/self-check.md.
+Pure, over a few plain values. A writer records its counts in ``stream_ends`` when it closes its event log; ``run.json``
+names the started writers, and the rows of each that were carried over when the run was closed. Runs of older versions
+have neither, and are not checked. See docs/decisions/self-check.md.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ Row = Mapping[str, Any]
 Process = tuple[str, int]
 _MARKS = "stream_ends"
 _COUNTED = {"produce": ("sends",), "consume": ("reads",), "health_check": ("health_checks",), "call": ("calls",)}
-"""By kind of probe the tables whose rows its end marker counts; a transform's are deliveries and sends."""
+"""Tables whose rows the end marker counts, by kind of probe; for a transform, deliveries and sends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What there is of a run."""
+    """Rows and counts present in a run."""
 
     record: RunRecord
     planned: str
     """The run's id in ``plan.json``; empty if it has none."""
     rows: Mapping[str, int]
-    """By event table that there is how many rows it has."""
+    """Number of rows by event table present."""
     marks: Sequence[Row]
     """Rows of ``stream_ends``."""
     kinds: Mapping[Process, str]
-    """By process that got ready the kind of its probe."""
+    """Kind of probe by process that became ready."""
     ends: Mapping[Process, Mapping[str, int]]
-    """By process its end marker."""
+    """End marker by process."""
     counted: Mapping[Process, int]
-    """By process the rows that its end marker counts."""
+    """Rows that the end marker counts, by process."""
 
 
 def discrepancies(there: Present) -> tuple[Discrepancy, ...]:
-    """What is missing, is too much, or is of another run; nothing where nobody said how much there should be."""
+    """Return missing rows, surplus rows, and rows of another run; none where no count was recorded."""
     return (*_other_runs(there), *_unmarked(there), *_marked(there), *_carried(there), *_processes(there))
 
 
 def killed(record: RunRecord) -> frozenset[str]:
-    """Writers that a step killed: they could leave no mark, and are not held to one."""
+    """Return the writers that a step killed: they need no final count."""
     ended = (end for end in record.probes if end.ended_by == "step" and end.exit_status != 0)
     return frozenset(writer_of(end.probe, end.incarnation) for end in ended)
 
@@ -65,7 +65,7 @@ def _other_runs(there: Present) -> Iterator[Discrepancy]:
 
 
 def _unmarked(there: Present) -> Iterator[Discrepancy]:
-    """Writers that were started and say nothing of how much they wrote."""
+    """Yield started writers without a final count."""
     marked, excused = _by_writer(there.marks), killed(there.record)
     for writer in sorted(there.record.streams or ()):
         if writer not in marked and writer not in excused:
@@ -76,7 +76,7 @@ def _unmarked(there: Present) -> Iterator[Discrepancy]:
 
 
 def _marked(there: Present) -> Iterator[Discrepancy]:
-    """Writers whose rows are not as many as they say, as far as what was carried over of each was noted."""
+    """Yield writers whose carried-over rows differ from their counts, as far as ``run.json`` has them."""
     for writer, marks in _by_writer(there.marks).items():
         own = [mark["rows"] for mark in marks if mark["table"] == _MARKS]
         if own != [len(marks)]:
@@ -93,7 +93,7 @@ def _marked(there: Present) -> Iterator[Discrepancy]:
 
 
 def _carried(there: Present) -> Iterator[Discrepancy]:
-    """Tables whose rows are not as many as those of all writers."""
+    """Yield tables whose number of rows differs from the sum over all writers."""
     if there.record.streams is not None:
         wanted = sum((Counter(carried) for carried in there.record.streams.values()), Counter[str]())
         for table in sorted({*wanted, *there.rows}):
@@ -108,9 +108,10 @@ def _carried(there: Present) -> Iterator[Discrepancy]:
 
 
 def _processes(there: Present) -> Iterator[Discrepancy]:
-    """Processes of probes whose end marker is missing, or counts other rows; the guard ``log_truncated`` tells.
+    """Yield processes of probes whose end marker is missing, or counts other rows.
 
-    And those that wrote rows and did not say that they had started, whose settings nobody knows.
+    The guard ``log_truncated`` reports them. Also yield processes with rows but without a start event, whose settings
+    are unknown.
     """
     unsaid = there.ends.keys() - there.kinds.keys() if there.record.streams is not None else ()
     for process in sorted(unsaid):

@@ -1,4 +1,4 @@
-"""The verdict in one sentence for a person."""
+"""Verdict in one sentence for a person."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _FIRST = ("lost", "unseen", "commit_skip", "swallowed", "duplicate_in_log", "sen
 
 
 _READERS = 3
-"""Readers that are told one by one; of more, their number and their sum."""
+"""Maximum number of readers listed one by one; for more, only their number and sum."""
 
 
 def summary(ruling: Ruling, findings: Sequence[Finding], ledger: Sequence[Account]) -> str:
-    """One sentence: the verdict, why, and what was judged."""
+    """Return one sentence: the verdict, its reasons, and the number of judged records."""
     return f"{ruling.verdict.value.upper()}: {'; '.join(_clauses(ruling, findings, ledger))}."
 
 
@@ -39,7 +39,7 @@ def _clauses(ruling: Ruling, findings: Sequence[Finding], ledger: Sequence[Accou
 
 
 def _judged(ledger: Sequence[Account]) -> Iterable[str]:
-    """What the ledger says of all topics together."""
+    """Yield the ledger's sums over all topics."""
     log = [account for account in ledger if not account.reader]
     total = sum(account.owed for account in log)
     yield f"{total:,} acknowledged record{'' if total == 1 else 's'}"
@@ -63,7 +63,7 @@ def _given(mine: Sequence[Account], names: Sequence[str]) -> Iterable[str]:
 
 
 def _sums(ledger: Sequence[Account], answer: str) -> Counter[str]:
-    """By reason how many records of the log, and where it holds them, of readers, have an answer."""
+    """Return the number of records by reason of an answer, over the log's and the readers' accounts."""
     found: Counter[str] = Counter()
     for account in ledger:
         found.update(getattr(account, answer))

@@ -1,8 +1,8 @@
-"""The self-check: what each process of a probe counted by itself, held against what its rows say.
+"""Self-check: counts that each process of a probe kept, compared with its rows.
 
-A process that ended cleanly has written all it counted: both must be equal. One that was killed has written all rows
-that its last tally stands for, and maybe more; those are left out before its rows are counted, but for figures that
-have no moment (latencies by bucket, sends never answered), where its rows may only be more.
+A process that ended cleanly has written all that it counted: both must be equal. A killed process has written all rows
+that its last tally covers, and maybe more, which are excluded before its rows are counted. The exceptions are figures
+without a time (latencies by bucket, sends never answered): its rows may exceed these.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from chaosk.rundir.events.fingerprint import Fingerprint
 from chaosk.rundir.verdict import Guard
 
 COUNTING = ("produce", "consume", "transform")
-"""Kinds of probes that count what they are told: those that send or read records."""
+"""Kinds of probes that keep a tally: those that send or read records."""
 SHOWN = 3
-"""Figures of one process that are told at most."""
+"""Maximum number of figures reported for one process."""
 _NAMES = {
     "ok": "sends acknowledged",
     "fail": "sends that failed",
@@ -36,14 +36,14 @@ _NAMES = {
 
 
 def recounted(events: Events) -> dict[Process, Figures]:
-    """By process with a tally, the figures of its rows, as far as its last tally reaches."""
+    """Return the figures of the rows of each process with a tally, up to its last tally."""
     if not events.case.tallies:
         return {}
     return by_numpy.recounted(events.rows) if events.glances else by_spark.recounted(events)
 
 
 def tallied(case: Case, figures: Mapping[Process, Figures], progress: Histograms) -> Iterator[Guard]:
-    """A guard for each process whose rows are not what it counted, or that ended cleanly and left no count."""
+    """Yield a guard for each process whose rows differ from its tally, or that ended cleanly without one."""
     due = {(worker.probe, worker.incarnation) for worker in case.workers if worker.kind in COUNTING}
     without = sorted(process for process in case.ends if process in due and process not in case.tallies)
     if without and not case.tallies:
@@ -61,7 +61,7 @@ def tallied(case: Case, figures: Mapping[Process, Figures], progress: Histograms
 
 
 def differences(own: Tally, rows: Figures, latencies: Mapping[tuple[str, int], int], *, ended: bool) -> Iterator[str]:
-    """Each figure on which a process and its rows do not agree, with both; ``ended`` says that it ended cleanly."""
+    """Yield each figure that differs between a process and its rows, with both values; ``ended``: it ended cleanly."""
     for part in sorted({*own.figures, *rows}, key=str):
         mine, theirs = (each.get(part, Fingerprint()) for each in (own.figures, rows))
         if ended or part.what != UNANSWERED or theirs.records < mine.records:
@@ -97,7 +97,7 @@ def _hex(found: Fingerprint) -> str:
 
 
 def _told(found: Iterator[str]) -> str:
-    """The first differences in words, and how many more there are; empty if there is none."""
+    """Describe the first differences, and count the rest; empty if there is none."""
     shown = list(islice(found, SHOWN))
     more = sum(1 for _ in found)
     return "; ".join(shown) + (f"; and {more:,} more figures" if more else "")

@@ -1,4 +1,4 @@
-"""The last tally of a process of a probe, as plain values: what it counted by itself of what it was told."""
+"""Last tally of a process of a probe, as plain values: its own counts of its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chaosk.rundir.events.fingerprint import WRAP, Fingerprint
 
 
 class Part(NamedTuple):
-    """What a figure counts (as in ``tallies.what``), and where."""
+    """Kind of a figure (as in ``tallies.what``), and its place."""
 
     what: str
     topic: str | None = None
@@ -24,31 +24,31 @@ OUTCOMES = ("ok", "fail", "info")
 UNANSWERED = "unanswered"
 
 Figures = dict[Part, Fingerprint]
-"""Of one process. Of the gap the ``nanoseconds`` count."""
+"""Figures of one process. For the gap, ``nanoseconds`` counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What one process had counted at a moment."""
+    """Counts of one process at one time."""
 
     at: int
     figures: Figures = field(default_factory=dict)
     latencies: dict[tuple[str, int], int] = field(default_factory=dict)
-    """By outcome and bucket how many sends; of a process that was killed, as it had counted them some time before."""
+    """Number of sends by outcome and bucket; for a killed process, from some time before."""
 
     @property
     def reads(self) -> int:
-        """How many deliveries it stands for."""
+        """Number of deliveries counted."""
         return sum(found.records for part, found in self.figures.items() if part.what == READ.what)
 
     @property
     def polls(self) -> int:
-        """How many polls it stands for."""
+        """Number of polls counted."""
         return self.figures.get(POLL, Fingerprint()).records
 
 
 def last_tallies(table: pa.Table) -> dict[tuple[str, int], Tally]:
-    """By process its last tally, from the table ``tallies``, and its last histograms, which not every tally has."""
+    """Return from the table ``tallies`` by process its last tally and last histograms, which not every tally has."""
     found: dict[tuple[str, int], Tally] = {}
     for row in _last(table.filter(pc.is_null(table["bucket"]))):
         one = found.setdefault((row["probe"], row["incarnation"]), Tally(row["at"]))
@@ -61,7 +61,7 @@ def last_tallies(table: pa.Table) -> dict[tuple[str, int], Tally]:
 
 
 def _last(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows of each process's last tally."""
+    """Return the rows of each process's last tally."""
     names = ["probe", "incarnation", "tally"]
     last = table.select(names).group_by(names[:2]).aggregate([("tally", "max")]).rename_columns(names)
     rows: list[dict[str, Any]] = table.join(last, keys=names, join_type="left semi").to_pylist()
@@ -69,6 +69,6 @@ def _last(table: pa.Table) -> list[dict[str, Any]]:
 
 
 def with_totals(figures: Figures, gap: int) -> Figures:
-    """Figures counted from rows, with those that follow from them: how many have an outcome, and the gap."""
+    """Add to figures counted from rows the derived ones: the number of outcomes, and the gap."""
     answers = sum(found.records for part, found in figures.items() if part.what in OUTCOMES)
     return {POLL: Fingerprint(), **figures, ANSWER: Fingerprint(answers), GAP: Fingerprint(1, nanoseconds=gap)}

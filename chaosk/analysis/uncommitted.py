@@ -1,4 +1,4 @@
-"""How much of what each group was given it had not committed in the end."""
+"""Number of records that each group had been given and not committed at the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Counts = dict[tuple[str, str], int]
 
 
 def uncommitted(events: Events) -> Counts:
-    """By topic and group, of groups that commit, how many acknowledged records it had and had not committed."""
+    """Count by topic and committing group the acknowledged records that it was given and had not committed."""
     groups = {worker.group for worker in events.case.workers if worker.group and worker.commit != "none"}
     if events.glances and not events.case.transactional:
         left = at_a_glance(events.rows)
@@ -45,7 +45,7 @@ def _left(events: Events) -> DataFrame:
 
 
 def at_a_glance(rows: Rows) -> Counts:
-    """The same of a run without transactions, in numpy."""
+    """Count them for a run without transactions, with numpy."""
     commits, reads = _committed(rows), rows.count("reads")
     group, topic, values = (*rows.columns("reads", "group", "topic"), rows.values("reads"))
     keys = dense(np.concatenate((group, commits[0])), np.concatenate((rows.places("reads"), commits[1])))
@@ -62,7 +62,7 @@ def at_a_glance(rows: Rows) -> Counts:
 
 
 def _committed(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Group, place and offset of what the cluster says is committed; of what it says nothing, of the last commits."""
+    """Return group, place and offset of the reported committed offsets; where none is reported, of the last commits."""
     told = rows.columns("groups", "group")[0], rows.places("groups"), rows.column("groups", "offset")
     done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
     group, completed, offset = (column[done] for column in rows.columns("commits", "group", "completed", "offset"))

@@ -1,7 +1,7 @@
-"""Transactions of which nobody says how they ended: then nobody knows whether what was written in them is owed.
+"""Transactions without a recorded outcome: it is unknown whether their records are owed.
 
-A producer writes a row about each of its transactions when that has ended, and calls the outcome ``info`` where it does
-not know it. Only a process that was killed, or has left no end marker, may leave one without.
+A producer writes a row about each of its transactions at its end, with outcome ``info`` if it does not know it. Only a
+process that was killed, or has no end marker, may leave a transaction without a row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from chaosk.rundir.verdict import Guard
 
 
 def untold(events: Events) -> Mapping[Process, int]:
-    """By process how many of the transactions that it wrote in have no row."""
+    """Count by process the transactions with sends but without a row."""
     if not events.case.transactional:
         return {}
     if events.glances:
@@ -31,7 +31,7 @@ def untold(events: Events) -> Mapping[Process, int]:
 
 
 def unended(case: Case, counts: Mapping[Process, int]) -> Iterator[Guard]:
-    """A guard for each process that ended cleanly and left such transactions."""
+    """Yield a guard for each process that ended cleanly and left such transactions."""
     for (probe, incarnation), count in sorted(counts.items()):
         if (probe, incarnation) in case.ends:
             some = f"{count:,} of its transactions" if count > 1 else "one of its transactions"

@@ -1,4 +1,4 @@
-"""Warms Spark up by judging a tiny made-up run: the JVM loads, and Spark compiles, what the real one will need."""
+"""Warm up Spark by judging a tiny made-up run: the JVM loads, and Spark compiles, what the real run will need."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _RECORD = {"run_id": "w", "began": 0, "wall": 0, "ended": 10_000_000_000, "heale
 
 
 def worthwhile() -> bool:
-    """Whether the machine has processors to spare.
+    """Return True if the machine has idle processors.
 
-    Judging a made-up run took 23 s of processor time and saved the real one 10 of its 21; twice more took 11 and saved
-    4. So once is for what would lie idle, and where others want the processors, as the brokers of a lab or another run
-    do, it is only in their way.
+    Judging a made-up run took 23 s of processor time and saved the real one 10 of its 21 s; judging it twice more took
+    11 s and saved 4 s. So it is done once, and only with idle processors: otherwise it would compete with the brokers
+    of a lab or with another run.
     """
     return os.getloadavg()[0] < len(os.sched_getaffinity(0))
 
 
 def warm_up(spark: SparkSession) -> None:
-    """Judge a made-up run in a temporary folder; takes some seconds, and makes the next judgement that much quicker."""
+    """Judge a made-up run in a temporary folder; takes some seconds, and shortens the next judgement as much."""
     with tempfile.TemporaryDirectory(prefix="chaosk-warm-up-") as folder:
         rundir = RunDir(Path(folder))
         for path in (rundir.events, rundir.evidence):

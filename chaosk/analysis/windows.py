@@ -1,7 +1,7 @@
-"""Windows of a run as expressions of Spark: to which of them a moment or a stretch of time belongs.
+"""Windows of a run as Spark expressions: the windows of a time or of a stretch of time.
 
-The windows' beginnings and ends cut a run into *segments*, numbered from 0 on. Spark finds the segment of a moment in
-a few comparisons, however many windows there are; to which windows a segment belongs is asked here, once.
+The windows' begins and ends divide a run into *segments*, numbered from 0. Spark finds the segment of a time in a few
+comparisons, regardless of the number of windows. The windows of a segment are determined here, once.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pyspark.sql import functions as F
 from chaosk.analysis.case import Span
 
 ALL = ""
-"""Name of the window that holds every row, whenever it was."""
+"""Name of the window that contains every row, at any time."""
 
 
 class Segments:
-    """The segments of some windows."""
+    """Segments of some windows."""
 
     columns = ("segment", "last_segment")
-    """Names of the columns in which rows say where a stretch of time begins and ends."""
+    """Columns with the first and last segment of a stretch of time."""
 
     def __init__(self, windows: Sequence[Span]) -> None:
         self._cuts = sorted({cut for span in windows for cut in (span.began, span.ended)})
@@ -32,14 +32,14 @@ class Segments:
         self._names: dict[tuple[int, int], tuple[str, ...]] = {}
 
     def of(self, began: Column, ended: Column | None = None) -> tuple[Column, Column]:
-        """The named columns: segments that a stretch begins and ends in. A moment needs no end; no time is the last."""
+        """Return first and last segment of a stretch as columns. A time needs no end; null is in the last segment."""
         first, last = self.columns
         segment = self._of(began, 0, len(self._cuts))
         end = segment if ended is None else self._of(ended, 0, len(self._cuts))
         return segment.alias(first), end.alias(last)
 
     def windows(self, row: Mapping[str, int] | Row) -> tuple[str, ...]:
-        """The names of the windows that the stretch of a row with these columns overlaps."""
+        """Return the names of the windows that the stretch of a row with these columns overlaps."""
         first, last = (int(row[name]) for name in self.columns)
         if (first, last) not in self._names:
             self._names[first, last] = tuple(
@@ -48,7 +48,7 @@ class Segments:
         return self._names[first, last]
 
     def _of(self, time: Column, low: int, high: int) -> Column:
-        """How many cuts are not after a time, if they are from ``low`` to ``high``: by halves."""
+        """Count the cuts that are not after a time, if that is from ``low`` to ``high``, by bisection."""
         if low == high:
             return F.lit(low)
         middle = (low + high) // 2

@@ -1,1 +1,1 @@
-"""What checks look at before Spark is asked: the rows of a run that fits into memory, as numpy arrays."""
+"""Rows of a run that fits into memory, as numpy arrays: checks examine them before Spark."""

@@ -1,4 +1,4 @@
-"""For glances: of rows with a key and a time, the last one before a moment, or the highest number until then."""
+"""As-of lookups for glances: the last row of a key before a time, or its highest number until then."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _NUMBER_BITS = 40
 
 
 def last_until(keys: Numbers, times: Numbers, at_keys: Numbers, at_times: Numbers) -> Numbers:
-    """For each moment the index of the latest row of its key until then (included); ``EMPTY`` for none."""
+    """Return for each time the index of the latest row of its key until then (included); ``EMPTY`` for none."""
     order, found, mine = _found(keys, times, at_keys, at_times, "right")
     return np.where(mine, order[found], EMPTY) if keys.size else np.full(at_keys.size, EMPTY)
 
 
 def highest_before(keys: Numbers, times: Numbers, numbers: Numbers, at_keys: Numbers, at_times: Numbers) -> Numbers:
-    """For each moment the highest of the numbers (below 2**40) of its key before then; ``EMPTY`` for none."""
+    """Return for each time the highest of the numbers (below 2**40) of its key before then; ``EMPTY`` for none."""
     if not keys.size:
         return np.full(at_keys.size, EMPTY)
     order, found, mine = _found(keys, times, at_keys, at_times, "left")
@@ -30,7 +30,7 @@ def highest_before(keys: Numbers, times: Numbers, numbers: Numbers, at_keys: Num
 def _found(
     keys: Numbers, times: Numbers, at_keys: Numbers, at_times: Numbers, side: Literal["left", "right"]
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """The rows in order, for each moment a place in that order, and whether a row of its key is there."""
+    """Return the sort order of the rows, a position in it for each time, and True if a row of its key is there."""
     ranks = np.unique(np.concatenate([times, at_times]), return_inverse=True)[1]
     names = np.unique(np.concatenate([keys, at_keys]), return_inverse=True)[1]
     packed = names * (ranks.max(initial=0) + 1) + ranks

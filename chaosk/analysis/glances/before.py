@@ -1,6 +1,7 @@
-"""What several glances compute: rows of several tables in one order, and what came before each of them.
+"""Shared computations of glances: rows of several tables in one order, and earlier rows of each.
 
-Keys and values are arrays of one length, as ``chaosk.analysis.glances.rows`` gives them; nothing here loops over rows.
+Keys and values are arrays of one length, as ``chaosk.analysis.glances.rows`` returns them; nothing here loops over
+rows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _OFFSET_BITS = 42
 
 
 def coded(*columns: Numbers) -> Numbers:
-    """One number for each combination of some small numbers, empty ones included."""
+    """Encode each combination of some small numbers as one number, ``EMPTY`` included."""
     whole = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         whole = whole * (int(column.max(initial=EMPTY)) + 2) + column + 1
@@ -23,17 +24,17 @@ def coded(*columns: Numbers) -> Numbers:
 
 
 def members(rows: Rows, *tables: str) -> Numbers:
-    """Probe, incarnation, topic and partition of the rows of several tables, one after the other, as one number."""
+    """Encode probe, incarnation, topic and partition of the concatenated rows of several tables as one number."""
     return _over(rows, tables, "probe", "incarnation", "topic", "partition")
 
 
 def owned(rows: Rows, *tables: str) -> Numbers:
-    """Group, topic and partition of the rows of several tables, one after the other, as one number."""
+    """Encode group, topic and partition of the concatenated rows of several tables as one number."""
     return _over(rows, tables, "group", "topic", "partition")
 
 
 def highest(keys: Numbers, values: Numbers) -> Numbers:
-    """For rows sorted by ``keys``, the highest value of each key so far, the row itself included; ``EMPTY`` for none.
+    """Return for rows sorted by ``keys`` the highest value of each key so far, with the row itself; ``EMPTY`` for none.
 
     Values are offsets or ``EMPTY``.
     """
@@ -43,7 +44,7 @@ def highest(keys: Numbers, values: Numbers) -> Numbers:
 
 
 def last(keys: Numbers, values: Numbers, has: Marks) -> Numbers:
-    """For rows sorted by ``keys``, the value of each key's last row so far that ``has`` one; ``EMPTY`` for none."""
+    """Return for rows sorted by ``keys`` the value of each key's latest row that ``has`` one; ``EMPTY`` for none."""
     numbers = np.arange(len(keys))
     begins = np.maximum.accumulate(np.where(first(keys), numbers, 0))
     latest = np.maximum.accumulate(np.where(has, numbers, EMPTY))
@@ -51,17 +52,17 @@ def last(keys: Numbers, values: Numbers, has: Marks) -> Numbers:
 
 
 def first(keys: Numbers) -> Marks:
-    """For rows sorted by ``keys``, whether a row is the first of its key."""
+    """Mark for rows sorted by ``keys`` the first row of each key."""
     return np.concatenate([np.ones(min(len(keys), 1), dtype=np.bool_), keys[1:] != keys[:-1]])
 
 
 def earlier(keys: Numbers, values: Numbers) -> Numbers:
-    """For rows sorted by ``keys``, the value of the row before of the same key; ``EMPTY`` for its first."""
+    """Return for rows sorted by ``keys`` the value of the previous row of the same key; ``EMPTY`` for its first."""
     return np.where(first(keys), EMPTY, np.concatenate([values[:1], values[:-1]]))
 
 
 def passed_on(rows: Rows, table: str, time: str) -> Marks:
-    """Whether the group had given the partition to another process than the one that each row of ``table`` is of."""
+    """Mark the rows of ``table`` whose partition the group had last assigned to another process."""
     keys, who = owned(rows, "assignments", table), members(rows, "assignments", table)
     gives = rows.column("assignments", "kind") == rows.code("kind", "assign")
     times = np.concatenate([rows.column("assignments", "at"), rows.column(table, time)])

@@ -1,7 +1,7 @@
-"""The rows of a run that fits into memory as numpy arrays: what a check glances at before Spark is asked.
+"""Rows of a run that fits into memory as numpy arrays, which checks examine before Spark.
 
-Planning a query costs Spark a tenth of a second, whatever it asks; a glance at a run of ordinary length costs a few
-milliseconds. Text is coded as numbers, the same word by the same number in every table; what is empty is -1.
+Planning any query takes Spark a tenth of a second; a glance at a run of ordinary length takes a few milliseconds. Text
+is coded as numbers, with the same number for the same word in every table; a null is -1.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from chaosk.analysis.case import Case
 Numbers = NDArray[np.int64]
 
 EMPTY = -1
-"""What stands for an empty text or number."""
+"""Stands for a null text or number."""
 _SAME = {"producer": "probe"}
 _BITS = 20
-"""Bits that a partition or an incarnation takes in a packed number."""
+"""Bits of a partition or an incarnation in a packed number."""
 
 
 class Rows:
-    """Columns of the event tables, read when they are first asked for."""
+    """Columns of the event tables, read on first use."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -37,13 +37,13 @@ class Rows:
         self._lock = RLock()
 
     def count(self, table: str) -> int:
-        """How many rows a table has."""
+        """Return the number of rows of a table."""
         return self.case.rows[table]
 
     def column(self, table: str, column: str) -> Numbers:
-        """A column of numbers, truth values (0 and 1) or text (see :meth:`code`); ``EMPTY`` where it is empty.
+        """Return a column of numbers, booleans (0 and 1) or text (see :meth:`code`); ``EMPTY`` for nulls.
 
-        The offset of a send is what a broker said it is: empty with ``acks=0``, see :meth:`as_written`.
+        Offsets of sends are the ones that brokers reported: ``EMPTY`` with ``acks=0``, see :meth:`as_written`.
         """
         with self._lock:
             if (table, column) not in self._columns:
@@ -55,17 +55,17 @@ class Rows:
             return self._columns[table, column]
 
     def as_written(self, table: str, column: str) -> Numbers:
-        """A column as the rows have it, for counting them."""
+        """Return a column as recorded, for counting."""
         with self._lock:
             return self._numbers(column, self._table(table)[column])
 
     def lengths(self, table: str, column: str) -> Numbers:
-        """How many numbers each list of a column holds; ``EMPTY`` where there is no list."""
+        """Return the length of each list of a column; ``EMPTY`` for nulls."""
         with self._lock:
             return _filled(pc.list_value_length(self._table(table)[column]))
 
     def firsts(self, table: str, column: str) -> Numbers:
-        """The first number of each list of a column; ``EMPTY`` where there is none."""
+        """Return the first number of each list of a column; ``EMPTY`` for none."""
         with self._lock:
             lists = self._table(table)[column].combine_chunks()
             having, places = np.unique(_filled(pc.list_parent_indices(lists)), return_index=True)
@@ -74,31 +74,31 @@ class Rows:
             return found
 
     def columns(self, table: str, *columns: str) -> tuple[Numbers, ...]:
-        """Several columns."""
+        """Return several columns."""
         return tuple(self.column(table, column) for column in columns)
 
     def code(self, column: str, text: str) -> int:
-        """The number that stands for a text in a column of that name, in every table; ``producer`` names probes."""
+        """Return the code of a text in columns of that name, in every table; ``producer`` shares those of ``probe``."""
         with self._lock:
             codes = self._codes.setdefault(_SAME.get(column, column), {})
             return codes.setdefault(text, len(codes))
 
     def word(self, column: str, code: int) -> str | None:
-        """The text that a number stands for, see :meth:`code`; None if it stands for none."""
+        """Return the text of a code, see :meth:`code`; None if there is none."""
         with self._lock:
             words = list(self._codes.get(_SAME.get(column, column), {}))
             return words[code] if 0 <= code < len(words) else None
 
     def places(self, table: str) -> Numbers:
-        """Topic and partition as one number; ``EMPTY`` where one of them is empty."""
+        """Return topic and partition as one number; ``EMPTY`` if one of them is null."""
         return _packed(self.column(table, "topic"), self.column(table, "partition"))
 
     def processes(self, table: str, probe: str = "probe", incarnation: str = "incarnation") -> Numbers:
-        """Probe and incarnation as one number."""
+        """Return probe and incarnation as one number."""
         return _packed(self.column(table, probe), self.column(table, incarnation))
 
     def values(self, table: str) -> Numbers:
-        """The value of each row of ``reads`` or ``audit``, or what a row of ``sends`` wrote; ``EMPTY`` for none.
+        """Return the value of each row of ``reads`` or ``audit``, or the one that ``sends`` wrote; ``EMPTY`` for none.
 
         It is process * 2**32 + seq.
         """
@@ -120,7 +120,7 @@ class Rows:
 
 
 def _filled(column: Any) -> Numbers:  # noqa: ANN401 - an array or many chunks of one
-    """An Arrow array as numbers of 64 bits, empty ones as ``EMPTY``: the last place of an array, too."""
+    """Convert an Arrow array to 64-bit numbers; nulls become ``EMPTY``, which also indexes the last element."""
     return np.asarray(pc.fill_null(pc.cast(column, pa.int64()), EMPTY), dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What brokers said of partitions, as long as they said the same, of a run that is glanced at."""
+"""Stretches of identical metadata answers of brokers, for small runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chaosk.analysis.said import HOLD, Said
 
 
 def said(rows: Rows) -> Iterator[Said]:
-    """The same as ``frames.said`` tells."""
+    """Yield the rows of ``frames.said``, computed with numpy."""
     at, asked, topic, partition = rows.columns("partitions", "at", "asked", "topic", "partition")
     what = (
         *rows.columns("partitions", "leader", "leader_epoch"),

@@ -1,6 +1,6 @@
-"""The screens of ``chaosk.analysis.screens`` for runs that fit into memory: the same questions, asked in numpy.
+"""The screens of ``chaosk.analysis.screens`` for runs that fit into memory, with numpy.
 
-Each finds whatever its Spark counterpart finds, and at times more: what it cannot tell quickly counts as found.
+Each finds all that its Spark counterpart finds, and sometimes more: cases that are slow to decide count as found.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from chaosk.analysis.readers import owed
 
 
 def glanced(rows: Rows) -> dict[str, int]:
-    """By screen 1 if it finds anything, else 0."""
+    """Return 1 for each screen that finds anything, else 0."""
     value, place = _sightings(rows)
     jumped, backward = _turns(rows)
     foreign = rows.case.foreign
@@ -31,7 +31,7 @@ def glanced(rows: Rows) -> dict[str, int]:
 
 
 def _known(rows: Rows, table: str) -> Numbers:
-    """The values of a table's records that are of this run."""
+    """Return the values of a table's records that are of this run."""
     values = rows.values(table)
     known: Numbers = values[values != EMPTY]
     return known
@@ -47,7 +47,7 @@ def _missing(rows: Rows) -> bool:
 
 
 def _written(rows: Rows) -> Numbers:
-    """The acknowledged values, but those of transactions that are known to be aborted."""
+    """Return the acknowledged values, except those of transactions known to be aborted."""
     outcome, txn = rows.columns("sends", "outcome", "txn")
     written = outcome == rows.code("outcome", "ok")
     if rows.case.transactional:
@@ -57,7 +57,7 @@ def _written(rows: Rows) -> Numbers:
 
 
 def _audited(rows: Rows) -> tuple[Numbers, Numbers]:
-    """The values that the audit found at read_uncommitted, and those at read_committed."""
+    """Return the audited values at read_uncommitted, and those at read_committed."""
     values, level = rows.values("audit"), rows.column("audit", "isolation")
     known = values != EMPTY
     careful = level == rows.code("isolation", "read_committed")
@@ -65,7 +65,7 @@ def _audited(rows: Rows) -> tuple[Numbers, Numbers]:
 
 
 def _aborted(rows: Rows) -> Numbers:
-    """Transactions that were aborted, and of which no reader was given anything."""
+    """Return aborted transactions without a record that was delivered, or audited at read_committed."""
     txn, outcome = rows.columns("transactions", "txn", "outcome")
     committed = rows.column("audit", "isolation") == rows.code("isolation", "read_committed")
     shown = np.concatenate((rows.values("reads"), rows.values("audit")[committed]))
@@ -74,13 +74,13 @@ def _aborted(rows: Rows) -> Numbers:
 
 
 def _sightings(rows: Rows) -> tuple[Numbers, Numbers]:
-    """What was seen where: the values, and the places as dense numbers."""
+    """Return the values seen, and their places as dense numbers."""
     value, log, offset = sightings(rows)
     return value, dense(log, offset)
 
 
 def sightings(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
-    """Value, log and offset of whatever was seen by readers and by the audit, or named by a send that did not fail."""
+    """Return value, log and offset of all sightings: by readers, the audit, and sends that did not fail."""
     values, logs, offsets = [], [], []
     for table in ("sends", "reads", "audit"):
         value, log, offset = rows.values(table), rows.places(table), rows.column(table, "offset")
@@ -94,7 +94,7 @@ def sightings(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def turned(rows: Rows) -> bool:
-    """Whether any value was seen at or before the place of one that its process sent earlier to the same partition."""
+    """Return True if a value was seen at or before one that its process sent earlier to the same partition."""
     value, log, offset = sightings(rows)
     order, same = in_turn(dense(value >> 32, log), value, offset)
     later = np.diff(value[order]) > 0
@@ -102,7 +102,7 @@ def turned(rows: Rows) -> bool:
 
 
 def _readers(rows: Rows) -> dict[str, Numbers]:
-    """By reader (a group, or a probe without one) the values that were delivered to it."""
+    """Return the values delivered to each reader (a group, or a probe without one)."""
     probe, values = rows.column("reads", "probe"), rows.values("reads")
     found: dict[str, list[int]] = {}
     for name, reader in rows.case.consumers:
@@ -128,7 +128,7 @@ def _repeated(rows: Rows) -> bool:
 
 
 def _turns(rows: Rows) -> tuple[bool, bool]:
-    """Whether any delivery jumps ahead of, or does not lie behind, the one before it in its assignment."""
+    """Return two flags: a delivery skips offsets after the previous one of its assignment; one is not after it."""
     n, assignment, offset = rows.columns("reads", "n", "assignment", "offset")
     order, same = in_turn(dense(rows.processes("reads"), rows.places("reads"), assignment), n)
     step = np.diff(offset[order])[same]
@@ -136,7 +136,7 @@ def _turns(rows: Rows) -> tuple[bool, bool]:
 
 
 def _sought(rows: Rows) -> bool:
-    """Whether what a member was given of a partition right after a seek lies beyond the position sought."""
+    """Return True if a delivery right after a seek is beyond the position sought."""
     if not rows.count("seeks"):
         return False
     given, moved = rows.count("reads"), rows.count("seeks")

@@ -1,4 +1,4 @@
-"""The figures of each process's tally, counted from its rows in numpy; ``frames.tallies`` has Spark count the same."""
+"""Recount of each process's tally from its rows, with numpy; ``frames.tallies`` does the same with Spark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHATS = (*OUTCOMES, UNANSWERED, READ.what, POLL.what)
 
 
 def recounted(rows: Rows) -> dict[Process, Figures]:
-    """By process with a tally, the figures of its rows; those of a killed one as far as its last tally reaches."""
+    """Return the recounted figures of each process with a tally; for a killed one up to its last tally."""
     recount = _Recount(rows, rows.case)
     gaps = recount.sends()
     recount.reads()
@@ -23,7 +23,7 @@ def recounted(rows: Rows) -> dict[Process, Figures]:
 
 
 class _Recount:
-    """Processes are numbered here by their place among the sorted codes of those that have a tally."""
+    """Recount in progress. A process is numbered by its position among the sorted codes of processes with a tally."""
 
     def __init__(self, rows: Rows, case: Case) -> None:
         self._rows = rows
@@ -35,7 +35,7 @@ class _Recount:
         self.figures: dict[Process, Figures] = {process: {} for process in self._processes}
 
     def sends(self) -> dict[Process, int]:
-        """Count sends; by process the longest time between acknowledgements."""
+        """Count sends; return the longest time between acknowledgements by process."""
         names = ("outcome", "seq", "scheduled", "completed")
         outcome, seq, scheduled, done = self._rows.columns("sends", *names)
         offset = self._rows.as_written("sends", "offset")
@@ -66,7 +66,7 @@ class _Recount:
         self._count("polls", known, process, what, nothing.view(np.uint64), nothing)
 
     def _of(self, table: str) -> tuple[Numbers, NDArray[np.bool_]]:
-        """By row the number of its process, and whether it has one."""
+        """Return the number of each row's process, and True if it has one."""
         codes = self._rows.processes(table)
         numbers = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
         return numbers, self._codes[numbers] == codes

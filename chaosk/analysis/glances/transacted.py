@@ -1,4 +1,4 @@
-"""Who sent in which transaction, as arrays of numbers: for the glances of the rules about transactions."""
+"""Clients and their transactions as arrays of numbers, for the glances of the rules about transactions."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Clients(NamedTuple):
     ids: Numbers
     """The ``transactional.id`` of each."""
     rank: Numbers
-    """Which client of its id it was, from 1."""
+    """Position among the clients of its id, from 1."""
     succeeded: Numbers
-    """When the next client of the same id had initialized it; the end of time if none did."""
+    """Time at which the next client of the same id had initialized it; the largest number if there is none."""
     several: Numbers
-    """The ids that more than one client had."""
+    """The ids with more than one client."""
     sending: Numbers
-    """By row of ``sends`` the key of its client, ``EMPTY`` outside of transactions."""
+    """Key of the client by row of ``sends``; ``EMPTY`` outside of transactions."""
     ending: Numbers
-    """By row of ``transactions`` the key of its client."""
+    """Key of the client by row of ``transactions``."""
 
 
 def clients(rows: Rows) -> Clients:
-    """All clients of a run; no rows where there was no transaction."""
+    """Return all clients of a run; empty without transactions."""
     if not rows.count("transactions"):
         none = np.empty(0, np.int64)
         return Clients(none, none, none, none, none, np.full(rows.count("sends"), EMPTY), none)
@@ -51,7 +51,7 @@ def clients(rows: Rows) -> Clients:
 
 
 def index_of(known: Numbers, wanted: Numbers) -> Numbers:
-    """Where each wanted number is among the known ones, which are sorted; ``EMPTY`` where it is not."""
+    """Return the index of each wanted number among the known ones, which are sorted; ``EMPTY`` if it is missing."""
     if known.size == 0:
         return np.full(wanted.size, EMPTY)
     places = np.minimum(np.searchsorted(known, wanted), known.size - 1)
@@ -64,7 +64,7 @@ def _keys(rows: Rows, table: str) -> Numbers:
 
 
 def shown_committed(rows: Rows) -> Numbers:
-    """The values that anyone was given at read_committed, the tail audit included."""
+    """Return the values that any reader at read_committed, or the tail audit at that level, was given."""
     level = rows.code("isolation", "read_committed")
     members = rows.processes("incarnations")[rows.column("incarnations", "isolation") == level]
     read = rows.values("reads")[np.isin(rows.processes("reads"), members)]

@@ -193,7 +193,7 @@ def test_a_count_that_may_be_higher_keeps_a_lower_bound_and_no_upper_one() -> No
         ("max", 6): Outcome.DEGRADED,
     }  # fmt: skip
     what = ruled({"acknowledged_records": {"min": 8}}, told).guards[0].what
-    assert "at least 7 records and how much more nobody knows" in what
+    assert "at least 7 records and possibly more" in what
 
 
 # --- predictions ------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def group_not_asked(case: Case) -> Iterator[Guard]:
     for group in case.groups:
         places = sorted({(row["topic"], row["partition"]) for row in case.ranges})
         if missing := [f"{topic}-{number}" for topic, number in places if (group, topic, number) not in told]:
-            what = f"nobody could tell after the run what {group} had committed for {', '.join(missing)}"
+            what = f"the cluster did not report after the run what {group} had committed for {', '.join(missing)}"
             yield Guard(guard="group_not_asked", what=f"{what}; whether commits were lost cannot be judged")
 
 
@@ -37,6 +37,6 @@ def foreign_commit(case: Case) -> Iterator[Guard]:
         if one.offset > one.asked:
             what = (
                 f"the cluster says that {one.group} committed {one.offset:,} in {one.topic}-{one.partition}, and no "
-                f"process of the run asked for more than {one.asked:,}: somebody else commits for that group"
+                f"process of the run asked for more than {one.asked:,}: another client commits for that group"
             )
             yield Guard(guard="foreign_commit", what=what)

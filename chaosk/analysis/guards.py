@@ -199,7 +199,7 @@ def unwatched(case: Case) -> Iterator[Guard]:
     """Yield a guard if the watcher has no sample of the cluster."""
     if not case.rows["partitions"]:
         yield Guard(
-            guard="watcher_silent", what="no sample of leaders and replicas was taken, so nobody watched the cluster"
+            guard="watcher_silent", what="no sample of leaders and replicas was taken, so the cluster was not watched"
         )
 
 

@@ -217,7 +217,7 @@ def _unmeasured(objective: Objective) -> Guard:
         what = f"{about}: there was nothing to measure in the window {objective.window}, or chaosk stood still in it"
     else:
         endless = "and had not ended when the run did (let the run settle for longer), or a process left no end marker"
-        more = "and how much more nobody knows: a process left no end marker, or chaosk's machine stood still"
+        more = "and possibly more: a process left no end marker, or chaosk's machine stood still"
         why = endless if objective.unit == "s" else more
         what = f"{about}: it is at least {_measured(objective)} {why}"
     return Guard(guard="objective_unmeasured", what=what)

@@ -32,7 +32,7 @@ _OF_READERS = (*_OF_THE_LOG, "reads", "assignments", "fetched", "seeks")
 """Event tables on which a violation of the log, and of a reader, depends: it is not proven if they lack rows."""
 ANSWERING = frozenset({"lost", "unseen"})
 """Checks that report the violations among the answers. There is no ledger without them."""
-_SHORT = "rows of the event tables that tell of it are missing, or are there that nobody wrote"
+_SHORT = "its event tables lack rows, or have rows that were not written"
 _EXCUSED = frozenset({EXCUSED, "allowed"})
 
 

@@ -88,8 +88,8 @@ def fault_unfelt(case: Case, progress: Histograms) -> Iterator[Guard]:
             continue
         if not any(total(progress, _TELLING[kinds[name], True], name, window) for name in wanted & kinds.keys()):
             who = f"of {', '.join(sorted(wanted))} none" if wanted < case.plan.probes.keys() else "no probe"
-            what = f"while {fault.name} was in place {who} attempted anything, so nobody can have felt it"
-            yield Guard(guard="fault_unfelt", what=f"{what}; have one at work then")
+            what = f"while {fault.name} was in place {who} attempted anything, so none can have felt it"
+            yield Guard(guard="fault_unfelt", what=f"{what}; let a probe work during the fault")
 
 
 def _lasting(case: Case) -> Iterator[Span]:

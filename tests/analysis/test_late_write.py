@@ -163,7 +163,7 @@ def test_a_run_that_fetched_nothing_says_so_and_one_without_transactions_need_no
     for table in ("dumps", "stretches", "markers"):
         history.rows[table].clear()
     said = judge(history).checks["late_write"]
-    assert said == "not judged: nobody asked the hosts for the markers of transactions"
+    assert said == "not judged: the hosts were not asked for the markers of transactions"
     assert judge(History(records=20)).checks["late_write"] == "clean"
 
 

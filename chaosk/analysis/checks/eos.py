@@ -152,7 +152,7 @@ def _meaning(events: Events) -> dict[str, Column]:
         (there, "violation", None),
         (~among(into, whole), "unproven", "the outputs' topic was not audited completely"),
         (among(into, cut), "unproven", "records were deleted from the start of the outputs' topic"),
-        (F.col("strange"), "unproven", "a killed process left outputs of which nobody knows the inputs"),
+        (F.col("strange"), "unproven", "a killed process left outputs without recorded inputs"),
         (among(into, gone), "allowed", "a log of the outputs' topic was cut back"),
         (among(into, unsure), "unproven", "a log of the outputs' topic may have been cut back"),
         otherwise=("violation", None),

@@ -86,7 +86,7 @@ class LateWrite(Check):
         if not events.case.transactional:
             return None
         if not events.case.rows["dumps"]:
-            return "nobody asked the hosts for the markers of transactions"
+            return "the hosts were not asked for the markers of transactions"
         lacking = events.table("dumps").filter(~F.col("complete")).orderBy(*PLACE).collect()
         lines = [f"{row['topic']}-{row['partition']}: {row['why']}" for row in lacking]
         return f"transactions are not all known: {'; '.join(lines[:_TOLD])}" if lines else None

@@ -36,8 +36,8 @@ class LostWrite(Check):
     """
 
     rule = "A3"
-    title = "acknowledged records that readers passed and nobody had"
-    counted = ("acknowledged record that nobody was given", "acknowledged records that nobody was given")
+    title = "acknowledged records that a reader passed and no reader was given"
+    counted = ("acknowledged record that no reader was given", "acknowledged records that no reader was given")
     tables = ("sends", "reads", "audit", "audit_ranges", "offsets", "seeks", "incarnations", "transactions")
     by_absence_of = ("reads", "audit", "offsets", "seeks")
     order = (*PLACE, "offset", *VALUE)

@@ -11,8 +11,8 @@ from chaosk.analysis.failing import Failing, failing, meant
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.glances.rows import Rows
 
-_NEVER = "it tried nothing while it was to fail, so nothing shows that it would have"
-_NOT_YET = "what it was to fail from on never came: the entry was not carried out, or nobody took over from it"
+_NEVER = "it tried nothing in its must_fail period, so nothing shows that it would have failed"
+_NOT_YET = "its must_fail period never came: the entry was not carried out, or no client took over from it"
 _TRIED = {
     "sends": ("invoked", "completed", "outcome = 'ok'"),
     "polls": ("invoked", "completed", "records > 0"),

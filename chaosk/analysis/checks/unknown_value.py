@@ -37,8 +37,8 @@ class UnknownValue(Check):
     """
 
     rule = "A10"
-    title = "records that nobody can have written"
-    counted = ("record that nobody can have written", "records that nobody can have written")
+    title = "records that no process of the run can have written"
+    counted = ("record that no process can have written", "records that no process can have written")
     tables = ("reads", "audit", "incarnations", "sends")
     by_absence_of = ("incarnations", "sends")
     order = (*PLACE, "offset", *VALUE)
@@ -85,7 +85,7 @@ class UnknownValue(Check):
             .withColumns(
                 meaning(
                     (F.col("kind").isin("unknown", "unsent", "misplaced"), "violation", None),
-                    (F.col("kind") == "foreign", "information", "somebody else wrote it, or an earlier run did"),
+                    (F.col("kind") == "foreign", "information", "another client or an earlier run wrote it"),
                     *excused(events, F.col("offset")),
                     otherwise=("violation", None),
                 )

@@ -13,7 +13,7 @@ from chaosk.analysis.frames.truncations import SURE
 
 ALONE = "acks is not all: the leader alone had it, and another one was elected"
 """Reason why a record that such a leader acknowledged may have been replaced."""
-UNWATCHED = "acks is not all, and nobody saw who led the partition"
+UNWATCHED = "acks is not all, and no sample names the partition's leader"
 
 
 def with_elections(events: Events, rows: DataFrame) -> DataFrame:

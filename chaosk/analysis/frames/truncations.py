@@ -28,8 +28,8 @@ from chaosk.analysis.settingsseen import unclean
 SURE = 5_000_000_000
 """Nanoseconds that a leader may precede the first sample that names it, and outlast the last one."""
 UNCLEAN = "an unclean election cut the log back"
-DARK = "all hosts that had it lost their power, and every other replica was kept away: it was on no disk yet"
-UNSEEN = "an unclean election was allowed and may have been: nobody saw who was in the ISR before the election"
+DARK = "every replica that held it lost unflushed data while the other replicas were offline"
+UNSEEN = "an unclean election was allowed and may have taken place: no sample shows the ISR before the election"
 """Reasons why a loss is allowed, or unproven, see :func:`excused`."""
 
 

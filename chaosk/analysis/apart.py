@@ -4,7 +4,7 @@ A record belongs to the topic that it was sent to, as far as that is proven. It 
 after the recreation, or was found by the tail audit, or was in flight at that time and acknowledged at an offset that
 the old log had already passed. All other earlier records belong to the old topic, and are owed to no reader after the
 deletion. Rows without a record (commits, samples, assignments) are divided by time. A member that owned a partition of
-the old topic owns the new one from then on, at position 0, the begin of a new log.
+the old topic owns the new one from then on, at position 0, the start of a new log.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class Case:
     plan: Planned
     record: RunRecord
     acted: tuple[Fault, ...]
-    """Every timeline entry that acted, by its begin."""
+    """Every timeline entry that acted, by its start."""
     decisions: tuple[Decision, ...]
     """Decisions and notes of an operator, by time."""
     phases: tuple[Span, ...]
@@ -200,7 +200,7 @@ class Case:
         """The time of each fault in which a probe must have been active, named after the fault.
 
         It is the fault's window. An instantaneous fault, like a restart or an election, is felt by the requests of the
-        next five seconds from its begin. A fault that lasts for less than a second has one second. No probe polls less
+        next five seconds from its start. A fault that lasts for less than a second has one second. No probe polls less
         often than that. A probe that sends or asks less often has not felt the fault if it did neither in this time.
         """
         ended = self.run.ended
@@ -213,7 +213,7 @@ class Case:
 
     @property
     def run(self) -> Span:
-        """Time from the baseline's begin to the end of the measured time."""
+        """Time from the baseline's start to the end of the measured time."""
         return self.windows[0]
 
     @property

@@ -40,7 +40,7 @@ class Debt:
     since: int | None
     """First assignment to a member."""
     orphaned: int | None
-    """Time since which no member owned it at the end (if none ever did, the reader's begin); None if one did."""
+    """Time since which no member owned it at the end (if none ever did, the reader's start); None if one did."""
     patience: int
     """Longest time without an owner that time-outs explain."""
     dismissed: str | None
@@ -129,9 +129,9 @@ class _Holders:
     gone: dict[Process, int]
     """Latest possible end by process without an end marker."""
     began: dict[str, int]
-    """Begin of its first process by reader."""
+    """Start of its first process by reader."""
     first: int
-    """Begin of the run."""
+    """Start of the run."""
 
     def left(self, reader: str, given: list[Row]) -> int | None:
         """Return the time since which no member owned a partition, at the end; None if one did."""
@@ -141,7 +141,7 @@ class _Holders:
         return max((over for _, over in terms), default=self.began.get(reader, self.first))
 
     def _terms(self, given: list[Row]) -> Iterator[tuple[int, int]]:
-        """Yield begin and end of each member's ownership; a killed member's ends with its process."""
+        """Yield start and end of each member's ownership; a killed member's ends with its process."""
         by_member: dict[tuple[Process, int], list[Row]] = defaultdict(list)
         for row in given:
             by_member[(row["probe"], row["incarnation"]), row["assignment"]].append(row)

@@ -47,7 +47,7 @@ class Reader:
     dismissed: str | None
     """Reason why it is owed nothing at the end: the scenario ended it, or its application stopped. None if neither."""
     dismissed_at: int | None
-    """Time from which it is owed nothing: the end of its last process, or the begin of its failure."""
+    """Time from which it is owed nothing: the end of its last process, or the start of its must_fail period."""
 
 
 def readers(case: Case) -> tuple[Reader, ...]:

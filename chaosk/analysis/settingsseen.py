@@ -27,7 +27,7 @@ class Keeping:
 
     topic: str
     began: int
-    """Begin of its validity, monotonic nanoseconds, with ``SLACK``."""
+    """Start of its validity, monotonic nanoseconds, with ``SLACK``."""
     ended: int
     """End of its validity, with ``SLACK``."""
     age: int | None
@@ -76,7 +76,7 @@ def in_force(case: Case, topic: str, name: str, span: Span) -> frozenset[str]:
     """Return the values, in lower case, that a topic's setting may have had at any time of a span.
 
     Reported values count from their report, with ``SLACK``, until the next one. Without reports, the scenario's values
-    count: the topic's own, and those of entries from their begin to their end. Empty if neither has a value.
+    count: the topic's own, and those of entries from their start to their end. Empty if neither has a value.
     """
     told = [row for row in case.settings if row.topic == topic and row.name == name]
     if not told:
@@ -117,7 +117,7 @@ def _ever(case: Case) -> Span:
 
 
 def _is_in_place(fault: Fault, span: Span) -> bool:
-    """Return True if an entry's change may have been in force in a span: never before its begin."""
+    """Return True if an entry's change may have been in force in a span: never before its start."""
     return fault.invoked <= span.ended and (fault.healed is None or span.began <= fault.healed + SLACK)
 
 

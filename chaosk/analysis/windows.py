@@ -1,6 +1,6 @@
 """Windows of a run as Spark expressions: the windows of a time or of a stretch of time.
 
-The windows' begins and ends divide a run into *segments*, numbered from 0. Spark finds the segment of a time in a few
+The windows' starts and ends divide a run into *segments*, numbered from 0. Spark finds the segment of a time in a few
 comparisons, regardless of the number of windows. The windows of a segment are determined here, once.
 """
 

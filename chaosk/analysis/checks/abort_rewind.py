@@ -25,8 +25,8 @@ class AbortRewind(Check):
 
     B11, for applications that consume, produce and commit in transactions, within one assignment. ``advance``: it
     skipped inputs without a committed output, so the application lost them: a violation. ``further``: it went back
-    before the begin and repeats finished work: also a violation. After a transaction with unknown outcome, both its
-    begin and the record after its last input are correct positions; ``eos`` then compares the outputs. ``left``: no
+    before the start and repeats finished work: also a violation. After a transaction with unknown outcome, both its
+    start and the record after its last input are correct positions; ``eos`` then compares the outputs. ``left``: no
     member of the group was given the inputs of an aborted transaction again before the run ended. It is then unknown
     whether the application would have continued with them: unproven, unless it was ended on purpose.
 

@@ -17,7 +17,7 @@ _SUCCESS = {"produce": "ok", "consume": "read", "transform": "read", "call": "an
 """Name of the first success in ``histograms``, by kind of probe."""
 
 Stretch = tuple[int, int, bool]
-"""Begin, end, and True if it is censored."""
+"""Start, end, and True if it is censored."""
 
 
 class Lifecycle(Check):

@@ -36,11 +36,11 @@ class Lost(Check):
     ``retention.bytes``, or compaction left a later record of its key. It is also excused if the topic was deleted and
     recreated.
 
-    Allowed: a record removed by a truncation that was seen, by an unclean election, or by the loss of power of all
-    hosts that had it while every other replica was offline. Also allowed is a record that no reader had, with ``acks:
-    0``, or with ``acks`` other than all if another leader was elected after it was sent, or if its broker was deposed,
-    cut off and still named itself as leader. A record that a reader was given was below the high watermark, which
-    ``acks=1`` does not put at risk.
+    Allowed: a record removed by a truncation that was seen. That is an unclean election, or the loss of power of all
+    hosts that had it while every other replica was offline. Also allowed is a record that no reader had with
+    ``acks: 0``, or with ``acks`` other than all if another leader was elected after it was sent, or if its broker was
+    deposed, cut off and still named itself as leader. A record that a reader was given was below the high watermark,
+    which ``acks=1`` does not put at risk.
 
     Unproven: the audit of its partition is incomplete, or its read_committed pass ended before the record; the log
     start passed it and no broker reported the topic's settings; or its offset is unknown and records were deleted.

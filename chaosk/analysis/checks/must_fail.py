@@ -20,7 +20,7 @@ _TRIED = {
     "calls": ("began", "completed", "outcome = 'ok'"),
     "health_checks": ("due", "closed", "outcome = 'ok'"),
 }
-"""By table: begin and end of an attempt, and the condition of its success."""
+"""By table: start and end of an attempt, and the condition of its success."""
 
 
 class MustFail(Check):

@@ -18,7 +18,7 @@ from chaosk.spec.transaction_timeout import SLACK, longest, timeouts
 class StuckLso(Check):
     """The high watermark of a partition is above its last stable offset for longer than any transaction may take.
 
-    B10, from the watcher's samples of leaders. An open transaction holds the last stable offset at its begin, and
+    B10, from the watcher's samples of leaders. An open transaction holds the last stable offset at its start, and
     readers at read_committed get nothing beyond. Its coordinator aborts it after ``transaction.timeout.ms``. A
     transaction that lasts 30 s longer hangs, or its marker is lost (KAFKA-20716), which its client may never learn.
     Time counts from the first sample in which the transaction holds the offset, also during faults, and also without

@@ -1,4 +1,4 @@
-"""Terms: assignments of partitions to members, with begin, end, and the committed offset found."""
+"""Terms: assignments of partitions to members, with start, end, and the committed offset found."""
 
 from __future__ import annotations
 

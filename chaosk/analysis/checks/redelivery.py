@@ -33,7 +33,7 @@ class Redelivery(Check):
     allowed if it was seen.
 
     Columns: group, topic, partition, offset, deliveries (their number), committed (the highest offset whose commit was
-    acknowledged before the last of these deliveries' members asked; None if there is none), last_at.
+    acknowledged before the last of these deliveries' members asked; None if there is none).
     """
 
     rule = "B4"

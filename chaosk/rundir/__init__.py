@@ -1,1 +1,1 @@
-"""What a run leaves on disk, the contract of its two halves: run writes it, analysis and reports read it."""
+"""The contract of a run's files on disk: ``run`` writes them, ``analysis`` and ``report`` read them."""

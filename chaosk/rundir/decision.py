@@ -1,4 +1,4 @@
-"""What somebody decided or noted while a run was under way: who, when, what."""
+"""Decisions and notes of a game day's operator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Literal
 from chaosk.core.model import Model
 
 What = Literal["go", "skip", "note", "stop", "unanswered", "lost"]
-"""Go ahead with an entry, skip it, a note, heal and stop, a question that nobody answered, an operator who was lost."""
+"""``go`` or ``skip`` for an entry, a note, ``stop`` (heal and stop), or a stop for a missing answer or a lost operator.
+"""
 
 _WORDS = {
     "go": "go",
@@ -25,26 +26,26 @@ class Decision(Model):
 
     at: int
     wall: int
-    """The wall clock then, nanoseconds since 1970."""
+    """Wall clock at that time, nanoseconds since 1970."""
     who: str
     """The operator's name, as given or as logged in."""
     what: What
     entry: str | None = None
-    """The timeline entry that was asked about, if one was."""
+    """The timeline entry that the decision is about; None if there is none."""
     text: str | None = None
-    """The note, or what else there is to say."""
+    """The note, or further details; None if there are none."""
 
     @property
     def says(self) -> str:
-        """What, in words."""
+        """``what`` in words."""
         return _WORDS[self.what]
 
     @property
     def time(self) -> str:
-        """When, by the wall clock, like ``2026-11-25T09:30:12Z``."""
+        """Wall-clock time in UTC, like ``2026-11-25T09:30:12Z``."""
         return datetime.fromtimestamp(self.wall // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def sentence(self) -> str:
-        """All of it in a line, like ``anna, 2026-11-25T09:30:12Z, kill: skip (not today)``."""
+        """Return the whole decision as one line, like ``anna, 2026-11-25T09:30:12Z, kill: skip (not today)``."""
         about = f"{self.entry}: " if self.entry else ""
         return f"{self.who}, {self.time}, {about}{self.says}" + (f" ({self.text})" if self.text else "")

@@ -1,17 +1,17 @@
-"""Names and layout of a run directory: plan first, events as they come, verdict last.
+"""Names and layout of a run directory: plan first, events as they arrive, verdict last.
 
 ::
 
     reports/<scenario>/<utc>/
-        plan.json            what was to be run: scenario, inventory (secrets by reference), seed, versions
-        run.json             how it went: outcome of each phase, heal, durations; written when the run is over
-        log.jsonl            what chaosk did, line by line
+        plan.json            the resolved run: scenario, inventory (secrets by reference), seed, versions
+        run.json             its outcome: entries, probes, healing, durations; written when the run is over
+        log.jsonl            chaosk's log, one JSON object a line
         undo/                one file per armed undo, written before its fault
         live/<source>/<table>.arrows    event streams as they are written, one folder a writer (a probe's
                                         incarnation, the watcher, the run itself)
         events/<table>.parquet          the same events once the run is over
         cluster/{before,during,after}.json   the state of topics, brokers and ZooKeeper
-        cluster/seen-<entry>.json            the same when an entry of the timeline looked
+        cluster/seen-<entry>.json            the same, recorded by an entry of the timeline
         evidence/<check>.jsonl          every row that a check found
         verdict.json  report.html  report.md  junit.xml
 """
@@ -32,20 +32,20 @@ from chaosk.core import files
 from chaosk.core.errors import UsageError
 
 SEEN = "seen-"
-"""What the name of a state of the cluster begins with that an entry of the timeline looked at."""
+"""Prefix of the names of cluster states that a timeline entry recorded."""
 FOLDERS = ("undo", "live", "events", "cluster", "evidence")
-"""What a run directory has folders for."""
+"""Subfolders of a run directory."""
 _KINDS = {
     stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }  # fmt: skip
 LARGEST = 32 * 1024 * 1024
-"""Bytes of the largest document that is read whole: a verdict has some hundred kB."""
+"""Maximum size in bytes of a document that is read whole; a verdict has some hundred kB."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunDir:
-    """The paths of one run; makes nothing by itself."""
+    """The paths of one run; creates nothing."""
 
     root: Path
 
@@ -56,7 +56,7 @@ class RunDir:
 
     @property
     def run(self) -> Path:
-        """How the run went, JSON."""
+        """The record of how the run went, JSON."""
         return self.root / "run.json"
 
     @property
@@ -85,7 +85,7 @@ class RunDir:
         return self.root / "cluster"
 
     def observed(self, entry: str) -> Path:
-        """The state of the cluster when an entry of the timeline looked, JSON."""
+        """Return the path of the cluster's state at a timeline entry, JSON."""
         return self.cluster / f"{SEEN}{entry}.json"
 
     @property
@@ -115,14 +115,14 @@ class RunDir:
 
 
 def slug(name: str) -> str:
-    """A scenario's name as a folder name: lower-case letters, digits and single hyphens, 64 at most."""
+    """Return a scenario's name as a folder name: lower-case letters, digits and single hyphens, 64 at most."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-") or "run"
 
 
 def create(output: Path, scenario: str, now: datetime | None = None) -> RunDir:
-    """Make a new run directory of mode 0700 below ``output``; never reuses one, never follows a symbolic link there.
+    """Create a new run directory of mode 0700 below ``output``; never reuses one, never follows a symbolic link there.
 
-    Raises UsageError if it cannot be made.
+    Raises UsageError if it cannot be created.
     """
     stamp = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
     root = output / slug(scenario) / stamp
@@ -138,9 +138,10 @@ def create(output: Path, scenario: str, now: datetime | None = None) -> RunDir:
 
 
 def existing(root: Path) -> RunDir:
-    """The run directory at ``root``, which may itself be a link; raises UsageError if there is none.
+    """Return the run directory at ``root``, which may itself be a link; raises UsageError if there is none.
 
-    And where anything in it is no plain file or folder: a link leads out of it, a FIFO or device is waited for.
+    Also raises UsageError if anything in it is not a plain file or folder: a link may lead outside, and a FIFO or
+    device may block the reader.
     """
     if not os.path.lexists(root / "plan.json"):
         msg = f"{root}: not a run directory (it has no plan.json); name one that `chaosk run` wrote"
@@ -151,7 +152,7 @@ def existing(root: Path) -> RunDir:
 
 
 def _strange(folder: Path) -> Iterator[tuple[Path, str]]:
-    """What is neither a plain file nor a folder, by name, and what it is; folders that nobody may read aside."""
+    """Yield each path that is neither a plain file nor a folder, and its kind; unreadable folders are skipped."""
     with suppress(PermissionError, FileNotFoundError), os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda each: each.name):
             mode = entry.stat(follow_symlinks=False).st_mode
@@ -162,9 +163,9 @@ def _strange(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def document(path: Path) -> bytes:
-    """The bytes of a document in a run directory, which may come from elsewhere; raises OSError.
+    """Return the bytes of a document in a run directory from an untrusted source; raises OSError.
 
-    Only a plain file is read, no link in its place is followed, and one that is larger than any of ours is refused.
+    Links are not followed. Other kinds than a plain file, and files larger than ``LARGEST``, are refused.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

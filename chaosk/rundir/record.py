@@ -1,4 +1,4 @@
-"""``run.json``: how a run went, written when it is over; what the events alone cannot tell the analysis."""
+"""``run.json``: the outcome of a run, written when it is over, with the facts that the events do not contain."""
 
 from __future__ import annotations
 
@@ -10,47 +10,49 @@ from chaosk.core.model import Model
 
 
 class ProbeEnd(Model):
-    """How one process of a probe ended."""
+    """The end of one process of a probe."""
 
     probe: str
     incarnation: int
     ended_by: Literal["stop", "step", "itself", "abort"]
-    """Told to end at the end of the run, ended by a timeline entry, died by itself, or ended with a broken-off run."""
+    """``stop``: at the end of the run; ``step``: by a timeline entry; ``itself``: it died; ``abort``: the run broke
+    off.
+    """
     exit_status: int | None
     """Negative: the signal that ended it. None if it never ended."""
     told: int | None = None
-    """When it was told to end, monotonic nanoseconds; None for one that was not, but killed or died by itself."""
+    """When it was asked to end, monotonic nanoseconds; None if it was killed or died on its own."""
     gone: int | None = None
-    """When one that was told to was gone, monotonic nanoseconds."""
+    """When a process that was asked to end was gone, monotonic nanoseconds."""
     last_words: str = ""
-    """The end of what it wrote to stderr, if it died by itself."""
+    """The end of its stderr, if it died on its own."""
 
 
 class EntryEnd(Model):
-    """What became of one timeline entry."""
+    """The outcome of one timeline entry."""
 
     entry: str
     status: Literal["done", "failed", "skipped"]
     why: str | None = None
-    """Why it failed or was skipped, in words."""
+    """Reason for a failure or a skip."""
 
 
 class Breach(Model):
-    """A stop condition that held, and so ended the run. Times are nanoseconds of the monotonic clock."""
+    """A stop condition that held and ended the run. Times are nanoseconds of the monotonic clock."""
 
     condition: str
     what: str
-    """What was seen."""
+    """The observed breach, in words."""
     at: int
-    """When it was seen: the moment of the sample that showed it."""
+    """Time of the sample that showed it."""
     decided: int
     """When the run was told to stop."""
     healed: int | None = None
-    """When everything was undone, and that was verified; None if something was not."""
+    """When every undo was verified; None if any was not."""
 
 
 class RunRecord(Model):
-    """How the run went. Times are nanoseconds of the monotonic clock, durations seconds."""
+    """The outcome of a run. Times are nanoseconds of the monotonic clock, durations seconds."""
 
     version: int = 1
     run_id: str
@@ -60,22 +62,22 @@ class RunRecord(Model):
     """The wall clock at ``began``, nanoseconds since 1970."""
     ended: int
     healed: bool
-    """Whether everything that was injected was verified to be undone."""
+    """True if the undo of everything injected was verified."""
     not_healed: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """What was not undone, in words."""
+    """The faults that were not undone, in words."""
     interrupted: bool = False
-    """Whether a signal ended it."""
+    """True if a signal ended it."""
     error: str | None = None
-    """What broke it off."""
+    """The error that aborted it."""
     breach: Breach | None = None
     """The stop condition that ended it."""
     entries: Annotated[tuple[EntryEnd, ...], Field(strict=False)] = ()
     aims: dict[str, str] = Field(default_factory=dict)
-    """By entry whom it was done to, in words, where that says more than its targets: who was on which side."""
+    """By entry, its resolved targets in words, if these are more than its targets: the sides of a cut."""
     probes: Annotated[tuple[ProbeEnd, ...], Field(strict=False)] = ()
     torn: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """Event streams whose end was torn off."""
+    """Event streams with a torn end."""
     streams: dict[str, dict[str, int]] | None = None
-    """By writer that was started how many rows of each event table were carried over; None where nobody noted it."""
+    """Number of converted rows by writer and event table, for every started writer; None if it was not recorded."""
     durations: dict[str, float] = Field(default_factory=dict)
     """Seconds by phase: lab, preflight, warm_up, baseline, timeline, settle, drain, whole, audit, markers, close."""

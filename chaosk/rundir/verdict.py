@@ -1,8 +1,8 @@
-"""The verdict: what a run proved, as the typed value behind ``verdict.json``.
+"""The verdict: the result of a run, as the typed value behind ``verdict.json``.
 
-Order of outcomes: violation > inconclusive > degraded > pass; the worst one stands, nothing is averaged. A violation
-that is proven stands even in a run that failed otherwise. A scenario may predict an outcome (``expect.verdict``, a
-count of lost records): it passes only if what it predicts is what was found.
+Order of outcomes: violation > inconclusive > degraded > pass. The worst one counts, nothing is averaged. A proven
+violation counts even in a run that failed otherwise. A scenario may predict an outcome (``expect.verdict``, a count of
+lost records): it passes only if exactly its predictions came true.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chaosk.core.model import Model
 from chaosk.rundir.decision import Decision
 
 VERSION = 1
-"""Version of the verdict's schema; it changes when a field changes its meaning or goes away."""
+"""Version of the verdict's schema; it changes when a field changes its meaning or is removed."""
 
 Cell = str | int | float | bool | None | Annotated[tuple[int, ...], Field(strict=False)]
 Row = dict[str, Cell]
@@ -25,7 +25,7 @@ Row = dict[str, Cell]
 
 
 class Outcome(StrEnum):
-    """What was found, worst first."""
+    """The outcomes of a run, worst first."""
 
     VIOLATION = "violation"
     INCONCLUSIVE = "inconclusive"
@@ -34,42 +34,42 @@ class Outcome(StrEnum):
 
 
 class Severity(StrEnum):
-    """What a finding means for the verdict."""
+    """The effect of a finding on the verdict."""
 
     VIOLATION = "violation"
-    """An invariant is broken, and no setting of the scenario allows it."""
+    """A broken rule that no setting of the scenario allows."""
     ALLOWED = "allowed"
-    """It happened, and a setting allows it (``acks=1`` may lose): counted, not held against the cluster."""
+    """An effect that a setting allows (``acks=1`` may lose): counted, without effect on the verdict."""
     INFORMATION = "information"
-    """Worth knowing; never wrong by itself."""
+    """Worth knowing; never a violation."""
 
 
 class Finding(Model):
-    """What one check found."""
+    """The result of one check."""
 
     check: str
     """File name of the check."""
     rule: str
     """The rule's id, like ``A4``."""
     title: str
-    """One line for a person, with the count."""
+    """One line for people, with the count."""
     severity: Severity
     reason: str | None = None
-    """Why it is allowed."""
+    """The setting that allows it."""
     count: int
-    """How many rows there are in all."""
+    """Total number of rows."""
     evidence: Annotated[tuple[Row, ...], Field(strict=False)]
     """The first rows, ordered; all of them are in ``evidence/<check>.jsonl``."""
     faults: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Names of the timeline entries whose windows the evidence overlaps, earliest first."""
     suspects: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """Known defects of the client that look the same."""
+    """Known defects of the client with the same symptoms."""
     predicted: bool | None = None
-    """Whether the scenario predicts it, rule or figure, subject and window; None where nobody asked."""
+    """True if the scenario predicts its rule or figure, subject and window; None if this was not evaluated."""
 
 
 class Guard(Model):
-    """A reason why the evidence does not carry."""
+    """A reason why the evidence does not suffice."""
 
     guard: str
     """Name of the guard, like ``fault_not_verified``."""
@@ -81,54 +81,54 @@ class Measure(Model):
     """One measured figure."""
 
     metric: str
-    """What was measured, like ``unavailability``."""
+    """Name of the metric, like ``unavailability``."""
     subject: str
-    """Of whom: a probe, a topic, a fault; empty for the whole run."""
+    """The measured probe, topic or fault; empty for the whole run."""
     window: str = "run"
-    """Over what: ``run``, ``baseline``, the name of a timeline entry, or ``after_heal``."""
+    """The period measured: ``run``, ``baseline``, the name of a timeline entry, or ``after_heal``."""
     value: float | None
     """The figure; None if there was nothing to measure."""
     unit: str
     """``s``, ``records``, ``records/s``, ``ratio``, ``count``."""
     censored: bool = False
-    """Whether the truth is at least this much: it had not ended when the run did."""
+    """True if the value is a lower bound: the measured period had not ended when the run did."""
 
 
 class Account(Model):
-    """One account of the ledger: what became of the acknowledged records of a topic, for the log or for one reader.
+    """One account of the ledger: the acknowledged records of a topic by result, for the log or for one reader.
 
-    ``owed`` is the sum of all the others: each record has exactly one answer.
+    ``owed`` is the sum of all the others: each record has exactly one result.
     """
 
     topic: str
     reader: str
     """The consumer group, or the probe that reads without one; empty for the log itself."""
     owed: int
-    """How many records of the topic were acknowledged, in the partitions that the reader is to read."""
+    """Number of acknowledged records in the partitions that the reader is to read."""
     delivered: int
-    """How many of them the reader was given, or the tail audit found in the log at both isolation levels."""
+    """Number of them delivered to the reader, or found in the log by the tail audit at both isolation levels."""
     violation: int = 0
-    """How many of them break a rule."""
+    """Number of them that break a rule."""
     excused: dict[str, int] = Field(default_factory=dict)
-    """By what this run shows to excuse it, how many are rightly not there."""
+    """Number of missing records with an excuse, by the excuse that this run shows."""
     not_judged: dict[str, int] = Field(default_factory=dict)
-    """By what the evidence lacks, how many nobody can judge."""
+    """Number of records that cannot be judged, by the missing evidence."""
     uncommitted: int | None = None
-    """Of those delivered, how many the group had not committed in the end; None for who commits nothing."""
+    """Number of delivered records that the group had not committed at the end; None for a reader without commits."""
 
     @property
     def answered(self) -> int:
-        """How many records have an answer."""
+        """Number of records with a result."""
         return self.delivered + self.violation + sum(self.excused.values()) + sum(self.not_judged.values())
 
     @property
     def balanced(self) -> bool:
-        """Whether the answers add up to what is owed."""
+        """True if the results add up to ``owed``."""
         return self.owed == self.answered
 
 
 class Objective(Model):
-    """A bound that the scenario set, and what was measured."""
+    """A bound that the scenario set, and the measured value."""
 
     metric: str
     subject: str
@@ -140,17 +140,17 @@ class Objective(Model):
     met: bool | None
     """None if it could not be measured."""
     prediction: bool = False
-    """Whether it predicts a known outcome (lost records): then a miss makes the run inconclusive."""
+    """True if it predicts a known outcome (lost records): a miss then makes the run inconclusive."""
     void: bool = False
-    """Whether the scenario says that without it the run shows nothing: then a miss makes it inconclusive, too."""
+    """True for ``or: inconclusive``: a miss then makes the run inconclusive, too."""
 
 
 QUIET = frozenset({"wait", "observe"})
-"""Steps that do nothing to anybody: entries with them are no faults."""
+"""Steps without any effect: entries with them are no faults."""
 
 
 class Fault(Model):
-    """One timeline entry as it went. Times are nanoseconds of the run's monotonic clock."""
+    """One timeline entry as it was executed. Times are nanoseconds of the run's monotonic clock."""
 
     name: str
     step: str
@@ -173,13 +173,13 @@ class Verdict(Model):
     hypothesis: str
     covers: Annotated[tuple[str, ...], Field(strict=False)] = ()
     found: Outcome
-    """What was found, by the rules alone."""
+    """The outcome by the rules alone."""
     expected: Outcome | None = None
-    """What the scenario says will be found, where it says so."""
+    """The outcome that the scenario predicts; None if it predicts none."""
     verdict: Outcome
-    """What stands: ``found``, or pass where ``found`` is what was expected and every prediction held."""
+    """The final outcome: ``found``, or pass if ``found`` is the expected one and every prediction held."""
     summary: str
-    """One sentence for a person."""
+    """One sentence for people."""
     began: int
     """Start of the timeline, monotonic nanoseconds: the zero of every plot."""
     wall: int
@@ -187,20 +187,20 @@ class Verdict(Model):
     duration: float
     """Seconds from ``began`` to the end of the audit."""
     ledger: Annotated[tuple[Account, ...], Field(strict=False)] = ()
-    """What became of every acknowledged record, by topic: first the log's account, then each reader's, by name."""
+    """The result of every acknowledged record, by topic: first the log's account, then each reader's, by name."""
     guards: Annotated[tuple[Guard, ...], Field(strict=False)] = ()
     findings: Annotated[tuple[Finding, ...], Field(strict=False)] = ()
     objectives: Annotated[tuple[Objective, ...], Field(strict=False)] = ()
     measures: Annotated[tuple[Measure, ...], Field(strict=False)] = ()
     faults: Annotated[tuple[Fault, ...], Field(strict=False)] = ()
     decisions: Annotated[tuple[Decision, ...], Field(strict=False)] = ()
-    """What an operator decided or noted meanwhile, by time."""
+    """Decisions and notes of an operator during the run, by time."""
     checks: dict[str, str] = Field(default_factory=dict)
-    """By check what became of it: ``clean``, ``found``, ``not judged: <why>``."""
+    """Result of each check: ``clean``, ``found``, ``not judged: <why>``."""
     healed: bool
-    """Whether everything that was injected was verified to be undone."""
+    """True if the undo of everything injected was verified."""
     allowed: dict[str, str] = Field(default_factory=dict)
-    """By limit of harm that the scenario lifts, the reason it gives."""
+    """The reasons given for each limit of harm that the scenario lifts."""
 
     @property
     def exit_code(self) -> ExitCode:

@@ -1,4 +1,4 @@
-"""Event tables in Arrow: their schemas, and rows or columns as record batches that are checked against them."""
+"""Arrow schemas of the event tables, and record batches of rows or columns that are checked against them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WIDTHS = {"q": pa.int64(), "i": pa.int32()}
 
 
 def arrow_schema(table: Table) -> pa.Schema:
-    """The Arrow schema of an event table: its columns in order, not nullable unless optional."""
+    """Return the Arrow schema of an event table: its columns in order, not nullable unless optional."""
     return pa.schema([pa.field(c.name, _TYPES[c.kind], nullable=c.optional) for c in table.columns])
 
 
@@ -38,7 +38,7 @@ SCHEMAS: dict[str, pa.Schema] = {name: arrow_schema(table) for name, table in TA
 
 
 def record_batch(table: str, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
-    """Rows in the table's column order as one record batch; raises EventLogError where they do not fit its schema."""
+    """Return rows, in the table's column order, as one record batch; raises EventLogError if they do not fit."""
     schema = SCHEMAS[table]
     try:
         columns = list(zip(*rows, strict=True)) or [()] * len(schema)
@@ -50,7 +50,7 @@ def record_batch(table: str, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
 
 
 def column_batch(table: str, rows: int, columns: Mapping[str, Values]) -> pa.RecordBatch:
-    """Columns by name as one record batch; raises EventLogError where they do not fit the table's schema."""
+    """Return columns by name as one record batch; raises EventLogError if they do not fit the table's schema."""
     schema = SCHEMAS[table]
     if unknown := set(columns) - set(schema.names):
         msg = f"{table}: has no column {', '.join(sorted(unknown))}; it has {', '.join(schema.names)}"
@@ -64,7 +64,7 @@ def column_batch(table: str, rows: int, columns: Mapping[str, Values]) -> pa.Rec
 
 
 def warm_up() -> None:
-    """Have Arrow load now what it loads when it first converts values: half a second on a busy machine."""
+    """Load the parts of Arrow that its first conversion would load: half a second on a busy machine."""
     column_batch("clocks", 1, {"monotonic": np.arange(1), "wall": [0]})
 
 

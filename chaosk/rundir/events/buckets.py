@@ -1,4 +1,4 @@
-"""Buckets of latency: a number of nanoseconds as its first bits, so that figures are right to 0.1 %."""
+"""Latency buckets: a value in nanoseconds is reduced to its first bits, which keeps figures accurate to 0.1 %."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 BITS = 11
 """Significant bits that a bucket keeps."""
 COUNT = (64 - BITS) << BITS
-"""Numbers of buckets are below that."""
+"""Upper bound of the buckets' numbers, exclusive."""
 
 
 def numbers(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The number of each value's bucket; negative values belong to that of 0. Right up to 2**47, which is 39 hours."""
+    """Return the bucket number of each value; a negative value counts as 0. Accurate up to 2**47 ns, or 39 hours."""
     values = np.maximum(values, 0)
     cut = np.maximum(np.frexp(values.astype(np.float64))[1].astype(np.int64) - BITS, 0)
     found: NDArray[np.int64] = (cut << BITS) + (values >> cut)
@@ -20,6 +20,6 @@ def numbers(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def lower_bounds(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The least value in each bucket."""
+    """Return the smallest value of each bucket."""
     found: NDArray[np.int64] = (numbers & ((1 << BITS) - 1)) << (numbers >> BITS)
     return found

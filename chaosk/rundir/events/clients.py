@@ -1,4 +1,4 @@
-"""What clients did and were told: one stream folder for each process of a probe."""
+"""Tables of the clients' requests and results: one stream folder for each process of a probe."""
 
 from __future__ import annotations
 

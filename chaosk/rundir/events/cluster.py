@@ -1,4 +1,4 @@
-"""What the watcher saw of the cluster, and what a fresh reader found in it."""
+"""Tables of the watcher's samples of the cluster, and of the tail audit."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Fingerprints of sets of records, whatever their order: a count, and exclusive or and sum of a hash of each.
+"""Order-independent fingerprints of sets of records: a count, and exclusive or and sum of the records' hashes.
 
-A fingerprint takes the room of three numbers however many records it stands for. A record that is missing, there
-twice, or another one changes it: the exclusive or does not see a pair of equal ones, the sum and the count do. The
-hash is XXH64 of 64-bit numbers with the seed 42, one number's hash being the seed of the next: what Spark calls
-``xxhash64``, so that both sides of a comparison can be computed without a function of our own in Spark.
+A fingerprint is three numbers, for any number of records. A missing, duplicate or foreign record changes it: a pair of
+equal records cancels out in the exclusive or, but not in the sum and the count. The hash is XXH64 of 64-bit numbers
+with the seed 42, in which the hash of one number is the seed of the next. This is Spark's ``xxhash64``, so both sides
+of a comparison can be computed without a custom function in Spark.
 
 Source of the hash: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md, for inputs of eight bytes.
 """
@@ -26,16 +26,16 @@ _P4, _P5 = np.uint64(0x85EBCA77C2B2AE63), 0x27D4EB2F165667C5
 
 
 class Fingerprint(NamedTuple):
-    """Of a set of records; ``xor`` and ``sum`` are unsigned, modulo 2**64, and so is ``nanoseconds``."""
+    """The fingerprint of a set of records; ``xor``, ``sum`` and ``nanoseconds`` are unsigned, modulo 2**64."""
 
     records: int = 0
     xor: int = 0
     sum: int = 0
     nanoseconds: int = 0
-    """The sum of a time that each record has; 0 where they have none."""
+    """The sum of one time value per record; 0 if the records have none."""
 
     def joined(self, other: Fingerprint) -> Fingerprint:
-        """Of both sets together."""
+        """Return the fingerprint of the union of both sets."""
         return Fingerprint(
             self.records + other.records,
             self.xor ^ other.xor,
@@ -45,7 +45,7 @@ class Fingerprint(NamedTuple):
 
 
 def hashed(*columns: Longs) -> Hashes:
-    """One hash for each row."""
+    """Return one hash for each row."""
     seed: Hashes = np.full(len(columns[0]), _SEED, np.uint64)
     for column in columns:
         mixed = column.view(np.uint64) * _P2
@@ -66,10 +66,10 @@ def _rotated(values: Hashes, bits: int) -> Hashes:
 
 
 def by_group(groups: NDArray[np.integer], hashes: Hashes, times: Longs) -> dict[int, Fingerprint]:
-    """By number of the group its fingerprint; the three arrays have a value for each record."""
+    """Return the fingerprint of each group by its number; the three arrays have one value for each record."""
     if not len(groups):
         return {}
-    short = groups.min() >= _LEAST and groups.max() <= -_LEAST  # numbers that short are sorted without comparing them
+    short = groups.min() >= _LEAST and groups.max() <= -_LEAST  # 16-bit numbers get a radix sort
     order = np.argsort(groups.astype(np.int16) if short else groups, kind="stable")
     sorted_groups, hashes, times = groups[order], hashes[order], times[order]
     starts = np.concatenate([[0], np.flatnonzero(sorted_groups[1:] != sorted_groups[:-1]) + 1])

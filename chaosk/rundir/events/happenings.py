@@ -1,4 +1,4 @@
-"""What the run itself did and when, and the clocks it went by."""
+"""Tables of the run's own actions, and of the clocks that time them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Whether a process goes on: it writes down four times a second that it does, from a thread of its own.
+"""Heartbeats: a thread of its own records four times a second that the process is running.
 
-The thread waits for nothing but its turn. A client call that waits for a broker, or an application that works on a
-record, holds up the loop and not the thread: the beats go on, and that was no fault of chaosk's. A process that was
-stopped, swapped out, or given no processor misses beats with all its threads, and so does one whose log waits for the
-disk, which the loop waits for as well: the gap says for how long. See docs/decisions/self-check.md.
+The thread waits for nothing but the processor. A client call that waits for a broker, or an application that works on a
+record, blocks the loop but not this thread: the beats continue, which shows that chaosk did not cause the delay. A
+process that was stopped, swapped out, or given no processor misses beats in all its threads. So does a process whose
+log waits for the disk, as the loop waits for it as well. The gap between two beats is the duration. See
+docs/decisions/self-check.md.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ PERIOD = 250_000_000
 
 @contextmanager
 def heartbeats(log: LiveLog, writer: str) -> Iterator[None]:
-    """Write ``heartbeats`` as ``writer`` until the context ends, the first and the last at its very begin and end."""
+    """Write ``heartbeats`` as ``writer`` until the context ends, with a beat at its exact start and end."""
     ending = threading.Event()
     thread = threading.Thread(target=_beat, args=(log, writer, ending), daemon=True, name="heartbeat")
     thread.start()

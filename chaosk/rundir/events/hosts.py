@@ -1,4 +1,4 @@
-"""What the brokers' own files say, fetched from the hosts after healing; see ``chaosk.run.replica_logs``."""
+"""Tables of the brokers' own files, fetched from the hosts after healing; see ``chaosk.run.replica_logs``."""
 
 from __future__ import annotations
 

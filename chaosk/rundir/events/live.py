@@ -1,10 +1,10 @@
 """The live event log: one Arrow IPC stream per table, appended to by one process, readable after any crash.
 
-Rows wait in memory and become one record batch, handed to the operating system in a single ``write``. From then on
-they outlive the process: what SIGKILL can cost is what was written since the last flush, so the owner flushes
-whenever :meth:`LiveLog.due` says so. They do not outlive the machine (there is no fsync before ``close``): chaosk's
-own machine is not one that it breaks. A stream that was closed ends with Arrow's end-of-stream mark, and a log that
-was closed has a stream more: ``stream_ends``, how many rows of each table it wrote. See docs/decisions/self-check.md.
+Rows are buffered in memory and become one record batch, handed to the operating system in a single ``write``. From then
+on they survive the process: SIGKILL can lose only rows written since the last flush, so the owner flushes whenever
+:meth:`LiveLog.due` is true. They do not survive a crash of the machine (there is no fsync before ``close``), but chaosk
+never breaks its own machine. A closed stream ends with Arrow's end-of-stream mark. A closed log has one more stream,
+``stream_ends``: the number of rows written of each table. See docs/decisions/self-check.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from chaosk.rundir.events.arrow import SCHEMAS, Values, column_batch, record_bat
 from chaosk.rundir.events.stream import ArrowStream
 
 FLUSH_AFTER = 0.08
-"""Seconds after which a row that waits in memory makes the log due; with a look every 20 ms it waits 0.1 s at most."""
+"""Seconds in memory after which a row makes the log due; checked every 20 ms, a row waits 0.1 s at most."""
 
 SUFFIX = ".arrows"
 _ENDS = "stream_ends"
@@ -35,9 +35,9 @@ class LiveLog:
     """Writes the events of one process into ``folder``, one ``<table>.arrows`` a table; usable from any thread."""
 
     def __init__(self, folder: Path, run: str | None = None) -> None:
-        """Makes ``folder``; raises EventLogError if it cannot be, or if it already holds events.
+        """Create ``folder``; raises EventLogError if that fails or it already holds events.
 
-        ``run``: the id of the run that it is for; without one it leaves no ``stream_ends``.
+        ``run`` is the run's id; without it, no ``stream_ends`` is written.
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -65,10 +65,10 @@ class LiveLog:
                 self._since = monotonic()
 
     def write_columns(self, table: str, rows: int, columns: Mapping[str, Values]) -> None:
-        """Append ``rows`` rows at once, by column; a column that is not named is empty, a scalar stands for all rows.
+        """Append ``rows`` rows by column; an omitted column is empty, a scalar stands for all rows.
 
-        Quicker than ``write`` for many rows: an ``array`` of the column's width is taken over as it is and must not
-        be changed afterwards.
+        Quicker than ``write`` for many rows: an ``array`` of the column's width is used without a copy, and must not be
+        changed afterwards.
         """
         batch = column_batch(table, rows, columns)
         with self._lock:
@@ -77,13 +77,13 @@ class LiveLog:
                 self._since = monotonic()
 
     def due(self) -> bool:
-        """Whether a row has waited so long that the log must be flushed now."""
+        """Return True if a row has waited so long that the log must be flushed now."""
         return self._since is not None and monotonic() - self._since >= FLUSH_AFTER
 
     def flush(self) -> None:
-        """Hand all rows to the operating system; raises EventLogError if it does not take them (disk full).
+        """Hand all rows to the operating system; raises EventLogError if it does not accept them (disk full).
 
-        A log that failed once has lost rows: it stays failed, whoever flushes or closes it next.
+        A log that failed once has lost rows: every later flush or close fails too.
         """
         with self._lock:
             if self._failed:
@@ -96,9 +96,10 @@ class LiveLog:
                 raise
 
     def _waiting(self) -> list[tuple[str, pa.RecordBatch]]:
-        """One batch per table: many small ones take longer to write, and twenty times as long to read, than to join.
+        """Join the waiting rows into one batch per table: many small ones take far longer to write and to read.
 
-        In the order of the tables: a tally, and at last the end marker, come after the rows that they stand for.
+        Small batches take twenty times as long to read. Batches are in the order of the tables: tallies and the end
+        marker follow the rows that they count.
         """
         waiting: dict[str, list[pa.RecordBatch]] = {}
         for table, batch in self._batches:
@@ -111,9 +112,9 @@ class LiveLog:
         return [(table, pa.concat_batches(waiting[table])) for table in SCHEMAS if table in waiting]  # type: ignore[attr-defined] # stubs lack it
 
     def close(self, *, whole: bool = True) -> None:
-        """Flush, mark the end of every stream and sync to disk; a log that failed is left without the marks.
+        """Flush, mark the end of every stream and sync to disk; a log that failed gets no end marks.
 
-        Unless it is ``whole``, because its owner broke off, nothing says how many rows there should be.
+        With ``whole=False``, when the owner broke off, no row counts are written.
         """
         try:
             self.flush()
@@ -125,7 +126,7 @@ class LiveLog:
                     self._streams.popitem()[1].close(whole=self._failed is None)
 
     def _tell_rows(self) -> None:
-        """Write how many rows of each table there are, once."""
+        """Write the number of rows of each table, once."""
         with self._lock:
             run, self._run = self._run, None
             if run is None:
@@ -151,20 +152,20 @@ class LiveLog:
 
 
 class LiveTable(NamedTuple):
-    """What could be read of a stream."""
+    """The readable part of a stream."""
 
     table: pa.Table
     closed: bool
-    """Whether its writer closed it; false for a process that was killed, or that still runs."""
+    """True if its writer closed it; False if the writer was killed or still runs."""
     torn: str | None
     """Where and why reading stopped before the end of the file; None if every byte was read."""
 
 
 class LiveReader:
-    """Iterates over the complete record batches of a stream in bounded memory; then knows how it ended."""
+    """Iterates over a stream's complete record batches in bounded memory, and then sets ``closed`` and ``torn``."""
 
     def __init__(self, path: Path) -> None:
-        """``path`` is named after its table; it may still be written to: what is there now is read."""
+        """Open a stream that may still be written to; its file is named after the table. Reads what is there now."""
         self.path = path
         self.schema = SCHEMAS[path.name.removesuffix(SUFFIX)]
         self._name = f"{path.parent.name}/{path.name}"
@@ -188,7 +189,7 @@ class LiveReader:
             while True:
                 good = source.tell()
                 batch = reader.read_next_batch()
-                batch.validate(full=True)  # Arrow believes the lengths of texts, which damage can turn into anything
+                batch.validate(full=True)  # Arrow trusts the lengths of texts, which may be damaged
                 yield batch
         except StopIteration:
             self._ended(source, good)
@@ -203,7 +204,7 @@ class LiveReader:
 
 
 def read_live(path: Path) -> LiveTable:
-    """Everything that can be read of the stream at ``path``; a torn tail is left out and told of."""
+    """Read everything readable of the stream at ``path``; a torn tail is left out and reported in ``torn``."""
     reader = LiveReader(path)
     batches = list(reader)
     return LiveTable(pa.Table.from_batches(batches, schema=reader.schema), reader.closed, reader.torn)

@@ -1,4 +1,4 @@
-"""The value of every record a probe writes: who wrote it, which one it is, when it was due, and a checksum.
+"""The value of every record a probe writes: its producer, sequence number, due time and a checksum.
 
 Layout, little-endian::
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 MAGIC = b"chk"
 VERSION = 1
 LONGEST_NAME = 64
-"""Bytes a producer's name may have; names in a scenario are ASCII and no longer than this."""
+"""Maximum length of a producer's name in bytes; names in a scenario are ASCII and no longer than this."""
 
 _HEAD = struct.Struct("<3sBH8sB")
 BODY = struct.Struct("<Qq")
@@ -34,14 +34,14 @@ _CRC = struct.Struct("<I")
 _FIXED = _HEAD.size + BODY.size + _CRC.size
 
 _RESIDUE = 0x2144DF1C
-# what CRC-32 gives for any bytes followed by their own CRC-32, little-endian: one pass and no slicing
+# the CRC-32 of any bytes followed by their own CRC-32, little-endian: one pass and no slicing
 
 SMALLEST = _FIXED + LONGEST_NAME
 """Bytes of a value that has room for the longest name: the smallest size a scenario may ask for."""
 
 
 class Payload(NamedTuple):
-    """What a value says of itself."""
+    """The decoded content of a value."""
 
     producer: str
     incarnation: int
@@ -51,7 +51,7 @@ class Payload(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What many values say of themselves; a scalar stands for all of them, None for a value that is not ours."""
+    """The decoded content of many values, by column; a scalar stands for all, None for a value that is not ours."""
 
     producers: str | list[str | None]
     incarnations: int | list[int | None]
@@ -71,15 +71,15 @@ def _columns(found: Sequence[Payload | None]) -> Columns:
 
 
 def run_hash(run_id: str) -> bytes:
-    """The eight bytes that stand for a run in its records."""
+    """Return the eight bytes that identify a run in its records."""
     return blake2b(run_id.encode(), digest_size=8).digest()
 
 
 class Encoder:
-    """Makes the values of one incarnation of one producer."""
+    """Encodes the values of one incarnation of one producer."""
 
     def __init__(self, run_id: str, producer: str, incarnation: int, size: int = SMALLEST) -> None:
-        """``size`` is that of every value in bytes; raises ValueError if it has no room for what it must carry."""
+        """Set the ``size`` of every value in bytes; raises ValueError if it is too small for its content."""
         name = producer.encode()
         if len(name) > LONGEST_NAME:
             msg = f"{producer!r} is longer than {LONGEST_NAME} bytes; give the probe a shorter name"
@@ -90,20 +90,20 @@ class Encoder:
         self._head = _HEAD.pack(MAGIC, VERSION, incarnation, run_hash(run_id), len(name)) + name
         self._head_crc = crc32(self._head)
         self.body_at = len(self._head)
-        """Where :data:`BODY` is in every value of this producer."""
+        """Offset of :data:`BODY` in every value of this producer."""
         self._padding = bytes(size - _FIXED - len(name))
 
     def encode(self, seq: int, scheduled: int) -> bytes:
-        """The value of record ``seq``, due at ``scheduled`` (monotonic nanoseconds)."""
+        """Return the value of record ``seq``, due at ``scheduled`` (monotonic nanoseconds)."""
         body = BODY.pack(seq, scheduled) + self._padding
         return self._head + body + _CRC.pack(crc32(body, self._head_crc))
 
 
 class BulkEncoder:
-    """The values of an :class:`Encoder`, hundreds at a time: several times quicker, and whatever their size.
+    """Encodes an :class:`Encoder`'s values by the hundred: several times quicker, for every size.
 
-    A CRC-32 is linear: that of a value is that of the value with an empty body, combined by exclusive or with a
-    contribution of each byte of the body, which depends on that byte and its place alone. So the checksums of many
+    A CRC-32 is linear: the checksum of a value is that of the value with an empty body, combined by exclusive or with a
+    contribution of each byte of the body, which depends only on that byte and its position. So the checksums of many
     values are sixteen look-ups in tables.
     """
 
@@ -113,7 +113,7 @@ class BulkEncoder:
         self._tables = [self._table(place) for place in range(BODY.size)]
 
     def encode(self, first: int, scheduled: NDArray[np.int64]) -> list[bytes]:
-        """The values of the records from ``first`` on, due at these times."""
+        """Return the values of consecutive records from ``first`` on, due at these times."""
         count, size = len(scheduled), len(self._empty)
         body = np.empty((count, 2), "<i8")
         body[:, 0] = np.arange(first, first + count)
@@ -130,7 +130,7 @@ class BulkEncoder:
         return found
 
     def _table(self, place: int) -> NDArray[np.uint32]:
-        """By value of the body's byte ``place``, its contribution: that of each bit is measured, the rest follows."""
+        """Return the contribution of the body's byte ``place`` for each of its values: exclusive or of its bits'."""
         table = np.zeros(256, np.uint32)
         for bit in range(8):
             value = self._empty.copy()
@@ -144,15 +144,15 @@ class BulkEncoder:
 
 
 class Decoder:
-    """Reads the values of one run; quicker than :func:`decode` for many of them."""
+    """Decodes the values of one run; quicker than :func:`decode` for many of them."""
 
     def __init__(self, run_id: str) -> None:
-        """``run_id`` is the run whose records are ours."""
+        """Create a decoder for the records of the run ``run_id``."""
         self._run = run_hash(run_id)
         self._names: dict[bytes, str] = {}
 
     def decode(self, value: bytes | None) -> Payload | None:
-        """What ``value`` says; None if it is not a record of this run or does not have the bytes it was sent with."""
+        """Decode ``value``; None if it is not a record of this run or not byte for byte as it was sent."""
         if value is None or len(value) < _FIXED:
             return None
         magic, version, incarnation, run, length = _HEAD.unpack_from(value)
@@ -169,11 +169,11 @@ class Decoder:
         return Payload(name, incarnation, seq, scheduled)
 
     def decode_all(self, values: Sequence[bytes | None]) -> Columns:
-        """The same for many values, by column; much quicker where all are of one producer and of one size."""
+        """Decode many values into columns; much quicker if all are of one producer and one size."""
         return self._alike(values) or _columns([self.decode(value) for value in values])
 
     def _alike(self, values: Sequence[bytes | None]) -> Columns | None:
-        """All values at once, if the first is ours and every other one differs from it in nothing but its own part."""
+        """Decode all values at once, if the first is ours and the others differ only in body and checksum."""
         first = self.decode(values[0]) if values else None
         if first is None or values[0] is None or None in values:
             return None
@@ -194,17 +194,17 @@ class Decoder:
 
 
 def encode(run_id: str, record: Payload, size: int = SMALLEST) -> bytes:
-    """One value of ``size`` bytes; :class:`Encoder` for many of one producer."""
+    """Encode one value of ``size`` bytes; use :class:`Encoder` for many of one producer."""
     return Encoder(run_id, record.producer, record.incarnation, size).encode(record.seq, record.scheduled)
 
 
 def decode(value: bytes | None, run_id: str) -> Payload | None:
-    """What one value says; :class:`Decoder` for many of one run."""
+    """Decode one value; use :class:`Decoder` for many of one run."""
     return Decoder(run_id).decode(value)
 
 
 def of_other_run(value: bytes | None, run_id: str) -> bool:
-    """Whether ``value`` is an undamaged chaosk record of some run other than this one."""
+    """Return True if ``value`` is an undamaged chaosk record of another run."""
     if value is None or len(value) < _FIXED or value[: len(MAGIC)] != MAGIC:
         return False
     return crc32(value) == _RESIDUE and bool(_HEAD.unpack_from(value)[3] != run_hash(run_id))

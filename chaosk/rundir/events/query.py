@@ -1,4 +1,4 @@
-"""Choosing among events: by the value of a column, and by a window of the run's time."""
+"""Filters for events: by the value of a column, and by a window of the run's time."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _TIMES = {
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """One condition on a row: a column has this value, or has not; None stands for an empty column."""
+    """A condition on a row: a column equals a value, or does not; None stands for an empty column."""
 
     column: str
     value: Any
     negated: bool = False
 
     def holds(self, batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - Arrow's stubs type each kind of array apart
-        """For each row whether it does."""
+        """Return a mask of the rows that satisfy the condition."""
         values: Any = batch.column(self.column)
         if self.value is None:
             return pc.is_valid(values) if self.negated else pc.is_null(values)
@@ -47,14 +47,14 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The rows whose time lies in a window, nanoseconds of the run's monotonic clock; None is open."""
+    """A time window on one column, nanoseconds of the run's monotonic clock; None leaves a bound open."""
 
     column: str
     begin: int | None
     end: int | None
 
     def holds(self, batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - as above
-        """For each row whether it does; a row without a time is in no window."""
+        """Return a mask of the rows in the window; a row without a time is in no window."""
         times: Any = batch.column(self.column)
         mask: Any = pc.is_valid(times)
         for bound, inside in ((self.begin, pc.greater_equal), (self.end, pc.less)):
@@ -65,14 +65,14 @@ class Window:
 
 
 def table_of(name: str) -> Table:
-    """The event table of that name; raises UsageError naming the nearest one."""
+    """Return the event table of that name; raises UsageError naming the nearest one."""
     if name not in TABLES:
         raise UsageError(f"{name}: there is no such event table; {instead(name, TABLES)}")
     return TABLES[name]
 
 
 def parse_where(table: Table, text: str) -> Where:
-    """A condition from ``column=value`` or ``column!=value``; no value means an empty column. Raises UsageError."""
+    """Parse ``column=value`` or ``column!=value``; no value means an empty column. Raises UsageError."""
     found = _WHERE.fullmatch(text)
     if not found:
         raise UsageError(f"{text!r} is not a condition; write column=value or column!=value, like outcome=fail")
@@ -105,17 +105,17 @@ def _value(column: Column, text: str) -> Any:  # noqa: ANN401 - of the column's 
 
 
 def is_time(table: Table, column: Column) -> bool:
-    """Whether a column holds a time of the run's monotonic clock."""
+    """Return True if a column holds a time of the run's monotonic clock."""
     return column.name in _TIMES and (table.name, column.name) not in _COUNTS
 
 
 def time_column(table: Table) -> str | None:
-    """The column that says when a row happened: the first that is a time; None if a table has none."""
+    """Return the first column of a table that is a time, as the time of its rows; None if there is none."""
     return next((column.name for column in table.columns if is_time(table, column)), None)
 
 
 def zero(rundir: RunDir) -> int | None:
-    """The zero of the run's time: when the timeline began, or, before that, the first phase; None if none began."""
+    """Return the zero of the run's time: the start of the timeline, else of the first phase; None if none began."""
     began: dict[str, int] = {}
     for batch in scan(rundir, "phases"):
         for row in batch.to_pylist():
@@ -124,7 +124,7 @@ def zero(rundir: RunDir) -> int | None:
 
 
 def window(table: Table, origin: int | None, begin: float | None, end: float | None) -> Window | None:
-    """The window from ``begin`` to ``end``, seconds after ``origin``; raises UsageError where there can be none."""
+    """Return the window from ``begin`` to ``end``, seconds after ``origin``; raises UsageError if there can be none."""
     if begin is None and end is None:
         return None
     column = time_column(table)
@@ -139,7 +139,7 @@ def window(table: Table, origin: int | None, begin: float | None, end: float | N
 def select(
     batches: Iterable[pa.RecordBatch], conditions: Sequence[Where | Window], limit: int | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows for which every condition holds, ``limit`` at most, in their order."""
+    """Yield the rows that satisfy every condition, in order, at most ``limit``."""
     left = limit
     for each in batches:
         batch = each

@@ -21,7 +21,7 @@ from chaosk.rundir.events.arrow import SCHEMAS
 from chaosk.rundir.events.live import SUFFIX, LiveReader
 from chaosk.rundir.paths import RunDir
 
-_GROUP = 128 * 1024  # rows of a Parquet row group, and what is held in memory of a stream
+_GROUP = 128 * 1024  # rows of a Parquet row group, and rows of a stream held in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,37 +29,37 @@ class StreamState:
     """One live stream as it is on disk now."""
 
     writer: str
-    """Whose it is: the name of its folder, like ``writer-0``."""
+    """Its writer: the name of the stream's folder, like ``writer-0``."""
     table: str
     rows: int
     closed: bool
-    """Whether its writer closed it; false for one that was killed, or that still runs."""
+    """True if its writer closed it; False if the writer was killed or still runs."""
     torn: str | None
     """Where and why reading stops before the end of the file."""
 
 
 def streams(rundir: RunDir) -> tuple[StreamState, ...]:
-    """Every live stream of the run, by writer and table; reads them all."""
+    """Return the state of every live stream of the run, by writer and table; reads them all."""
     return tuple(_state(path) for name in SCHEMAS for path in _paths(rundir, name))
 
 
 class Closed(NamedTuple):
-    """What became of the live streams of a run."""
+    """Result of converting a run's live streams."""
 
     torn: tuple[str, ...]
-    """Streams whose end was torn off, and where."""
+    """Streams with a torn end, and where it is."""
     rows: dict[str, dict[str, int]]
-    """By writer and table how many rows there were."""
+    """Number of rows by writer and table."""
 
 
 def close(rundir: RunDir) -> Closed:
-    """Write ``events/<table>.parquet`` for every table, the empty ones too; say what was torn, and what was there.
+    """Write ``events/<table>.parquet`` for every table, the empty ones too; return the torn streams and the row counts.
 
-    What a torn stream holds up to the tear is kept. Idempotent; the live streams stay as they are. Raises
-    EventLogError if the disk is full or a stream is not readable at all.
+    The rows of a torn stream up to the tear are kept. Idempotent; the live streams remain. Raises EventLogError if the
+    disk is full or a stream is not readable at all.
     """
     rundir.events.mkdir(exist_ok=True)
-    found = together(partial(_convert, rundir), SCHEMAS)  # Arrow does the work, and lets other threads go on meanwhile
+    found = together(partial(_convert, rundir), SCHEMAS)  # Arrow does the work, and releases the GIL
     rows: dict[str, dict[str, int]] = {}
     for table, (_, counts) in zip(SCHEMAS, found, strict=True):
         for writer, count in counts.items():
@@ -68,9 +68,9 @@ def close(rundir: RunDir) -> Closed:
 
 
 def restore(rundir: RunDir) -> None:
-    """Write the tables that are missing from what there is of their live streams; raises EventLogError.
+    """Write the missing tables from their live streams; raises EventLogError.
 
-    Whether that is all of them is for ``stream_ends`` and ``run.json`` to say.
+    ``stream_ends`` and ``run.json`` tell if the rows are complete.
     """
     for table in SCHEMAS:
         if not _archive(rundir, table).exists():
@@ -78,7 +78,7 @@ def restore(rundir: RunDir) -> None:
 
 
 def length(rundir: RunDir) -> int:
-    """Rows of all tables of a run that is over; a table that cannot be read counts none, and fails when it is."""
+    """Count the rows of all tables of a finished run; an unreadable table counts 0, and fails when it is read."""
     found = 0
     for path in rundir.events.glob("*.parquet"):
         with suppress(pa.ArrowException, OSError):
@@ -87,9 +87,9 @@ def length(rundir: RunDir) -> int:
 
 
 def scan(rundir: RunDir, table: str) -> Iterator[pa.RecordBatch]:
-    """The rows of a table in bounded memory: from Parquet once the run is over, else from the live streams.
+    """Yield the rows of a table in bounded memory: from Parquet once the run is over, else from the live streams.
 
-    Writer by writer, each in the order written. Raises EventLogError where a file cannot be read.
+    Ordered by writer, and within a writer as written. Raises EventLogError if a file cannot be read.
     """
     archived = _archive(rundir, table)
     if not archived.exists():
@@ -103,13 +103,13 @@ def scan(rundir: RunDir, table: str) -> Iterator[pa.RecordBatch]:
 
 
 def chunks(rundir: RunDir, table: str) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of some hundred thousand: where each batch costs, live streams have a thousand."""
+    """Yield the same rows in batches of about a hundred thousand; a live stream's have a thousand or so."""
     for group in _groups(scan(rundir, table)):
         yield pa.concat_batches(group)  # type: ignore[attr-defined] # stubs lack it
 
 
 def read(rundir: RunDir, table: str) -> pa.Table:
-    """All rows of a table at once; for tables that are known to be small."""
+    """Return all rows of a table at once; for tables that are known to be small."""
     return pa.Table.from_batches(scan(rundir, table), schema=SCHEMAS[table])
 
 
@@ -128,7 +128,7 @@ def _state(path: Path) -> StreamState:
 
 
 def _live(rundir: RunDir, table: str, torn: list[str], counts: Counter[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of a table, writer by writer; it notes which streams were torn, and how many rows each writer has."""
+    """Yield the rows of a table by writer; adds torn streams to ``torn``, and row counts by writer to ``counts``."""
     for path in _paths(rundir, table):
         reader = LiveReader(path)
         counts[path.parent.name] += 0
@@ -157,7 +157,7 @@ def _convert(rundir: RunDir, table: str) -> tuple[list[str], Counter[str]]:
 
 
 def _encoding(table: str) -> dict[str, Any]:
-    """Times and offsets grow a little from row to row: their differences take a tenth of the room."""
+    """Delta encoding of numbers: times and offsets grow slowly from row to row, and so take a tenth of the space."""
     numbers = [column.name for column in TABLES[table].columns if column.kind in {"long", "int", "short"}]
     words = [column.name for column in TABLES[table].columns if column.kind == "string"]
     return {
@@ -168,7 +168,7 @@ def _encoding(table: str) -> dict[str, Any]:
 
 
 def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """A stream has a batch per flush, tens of rows each; a Parquet file needs large groups."""
+    """Group small batches: a stream has one of tens of rows per flush, and a Parquet file needs large groups."""
     group: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:

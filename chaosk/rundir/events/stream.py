@@ -1,4 +1,4 @@
-"""A file of record batches that grows: Arrow's IPC stream format, one ``write`` a batch."""
+"""A growing file of record batches: Arrow's IPC stream format, one ``write`` a batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _OPTIONS = pa.ipc.IpcWriteOptions(
     compression="lz4",  # repeated names and near-equal times shrink to a third
-    use_threads=False,  # a thread pool waits for its turn on a busy machine, and the probe with it
+    use_threads=False,  # on a busy machine a thread pool waits for a processor, and blocks the probe
 )
 
 
@@ -24,7 +24,7 @@ class ArrowStream:
     """One file: Arrow encodes into memory, and each batch goes to the file in one write or not at all."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
-        """Makes the file; raises EventLogError if it cannot, or if there is one."""
+        """Create the file; raises EventLogError if that fails or it already exists."""
         self._path = path
         self._encoded = _Chunks()
         try:
@@ -35,12 +35,12 @@ class ArrowStream:
         self._writer = pa.ipc.new_stream(self._encoded, schema, options=_OPTIONS)
 
     def append(self, batch: pa.RecordBatch) -> None:
-        """Add a batch; raises EventLogError, and leaves the file as it was, if the disk does not take it."""
+        """Append a batch; raises EventLogError, with the file unchanged, if the disk does not accept it."""
         self._writer.write_batch(batch)
         self._save()
 
     def close(self, *, whole: bool) -> None:
-        """Let the file go; a ``whole`` one gets its end mark and is on the disk then."""
+        """Close the file; a ``whole`` one first gets its end mark and is synced to disk."""
         try:
             if whole:
                 self._writer.close()
@@ -58,7 +58,7 @@ class ArrowStream:
             while written < len(data):
                 written += os.pwrite(self._file, data[written:], self._end + written)
         except OSError as error:
-            os.ftruncate(self._file, self._end)  # what was there stays readable
+            os.ftruncate(self._file, self._end)  # earlier batches stay readable
             raise self._failed(error) from error
         self._end += len(data)
 
@@ -68,7 +68,7 @@ class ArrowStream:
 
 
 class _Chunks(io.RawIOBase):
-    """A sink that Arrow writes into and whose bytes are taken out batch by batch."""
+    """A sink for Arrow's output, emptied after each batch."""
 
     def __init__(self) -> None:
         super().__init__()

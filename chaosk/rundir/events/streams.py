@@ -1,4 +1,4 @@
-"""What the processes of a run say of themselves: that they went on, and how much they wrote."""
+"""Tables of the writing processes of a run: their heartbeats, and the number of rows they wrote."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STREAM_ENDS = table(
 TABLES = (HEARTBEATS, STREAM_ENDS)
 
 RUN, WATCHER, AUDIT, HOSTS, COPIES = "run", "watcher", "audit", "hosts", "copies"
-"""Writers of the run's own: names of their folders."""
+"""Writers other than probes: names of their folders."""
 WRITTEN_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         RUN: ("faults", "phases", "clocks", "host_clocks", "decisions", "remakings"),
@@ -38,15 +38,15 @@ WRITTEN_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
         COPIES: ("copies",),
     }
 )
-"""By writer the tables that it may have rows of."""
+"""The tables that each of these writers may have rows of."""
 _PROBES = (*(one.name for one in clients.TABLES), "heartbeats")
 
 
 def writer_of(probe: str, incarnation: int) -> str:
-    """The writer that a process of a probe is: the name of its folder below ``live``."""
+    """Return the writer's name of a probe's process: the name of its folder below ``live``."""
     return f"{probe}-{incarnation}"
 
 
 def written_by(writer: str) -> tuple[str, ...]:
-    """The tables that a writer may have rows of; whoever is none of the run's own is a process of a probe."""
+    """Return the tables that a writer may have rows of; a name not in ``WRITTEN_BY`` is a process of a probe."""
     return WRITTEN_BY.get(writer, _PROBES)

@@ -1,4 +1,4 @@
-"""What an event table is: named columns with a kind and a meaning."""
+"""Definition of an event table: named columns with a kind and a meaning."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["long", "int", "short", "bool", "string", "ints", "double"]
-"""What a column holds; ``ints`` is a list of ``int``."""
+"""Type of a column; ``ints`` is a list of ``int``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name, kind, meaning, and whether it may be empty."""
+    """One column; ``optional`` means that it may be empty."""
 
     name: str
     kind: Kind
@@ -21,7 +21,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One event table, in the order its columns are written."""
+    """One event table, with its columns in the order in which they are written."""
 
     name: str
     meaning: str
@@ -29,7 +29,7 @@ class Table:
 
 
 def table(name: str, meaning: str, *columns: tuple[str, Kind, str] | tuple[str, Kind, str, bool]) -> Table:
-    """A table from tuples of column name, kind and meaning, and true where the column may be empty."""
+    """Build a table from tuples of column name, kind and meaning, and True if the column may be empty."""
     return Table(name, meaning, tuple(Column(*column) for column in columns))
 
 
@@ -37,10 +37,10 @@ WHO: tuple[tuple[str, Kind, str], ...] = (
     ("probe", "string", "the probe's name in the scenario"),
     ("incarnation", "int", "which process of that probe, from 0"),
 )
-"""Columns that say which process of which probe acted."""
+"""Columns of the probe's process that acted."""
 
 PLACE: tuple[tuple[str, Kind, str], ...] = (("topic", "string", "topic"), ("partition", "int", "partition"))
-"""Columns that say where in the log."""
+"""Columns of the partition."""
 
 VALUE: tuple[tuple[str, Kind, str, bool], ...] = (
     ("producer", "string", "the probe that wrote the record, from its payload; empty if the payload is not ours", True),
@@ -48,4 +48,4 @@ VALUE: tuple[tuple[str, Kind, str, bool], ...] = (
     ("seq", "long", "its sequence number in that incarnation, from 0", True),
     ("intact", "bool", "whether the payload's checksum and run id are right", False),
 )
-"""Columns that say which record it is, from its payload."""
+"""Columns that identify a record, from its payload."""

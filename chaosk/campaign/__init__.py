@@ -1,1 +1,1 @@
-"""Many runs: a gate for releases, a search for failing sequences of faults, and the history of runs."""
+"""Many runs: the gate for releases, the exploration of random faults, and the history of runs."""

@@ -15,9 +15,7 @@ class ProbeEnd(Model):
     probe: str
     incarnation: int
     ended_by: Literal["stop", "step", "itself", "abort"]
-    """``stop``: at the end of the run; ``step``: by a timeline entry; ``itself``: it died; ``abort``: the run broke
-    off.
-    """
+    """``stop``: at the end of the run; ``step``: by an entry; ``itself``: it died; ``abort``: the run broke off."""
     exit_status: int | None
     """Negative: the signal that ended it. None if it never ended."""
     told: int | None = None

@@ -1,18 +1,18 @@
-"""Random sequences of faults from a declared space, run until one shows a violation, which is then made shorter.
+"""Random sequences of faults from a declared space, run until one shows a violation; that one is then minimized.
 
 ::
 
-    space        what can be drawn: faults, their values and durations, how many, and when
-    sequence     what was drawn, and the scenario that it makes
+    space        the set of possible faults: their values, durations, number and times
+    sequence     the drawn faults, and their scenario
     draw         space + seed + round -> sequence
-    fit          which sequences no run would carry out
-    breach       what a run showed to be wrong
-    record       explore.json: what was to be tried, and what became of it
+    fit          refusal of sequences that no run would execute
+    breach       the violations of a run
+    record       explore.json: the settings and all trials
     trial        one sequence as a `chaosk run`
-    rounds       one sequence after the other, until something is found
-    ddmin        the few of many that it takes
-    smaller      simpler sequences than the one that was found
-    shrink       trying those
-    outcome      the exit code, and what it rests on
-    files        explore.md, and the sequences that were found as scenarios
+    rounds       one sequence after the other, until one fails
+    ddmin        delta debugging
+    smaller      simpler sequences than the failing one
+    shrink       trials of these
+    outcome      the exit code, and its reasons
+    files        explore.md, and failing sequences as scenarios
 """

@@ -1,4 +1,4 @@
-"""What a run showed to be wrong, by kinds: two runs with one of the same kind failed alike."""
+"""Kinds of the violations of a run: two runs with a violation of the same kind failed alike."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from chaosk.rundir.verdict import Outcome, Severity, Verdict
 from chaosk.spec.prediction import PREDICTED_BY
 
 _ROOTS = {check: metric for metric, checks in reversed(PREDICTED_BY.items()) for check in checks}
-"""By check the figure that counts what it finds: a log that was cut back is what loses records."""
+"""The metric that counts a check's findings: a truncated log, for example, loses records."""
 
 
 def breaches(verdict: Verdict) -> tuple[str, ...]:
-    """The kinds of all violations that nobody predicted and missed objectives, gravest first; none if it did not fail.
+    """Return the kinds of all unpredicted violations and missed objectives, gravest first; none if it did not fail.
 
-    A kind is the figure that counts it (``lost_records``), else the name of a check, so that findings of one root are
-    of one kind, and a loss is a loss whether rules or an objective forbid it.
+    A kind is the metric that counts it (``lost_records``), else the name of a check. So findings of one root are of one
+    kind, and a loss is the same kind under a rule and under an objective.
     """
     if verdict.verdict not in (Outcome.VIOLATION, Outcome.DEGRADED):
         return ()
@@ -23,7 +23,7 @@ def breaches(verdict: Verdict) -> tuple[str, ...]:
 
 
 def gravest(verdict: Verdict) -> tuple[str, ...]:
-    """The kinds of its violations; of its missed objectives if it has none."""
+    """Return the kinds of its violations; those of its missed objectives if it has none."""
     if verdict.verdict not in (Outcome.VIOLATION, Outcome.DEGRADED):
         return ()
     return tuple(dict.fromkeys(_violations(verdict))) or tuple(dict.fromkeys(_missed(verdict)))

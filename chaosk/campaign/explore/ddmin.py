@@ -1,4 +1,4 @@
-"""Delta debugging: the few of many that it takes to fail.
+"""Delta debugging: the smallest failing part of a sequence.
 
 Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input (2002), the algorithm ddmin.
 """
@@ -13,10 +13,11 @@ T = TypeVar("T")
 
 
 def ddmin(items: tuple[T, ...]) -> Generator[tuple[T, ...], bool, tuple[T, ...]]:
-    """Yield parts of ``items``, which fail as a whole, and be sent whether each fails; return the least part found.
+    """Yield parts of ``items``, be sent True for each that fails, and return the least failing part.
 
-    Of what is returned no single item can be left out. In order; nothing is yielded that is not smaller than the last
-    part that failed, so who stops early has that one. The empty part is yielded last, where all but one item went.
+    ``items`` fails as a whole. No single item can be left out of the result. Parts are in order, and each is smaller
+    than the last one that failed, so a caller that stops early keeps that one. The empty part is yielded last, once all
+    but one item are gone.
     """
     parts = 2
     while len(items) > 1:
@@ -39,7 +40,7 @@ def ddmin(items: tuple[T, ...]) -> Generator[tuple[T, ...], bool, tuple[T, ...]]
 
 
 def _first(several: list[tuple[T, ...]]) -> Generator[tuple[T, ...], bool, tuple[T, ...] | None]:
-    """The first that fails; None if none does."""
+    """Return the first part that fails; None if none does."""
     for one in several:
         if (yield one):
             return one
@@ -47,7 +48,7 @@ def _first(several: list[tuple[T, ...]]) -> Generator[tuple[T, ...], bool, tuple
 
 
 def _split(items: tuple[T, ...], parts: int) -> list[tuple[T, ...]]:
-    """In so many parts of nearly equal length, none empty."""
+    """Split into parts of nearly equal length, none empty."""
     ends = [len(items) * number // parts for number in range(parts + 1)]
     return [items[start:end] for start, end in pairwise(ends)]
 

@@ -1,7 +1,7 @@
 """Drawing a sequence: the same space, seed and round give the same one, in every process and with every Python.
 
-Only ``random()`` of Python's generator is used, and its seeding by text: of these Python promises that they stay as
-they are. How the numbers are used is :data:`VERSION`'s: it changes when a seed would give another sequence.
+Only ``random()`` of Python's generator is used, and seeding by text: Python guarantees that these do not change. Their
+use here is versioned by :data:`VERSION`: it changes when a seed would give another sequence.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from chaosk.campaign.explore.space import Candidate, Space, Span, named
 from chaosk.core.errors import UsageError
 
 VERSION = 1
-"""Of what a seed means."""
+"""Version of the mapping from a seed to a sequence."""
 MOST_DRAWS = 200
-"""Of one round; so many refused in a row are no bad luck."""
+"""Maximum number of draws of one round; as many refusals in a row are not bad luck."""
 _FINEST = 0.1
-"""Seconds between two times that can be drawn."""
+"""Resolution of drawn times in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a round is to try."""
+    """The drawn sequence of a round."""
 
     sequence: Sequence
     seed: int
-    """Of the run: what its own draws by lot, like ``random(1, brokers)``, are decided by."""
+    """Seed of the run: it decides the run's own random choices, like ``random(1, brokers)``."""
     refused: tuple[str, ...]
-    """Why those that were drawn before it are not run, one a draw."""
+    """Reasons for refusing the sequences drawn before it, one a draw."""
 
 
 def draw(space: Space, seed: int, number: int, refused: Callable[[Sequence], str | None]) -> Drawn:
-    """The sequence of a round, from 1; ``refused`` tells why one is not to be run, and then another is drawn.
+    """Draw the sequence of a round, counted from 1; ``refused`` returns the reason for drawing another one, or None.
 
-    Raises UsageError where nothing but such is drawn.
+    Raises UsageError after ``MOST_DRAWS`` refusals in a row.
     """
     chance = Random()  # noqa: S311 - repeatable on purpose
     chance.seed(f"chaosk explore {VERSION}/{seed}/{number}", version=2)
@@ -72,11 +72,11 @@ def _move(candidate: Candidate, name: str, which: int, start: float, chance: Ran
 
 
 def _time(chance: Random, span: Span) -> float:
-    """A time from a span, as many tenths of a second from its beginning as chance has it."""
+    """Draw a time from a span, in tenths of a second from its beginning."""
     tenths = int(round((span.max - span.min) / _FINEST, 6))
     return round(span.min + _below(chance, tenths + 1) * _FINEST, 9)
 
 
 def _below(chance: Random, end: int) -> int:
-    """A whole number from 0 on, less than ``end``."""
+    """Draw a whole number from 0 on, less than ``end``."""
     return int(chance.random() * end)

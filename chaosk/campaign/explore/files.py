@@ -1,4 +1,4 @@
-"""What an exploration leaves for people: explore.md, and what was found as scenarios that can be run again."""
+"""The files of an exploration for people: explore.md, and the failing sequences as scenarios."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOUND, SMALLEST, REPORT = "found.yaml", "smallest.yaml", "explore.md"
 
 
 def write(folder: Path, told: Exploration, space: Space) -> Path:
-    """Write the report, and the scenarios of what was found; the report's path. Raises UsageError where it cannot."""
+    """Write the report, and the failing sequences as scenarios; return the report's path. Raises UsageError."""
     for name, found in ((FOUND, told.found), (SMALLEST, told.smallest)):
         if found is not None:
             title = f"{told.name} (seed {told.seed}, round {found.round}, {name.partition('.')[0]})"
@@ -28,7 +28,7 @@ def write(folder: Path, told: Exploration, space: Space) -> Path:
 
 
 def replay(told: Exploration, found: Found, file: Path) -> str:
-    """The command that runs what was found again."""
+    """Return the command that runs a failing sequence again."""
     trial = next(one for one in told.trials if one.attempt.folder == found.run)
     words = ["chaosk", "run", str(file)]
     words += [] if told.inventory is None else ["--inventory", told.inventory]
@@ -36,7 +36,7 @@ def replay(told: Exploration, found: Found, file: Path) -> str:
 
 
 def _again(told: Exploration, folder: Path) -> str:
-    """The command for the least that was found; empty if nothing was."""
+    """Return the command that runs the smallest failing sequence again; empty if there is none."""
     if told.smallest is not None:
         return replay(told, told.smallest, folder / SMALLEST)
     return replay(told, told.found, folder / FOUND) if told.found is not None else ""

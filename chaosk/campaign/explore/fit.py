@@ -1,4 +1,4 @@
-"""The scenario of a sequence, read back by the loader of scenarios; and which sequences no run would carry out."""
+"""The scenario of a sequence, parsed by the scenario loader, and the refusal of sequences that no run would execute."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from chaosk.spec.scenario import ClusterShape, Scenario, from_plain
 
 
 def scenario_of(space: Space, sequence: Sequence, name: str) -> Scenario:
-    """What a run would be given; raises DocumentError where the language refuses it, as two faults on one broker."""
+    """Return the scenario of a sequence; raises DocumentError if it is invalid, like two faults on one broker."""
     told = text(document(space, sequence, name))
     (scenario,) = variants_in(Path(f"<drawn from {space.file.name}>"), told.encode()).values()
     return scenario
 
 
 def refusal(space: Space, inventory: Inventory | None) -> Callable[[Sequence], str | None]:
-    """Tells of a sequence why it would be refused before anything is done: by the language, or on that cluster."""
+    """Return a function that gives the reason why a run would refuse a sequence, by its language or on that cluster."""
 
     def why(sequence: Sequence) -> str | None:
         try:
@@ -40,14 +40,14 @@ def refusal(space: Space, inventory: Inventory | None) -> Callable[[Sequence], s
 
 
 def check(space: Space, inventory: Inventory) -> None:
-    """Raise PreflightError where the cluster has another shape, UsageError for faults that name what it lacks."""
+    """Raise PreflightError if the cluster has another shape, UsageError if a fault names a thing that it lacks."""
     check_shape(from_plain(ClusterShape, space.scenario.get("cluster", {})), inventory)
     wrong: dict[str, None] = {}
     for move in _alone(space):
         try:
             refuse(scenario_of(space, (move,), space.name), inventory, surely_here(inventory))
         except PreflightError:
-            continue  # others may fit; where none does, drawing says so
+            continue  # others may fit; if none does, drawing raises
         except UsageError as error:
             wrong[f"{space.file}: explore.faults[{move.fault}]: {error}"] = None
     if wrong:
@@ -55,7 +55,7 @@ def check(space: Space, inventory: Inventory) -> None:
 
 
 def _alone(space: Space) -> Iterator[Move]:
-    """Every fault by itself, with its first values and with each other one."""
+    """Yield every fault alone, with its first values and then with each other value."""
     for number, candidate in enumerate(space.faults):
         first = tuple(0 for _ in candidate.choices)
         others = [

@@ -20,7 +20,7 @@ _TONES = {ExitCode.PASS: "pass", ExitCode.FAIL: "violation", ExitCode.NOT_HEALED
 
 
 def headline(told: Exploration) -> str:
-    """One line: what was found, or what nothing was found in."""
+    """Return one line: the failing sequence, or the extent of an exploration without one."""
     said = _nothing(told) if told.found is None else _found(told, told.found)
     first = {ExitCode.NOT_HEALED: "NOT HEALED — ", ExitCode.INTERRUPTED: "INTERRUPTED — "}
     return first.get(exit_code(told), "") + said
@@ -46,7 +46,7 @@ def _many(count: int, noun: str) -> str:
 
 
 def markdown(told: Exploration, space: Space, again: str) -> str:
-    """The report, headline first; ``again`` is the command that runs what was found again."""
+    """Return the report, headline first; ``again`` is the command that runs the failing sequence again."""
     return "\n".join(_lines(told, space, again)) + "\n"
 
 

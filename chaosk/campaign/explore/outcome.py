@@ -1,4 +1,4 @@
-"""The exit code of an exploration, and what it rests on."""
+"""The exit code of an exploration, and its reasons."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from chaosk.campaign.explore.record import Exploration, Trial
 from chaosk.core.errors import ExitCode
 
 _NOT_RUN = (ExitCode.INTERNAL, ExitCode.PREFLIGHT, ExitCode.USAGE)
-"""What kept runs from ending as they should, worst first."""
+"""Exit codes of runs that did not end normally, worst first."""
 
 
 def exit_code(told: Exploration) -> ExitCode:
-    """The documented one, worst first.
+    """Return the documented exit code, worst first.
 
-    3 a cluster was left unhealed; 130 interrupted; 1 something was found; what kept runs from being run, if that ended
-    it; 0 the evidence of one round carried; 2 that of none did.
+    3: a cluster was left unhealed; 130: interrupted; 1: a sequence failed; the last run's code if it did not run and so
+    ended the exploration; 0: at least one round had complete evidence; 2: none had.
     """
     codes = {_code(one) for one in told.trials}
     if ExitCode.NOT_HEALED in codes:
@@ -28,7 +28,7 @@ def exit_code(told: Exploration) -> ExitCode:
 
 
 def finished(told: Exploration) -> bool:
-    """Whether there is nothing to go on with: the rounds or their time are over, or what was found is small enough."""
+    """Return True if nothing is left to run: rounds or time are used up, or the failing sequence is minimized."""
     if any(one.attempt.state != "done" for one in told.trials):
         return False
     if told.found is None:
@@ -38,12 +38,12 @@ def finished(told: Exploration) -> bool:
 
 
 def resumed(told: Exploration) -> Exploration:
-    """As it was before what ended it: what was broken off is to be run again."""
+    """Return the exploration as it was before it ended early; an interrupted trial is run again."""
     done = tuple(one for one in told.trials if one.attempt.state == "done")
     return told.model_copy(update={"trials": done, "interrupted": False, "why_ended": None})
 
 
 def _code(trial: Trial) -> ExitCode:
-    """That of its run; a run that was ended by a signal, or by what is no code of ours, broke a promise."""
+    """Return the exit code of a trial's run; a signal or an unknown code counts as an internal error."""
     code = trial.attempt.exit_code
     return ExitCode(code) if code in set(ExitCode) else ExitCode.INTERNAL

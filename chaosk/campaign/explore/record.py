@@ -1,4 +1,4 @@
-"""``explore.json``: what was to be tried and what became of it, written anew after every run."""
+"""``explore.json``: the settings and trials of an exploration, rewritten after every run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chaosk.document.nodes import Plain
 
 NAME = "explore.json"
 VERSION = 1
-"""Version of the format; it changes when a field changes its meaning or goes away."""
+"""Version of the format; it changes when a field changes its meaning or is removed."""
 
 Moves = Annotated[tuple[Move, ...], Field(strict=False)]
 Names = Annotated[tuple[str, ...], Field(strict=False)]
@@ -27,38 +27,38 @@ class Trial(Model):
     """One run of a sequence."""
 
     part: Literal["round", "smaller"]
-    """Drawn, or made of what was found."""
+    """``round``: a drawn sequence; ``smaller``: a simpler one than the failing sequence."""
     number: int
-    """Of the round or of the smaller sequence, from 1."""
+    """Number of the round or of the smaller sequence, from 1."""
     sequence: Moves
     steps: Names
-    """What its faults are, in order."""
+    """Steps of its faults, in order."""
     seed: int
-    """Of the run."""
+    """Seed of the run."""
     redrawn: int = 0
-    """How many sequences of that round were drawn before and refused."""
+    """Number of sequences of this round that were drawn before and refused."""
     attempt: Attempt
     """Its run."""
     breaches: Names = ()
-    """What it showed to be wrong, gravest first."""
+    """Kinds of its violations and missed objectives, gravest first."""
     gravest: Names = ()
-    """Of these what it is held to have found."""
+    """The kinds that count as its result: those of its violations, else of its missed objectives."""
 
 
 class Found(Model):
     """A sequence that fails."""
 
     round: int
-    """Which drew it."""
+    """The round that drew it."""
     sequence: Moves
     breaches: Names
-    """What a smaller sequence has to show as well."""
+    """The kinds of violations that a smaller sequence has to show as well."""
     run: str | None
-    """Its run directory, seen from the folder."""
+    """Its run directory, relative to the exploration's folder."""
 
 
 class Exploration(Model):
-    """All of one exploration."""
+    """The record of one exploration."""
 
     version: int = VERSION
     began: str
@@ -68,39 +68,39 @@ class Exploration(Model):
     name: str
     """The space's name."""
     digest: str
-    """What tells the space from another text of it."""
+    """Digest of the space, without its comments."""
     sets: dict[str, str] = Field(default_factory=dict)
-    """What ``--set`` gave it."""
+    """Values given with ``--set``."""
     inventory: str | None = None
     """The inventory's file; None for a lab on this machine."""
     versions: dict[str, str] = Field(default_factory=dict)
-    """Of chaosk and the libraries that act or judge."""
+    """Versions of chaosk and of the libraries that it uses."""
     seed: int
     """Decides every draw."""
     first: int = 1
     """The first round."""
     seconds: float
-    """How long rounds are begun: what they took is counted."""
+    """Seconds of run time after which no further round starts."""
     rounds: int | None = None
-    """How many at most."""
+    """Maximum number of rounds; None for no limit."""
     shrink_seconds: float
-    """How long smaller sequences are begun; 0: what was found is left as it is."""
+    """Seconds of run time after which no further smaller sequence starts; 0 to leave the failing sequence as it is."""
     tries: int = 2
-    """How often a smaller sequence is run before it counts as one that does not fail."""
+    """Number of runs without failure after which a smaller sequence counts as not failing."""
     trials: Annotated[tuple[Trial, ...], Field(strict=False)] = ()
     found: Found | None = None
     smallest: Found | None = None
-    """The smallest sequence that failed alike; None before one was looked for."""
+    """The smallest sequence that failed alike; None before the search for one."""
     interrupted: bool = False
     why_ended: str | None = None
-    """Why it is over; None while it is not."""
+    """Reason for its end; None while it can go on."""
 
     def of(self, part: str) -> tuple[Trial, ...]:
-        """The trials of one part, in order."""
+        """Return the trials of one part, in order."""
         return tuple(one for one in self.trials if one.part == part)
 
     def spent(self, part: str) -> float:
-        """Seconds that the trials of one part took."""
+        """Return the seconds that the trials of one part took."""
         return sum(one.attempt.seconds or 0.0 for one in self.of(part))
 
 
@@ -108,7 +108,7 @@ STORE = Store(NAME, Exploration, VERSION, "chaosk explore")
 
 
 def digest_of(space: Space) -> str:
-    """Equal for spaces from which the same is drawn, whatever their comments."""
+    """Return a digest of a space: equal for spaces that differ only in comments."""
     told: dict[str, Plain] = document(space, (), space.name)
     drawn = space.explore.model_dump_json(by_alias=True)
     return hashlib.sha256(f"{text(told)}\n{drawn}".encode()).hexdigest()[:16]
@@ -120,5 +120,5 @@ def save(folder: Path, told: Exploration) -> None:
 
 
 def load(path: Path) -> Exploration:
-    """The exploration in a file or folder; raises UsageError if there is none that this chaosk reads."""
+    """Load the exploration in a file or folder; raises UsageError if there is none in this version's format."""
     return STORE.load(path)

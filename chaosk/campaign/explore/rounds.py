@@ -1,4 +1,4 @@
-"""Rounds: one drawn sequence after the other, until one fails or there is no more time."""
+"""Rounds: one drawn sequence after the other, until one fails or the time is over."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chaosk.core.errors import UsageError
 
 
 def rounds(told: Exploration, means: Means, refused: Callable[[Sequence], str | None]) -> Exploration:
-    """Run what is drawn until something is found or it is over; ``why_ended`` says why it is."""
+    """Run drawn sequences until one fails or the exploration ends; ``why_ended`` then has the reason."""
     while told.found is None and told.why_ended is None:
         if (why := _why_enough(told, means)) is not None:
             told = told.model_copy(update={"why_ended": why, "interrupted": means.stop.is_set()})

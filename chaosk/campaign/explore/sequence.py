@@ -1,4 +1,4 @@
-"""A sequence: the faults that were drawn, when they start and how long they last; and the scenario that it makes."""
+"""A sequence: drawn faults with their starts and durations, and the scenario with these as its timeline."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from chaosk.document.scalars import resolve
 from chaosk.spec.scenario import GRAMMAR
 
 _NOTHING: dict[str, Plain] = {"wait": {"duration": "1s"}}
-"""The timeline of a sequence in which nothing happens."""
+"""The timeline of a sequence without faults."""
 
 
 class Move(Model):
     """One fault of a sequence."""
 
     name: str
-    """Of its entry; it keeps it when others are left out."""
+    """Name of its entry; unchanged when other faults are left out."""
     fault: int
-    """Its place in the space, from 0."""
+    """Its index in the space, from 0."""
     picks: Annotated[tuple[int, ...], Field(strict=False)] = ()
-    """Of each of its choices, in order, the place of the value, from 0."""
+    """Index of the value of each of its choices, in order, from 0."""
     lasts: float | None = None
-    """Seconds that it stays, where the space has that drawn."""
+    """Its duration in seconds, if the space has it drawn."""
     start: float
-    """Seconds from the end of the one before; where faults may overlap, from the start of the timeline."""
+    """Seconds from the end of the fault before it; if faults may overlap, from the start of the timeline."""
 
 
 Sequence = tuple[Move, ...]
 
 
 def entry(space: Space, move: Move) -> dict[str, Plain]:
-    """The fault as an entry of a timeline, all values in place, without what says when it starts."""
+    """Return a fault as a timeline entry with all its values, without its start."""
     candidate = space.faults[move.fault]
     made: Plain = dict(candidate.entry)
     for choice, pick in zip(candidate.choices, move.picks, strict=True):
@@ -50,7 +50,7 @@ def entry(space: Space, move: Move) -> dict[str, Plain]:
 
 
 def document(space: Space, sequence: Sequence, name: str) -> dict[str, Plain]:
-    """The scenario of a sequence, as plain data: the space's own keys, with the timeline where `explore` stood."""
+    """Return the scenario of a sequence as plain data: the space's keys, with the timeline in place of `explore`."""
     told: dict[str, Plain] = {}
     for key, value in space.scenario.items():
         if key == "explore":
@@ -61,19 +61,19 @@ def document(space: Space, sequence: Sequence, name: str) -> dict[str, Plain]:
 
 
 def text(told: dict[str, Plain], comments: Iterable[str] = ()) -> str:
-    """A scenario as YAML, in words that chaosk reads as they are meant; comments first, a line each."""
+    """Return a scenario as YAML that chaosk parses to the same values; comments come first, a line each."""
     head = "".join(f"# {printable(line)}\n" for line in comments)
     body = yaml.dump(told, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=116)
     return f"{head}{body}"
 
 
 def kinds(space: Space, sequence: Sequence) -> tuple[str, ...]:
-    """The steps of a sequence, in order."""
+    """Return the steps of a sequence, in order."""
     return tuple(kind_of(entry(space, move)) for move in sequence)
 
 
 def kind_of(one: dict[str, Plain]) -> str:
-    """The step of an entry."""
+    """Return the step of an entry."""
     return next((key for key in one if key not in GRAMMAR), "")
 
 
@@ -98,7 +98,7 @@ def _placed(space: Space, move: Move, before: str | None) -> Plain:
 
 
 def _last(space: Space, sequence: Sequence) -> list[dict[str, Any]]:
-    """What ends the sequence; where faults overlap, after the one that is to be over last."""
+    """Return the entries that end the sequence; if faults overlap, they start after the fault that ends last."""
     last: list[dict[str, Any]] = [dict(each) for each in space.explore.last]
     if space.explore.overlap and sequence and last and not {"after", "repeat"} & last[0].keys():
         latest = max(sequence, key=lambda move: move.start + (inf if move.lasts is None else move.lasts))
@@ -107,7 +107,7 @@ def _last(space: Space, sequence: Sequence) -> list[dict[str, Any]]:
 
 
 def _put(value: Plain, path: Path, new: Plain) -> Plain:
-    """The same value with another one at a place that is there."""
+    """Return a copy of ``value`` with ``new`` at an existing path."""
     if not path:
         return new
     step, rest = path[0], path[1:]
@@ -119,10 +119,10 @@ def _put(value: Plain, path: Path, new: Plain) -> Plain:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what YAML 1.2 would take for something else than text, and never writes an alias."""
+    """Quotes texts that YAML 1.2 would parse as another type, and never writes an alias."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
-        """Equal values are written as often as they are there."""
+        """Write equal values in full each time."""
         return True
 
 

@@ -1,6 +1,6 @@
-"""Shrinking: simpler sequences are run on the cluster as long as there is time; the last one that failed alike is kept.
+"""Shrinking: run simpler sequences on the cluster while there is time, and keep the last one that failed alike.
 
-What was run before is not run again, so an exploration that ended early goes on where it was.
+A sequence that was run before is not run again, so an exploration that ended early continues at the same point.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from chaosk.document import DocumentError
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """Whether a sequence fails as the one that was found does; None where there was no time to tell."""
+    """The result of a sequence: True if it fails like the failing sequence; None if there was no time to run it."""
 
     fails: bool | None
     run: str | None = None
 
 
 def shrunk(told: Exploration, means: Means) -> Exploration:
-    """Look for a simpler sequence than the one that was found; ``smallest`` is set, if only to that one."""
+    """Minimize the failing sequence; sets ``smallest``, at least to the failing sequence itself."""
     if (found := told.found) is None:
         return told
     told = told.model_copy(update={"smallest": found})
@@ -66,7 +66,7 @@ def _answer(told: Exploration, means: Means, found: Found, candidate: Sequence) 
 
 
 def _known(told: Exploration, candidate: Sequence) -> tuple[int, list[Trial]]:
-    """The number of a smaller sequence, that of a new one if it is new, and its trials."""
+    """Return the number of a smaller sequence, which is the next free one if it is new, and its trials."""
     every = told.of("smaller")
     done = [one for one in every if one.sequence == candidate]
     return done[0].number if done else max((one.number for one in every), default=0) + 1, done
@@ -77,7 +77,7 @@ def _seed(told: Exploration, found: Found) -> int:
 
 
 def _why_enough(told: Exploration, means: Means) -> dict[str, object] | None:
-    """What to write down if nothing more is to be run."""
+    """Return the changes to record if nothing more is to be run, else None."""
     if told.why_ended is not None:
         return {}
     if means.stop.is_set():

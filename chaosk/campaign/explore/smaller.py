@@ -9,13 +9,13 @@ from chaosk.campaign.explore.sequence import Move, Sequence
 from chaosk.campaign.explore.space import Space
 
 HALVINGS = 2
-"""How often half of what is left of a time is tried, once the least of it does not do."""
+"""Number of times that the remaining interval of a duration is halved, if its minimum does not fail."""
 
 
 def smaller(space: Space, sequence: Sequence) -> Generator[Sequence, bool, Sequence]:
-    """Yield sequences that are simpler than the last one that failed, and be sent whether each fails; return that one.
+    """Yield simpler sequences than the last one that failed, be sent True for each that fails, and return the last one.
 
-    All of them are of the space, but for the number of faults, which may be less than its least.
+    All of them are from the space, except that they may have fewer faults than its minimum.
     """
     sequence = yield from ddmin(sequence)
     for number in range(len(sequence)):
@@ -29,14 +29,14 @@ def smaller(space: Space, sequence: Sequence) -> Generator[Sequence, bool, Seque
 
 
 def _plainer(move: Move) -> Iterator[Move]:
-    """With the first values of all choices, if it has others."""
+    """Yield the fault with the first values of all its choices, if it has others."""
     first = tuple(0 for _ in move.picks)
     if move.picks != first:
         yield move.model_copy(update={"picks": first})
 
 
 def _shorter(space: Space, sequence: Sequence, number: int) -> Generator[Sequence, bool, Sequence]:
-    """With the least duration that still fails, as near as halving gets; then with the least time before it."""
+    """Search the shortest duration that still fails, by halving, and then try the shortest time before the fault."""
     span = space.faults[sequence[number].fault].lasts
     lasts = sequence[number].lasts
     if span is not None and lasts is not None:

@@ -1,4 +1,4 @@
-"""A space of sequences: a scenario without a timeline, and what timelines are drawn from. Typed and frozen."""
+"""A space of sequences: a scenario with a set of possible faults in place of a timeline. Typed and frozen."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from chaosk.core.units import Duration, parse_duration
 from chaosk.document.nodes import Path, Plain
 
 ANY = "any"
-"""The key that stands for one of several values."""
+"""Key of a mapping that lists several possible values."""
 DRAWN = ("name", "at", "after")
-"""The keys of an entry that a draw gives it."""
+"""Keys of an entry that are set by a draw."""
 PREFIX = "fault-"
-"""How the names of drawn faults begin."""
+"""Prefix of the names of drawn faults."""
 MOST_FAULTS = 20
-"""Of a sequence: a run in which more go wrong tells nobody anything."""
+"""Maximum number of faults of a sequence: a run with more cannot be interpreted."""
 _UNORDERED = "min is more than max, so nothing can be drawn; swap them"
 
 
 class Count(Model):
-    """How many faults a sequence has: a number, or from `min` to `max`."""
+    """Number of faults in a sequence: a number, or from `min` to `max`."""
 
     min: Annotated[int, Field(ge=1, le=MOST_FAULTS)] = 1
     max: Annotated[int, Field(ge=1, le=MOST_FAULTS)]
@@ -58,7 +58,7 @@ class Span(Model):
     @classmethod
     def _exact(cls, value: object) -> object:
         if isinstance(value, str | int | float):
-            parse_duration(value)  # says what is wrong with it
+            parse_duration(value)  # raises if it is malformed
             return {"min": value, "max": value}
         return value
 
@@ -75,29 +75,29 @@ class Span(Model):
 
 
 class Explore(Model, populate_by_name=False):
-    """What timelines are drawn from."""
+    """Possible faults, their number and their times."""
 
     faults: Annotated[tuple[dict[str, object], ...], Field(min_length=1, max_length=100)]
-    """Entries as of a timeline, without `name`, `at` and `after`; ``{any: [A, B]}`` in place of a value is one of
-    them, and ``for`` can be ``{min, max}``."""
+    """Timeline entries without `name`, `at` and `after`; ``{any: [A, B]}`` in place of a value draws one of them, and
+    ``for`` can be ``{min, max}``."""
     count: Count = Count(min=1, max=3)
-    """How many faults a sequence has."""
+    """Number of faults in a sequence."""
     gap: Span = Span.model_validate({"min": "2s", "max": "10s"})
-    """From one fault's end to the next one's start, or, where they may overlap, from start to start."""
+    """Time from one fault's end to the next one's start, or, if they may overlap, from start to start."""
     overlap: bool = False
-    """Whether a fault may start while another one is in place."""
+    """If true, a fault may start while another one is in place."""
     last: Annotated[tuple[dict[str, object], ...], Field(alias="finally")] = ()
-    """Entries that end every sequence, as they are written."""
+    """Entries that end every sequence, unchanged."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    """Decides every draw, unless the command line does."""
+    """Seed of every draw; the command line overrides it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value of a fault that is one of several."""
+    """A value of a fault that is drawn from several."""
 
     path: Path
-    """Where in the entry."""
+    """Its path in the entry."""
     options: tuple[Plain, ...]
 
 
@@ -106,28 +106,28 @@ class Candidate:
     """A fault that can be drawn."""
 
     entry: Mapping[str, Plain]
-    """As it is written."""
+    """The entry as it is written."""
     choices: tuple[Choice, ...]
     lasts: Span | None
-    """From what its duration is drawn; None if it has none, or one of several."""
+    """Span from which its duration is drawn; None if it has no duration, or a choice of several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All that sequences are drawn from."""
+    """The source of all sequences: the common scenario and the possible faults."""
 
     file: FilePath
     scenario: Mapping[str, Plain]
-    """What all of them have in common, in the order of the file; ``explore`` stands where the timeline goes."""
+    """The common keys of all scenarios, in the order of the file; ``explore`` is in place of the timeline."""
     faults: tuple[Candidate, ...]
     explore: Explore
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The space's name."""
         return str(self.scenario["name"])
 
 
 def named(number: int) -> str:
-    """The name of the n-th fault of a sequence, from 1."""
+    """Return the name of the n-th fault of a sequence, from 1."""
     return f"{PREFIX}{number}"

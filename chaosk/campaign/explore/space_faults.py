@@ -1,4 +1,4 @@
-"""The faults of a space as they are written: what can be drawn of them, and one after the other as plain entries."""
+"""The faults of a space as they are written: their choices, and plain entries with each of their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chaosk.document.parse import Found
 from chaosk.spec.scenario import from_plain, steps
 
 MOST_LOOKS = 200
-"""Values of all faults together that are looked at."""
+"""Maximum number of values to examine, of all faults together."""
 _ENDS = ("min", "max")
 _NOWHERE = Place(1, 1)
 
@@ -25,12 +25,12 @@ class Looked:
 
     entry: Node
     path: Path
-    """Where the fault is written."""
+    """Path of the fault in the file."""
     replaced: tuple[tuple[Path, Path], ...]
-    """By where a value stands in the entry, where it is written in the fault."""
+    """Paths of values in the entry, each with its path in the fault as written."""
 
     def written(self, where: Path, last: Path) -> Path:
-        """The place in the file of a place in the scenario; ``last`` is where the entries behind the fault are."""
+        """Map a path in the scenario to its path in the file; ``last`` is that of the entries after the fault."""
         if where[:1] != ("timeline",) or len(where) < 2 or not isinstance(where[1], int):
             return where
         if where[1] > 0:
@@ -43,13 +43,13 @@ class Looked:
 
 
 def choices_of(entry: Node) -> tuple[Choice, ...]:
-    """The values of a fault that are one of several."""
+    """Return the values of a fault that are drawn from several."""
     found = _choices(entry)
     return tuple(Choice(path, tuple(plain(item) for item in items.items)) for path, items in found)
 
 
 def span_of(entry: Node) -> Span | None:
-    """From what a fault's duration is drawn; None if it has none, or one of several."""
+    """Return the span from which a fault's duration is drawn; None if it has none, or a choice of several."""
     lasts = descend(entry, ("for",))
     if lasts is None or (isinstance(lasts, Mapping) and ANY in lasts.values):
         return None
@@ -57,9 +57,9 @@ def span_of(entry: Node) -> Span | None:
 
 
 def looks(faults: Iterable[Node], path: Path, spoiled: Iterable[Path]) -> Iterator[Looked]:
-    """Every fault that is not ``spoiled``, with its first values and then with each other one; a wait if there is none.
+    """Yield every fault that is not ``spoiled``, with its first values and then each other one.
 
-    No more than ``MOST_LOOKS``.
+    Yields a wait if there is no such fault, and at most ``MOST_LOOKS``.
     """
     bad, left = tuple(spoiled), MOST_LOOKS
     good = [(n, e) for n, e in enumerate(faults) if not any(_meets(each, (*path, n)) for each in bad)]
@@ -74,7 +74,7 @@ def looks(faults: Iterable[Node], path: Path, spoiled: Iterable[Path]) -> Iterat
 
 
 def unfit(faults: tuple[Node, ...], last: tuple[Node, ...]) -> Iterator[Found]:
-    """What no fault of a space can have, and no entry that ends every sequence."""
+    """Yield the mistakes in the faults of a space and in the entries that end every sequence."""
     for number, entry in enumerate(faults):
         path: Path = ("explore", "faults", number)
         if isinstance(entry, Mapping):
@@ -149,11 +149,11 @@ def _seconds(node: Node | None) -> float | None:
     try:
         return parse_duration(node.value) if isinstance(node, Scalar) else None
     except ValueError:
-        return None  # said where each value is looked at
+        return None  # reported where each value is examined
 
 
 def _drawn(node: Node, path: Path = ()) -> Iterator[tuple[Path, Mapping]]:
-    """The mappings with an `any` in them, outermost only."""
+    """Yield the mappings with the key `any`, outermost only."""
     if isinstance(node, Mapping) and ANY in node.values:
         yield path, node
     elif isinstance(node, Mapping):
@@ -170,7 +170,7 @@ def _choices(entry: Node) -> list[tuple[Path, Sequence]]:
 
 
 def _looks(entry: Node, path: Path) -> Iterator[Looked]:
-    """With the first value of everything, then each other value by itself."""
+    """Yield the entry with the first value of every choice, and then with each other value alone."""
     several = _values(entry)
     first = {where: values[0] for where, values in several.items()}
     others = [(where, one) for where, values in several.items() for one in values[1:]]
@@ -183,7 +183,7 @@ def _looks(entry: Node, path: Path) -> Iterator[Looked]:
 
 
 def _values(entry: Node) -> dict[Path, list[tuple[Path, Node]]]:
-    """By place in the entry the values that may stand there, each with where it is written."""
+    """Return the possible values by their path in the entry, each with its path in the file."""
     found = {
         path: [((*path, ANY, number), item) for number, item in enumerate(items.items)]
         for path, items in _choices(entry)
@@ -195,7 +195,7 @@ def _values(entry: Node) -> dict[Path, list[tuple[Path, Node]]]:
 
 
 def _put(node: Node, path: Path, value: Node) -> Node:
-    """The same node with another value at a place that is there."""
+    """Return a copy of ``node`` with another value at an existing path."""
     if not path:
         return value
     step, rest = path[0], path[1:]
@@ -209,7 +209,7 @@ def _put(node: Node, path: Path, value: Node) -> Node:
 
 
 def _called(entry: Node) -> Node:
-    """By the name that a draw would give it."""
+    """Return the entry with the name that a draw would give it."""
     if not isinstance(entry, Mapping):
         return entry
     name = Scalar(entry.place, named(1), named(1))
@@ -217,5 +217,5 @@ def _called(entry: Node) -> Node:
 
 
 def _meets(one: Path, two: Path) -> bool:
-    """Whether one of the two is at or below the other."""
+    """Return True if one of the two paths is at or below the other."""
     return one[: len(two)] == two or two[: len(one)] == one

@@ -1,7 +1,7 @@
-"""A space's file in, a typed space out: every mistake at once, also in what can only be drawn.
+"""Loading a space's file: every mistake at once, also in values that are only sometimes drawn.
 
-Each fault is looked at as the one entry of a timeline, once for each of its values, by the loader of scenarios itself:
-what a scenario could not hold, no space does.
+Each fault is examined as the only entry of a timeline, once for each of its values, by the scenario loader itself. So a
+space cannot contain anything that a scenario could not.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from chaosk.document.variants import BLOCKS
 from chaosk.spec.scenario import from_plain
 
 LONGEST_NAME = 60
-"""Characters of a space's name: seed and round come behind it."""
+"""Maximum length of a space's name in characters: seed and round are appended to it."""
 _TIMELINE, _FAULTS, _LAST = "timeline", "faults", "finally"
 _NOTHING: MappingOf[str, str] = {}
 
 
 class _Shape(Model, extra="ignore"):
-    """What of a space's file no scenario has."""
+    """The key of a space's file that a scenario does not have."""
 
     explore: Explore
-    """What timelines are drawn from."""
+    """Possible faults, their number and their times."""
 
 
 def load_space(path: FilePath, sets: MappingOf[str, str] = _NOTHING) -> Space:
-    """The space in a file, its variables replaced by their defaults or by ``sets``. Raises DocumentError."""
+    """Load the space in a file, with its variables replaced by their defaults or by ``sets``. Raises DocumentError."""
     written, found = parse(read(path))
     if written is None:
         raise wrong(path, found)
@@ -82,7 +82,7 @@ def _items(root: Node, key: str) -> tuple[Node, ...]:
 
 
 def _scenarios(root: Node, bad: Iterable[Path]) -> list[Found]:
-    """What the loader of scenarios finds in every scenario that is looked at, each once, at its place in the file."""
+    """Return the mistakes that the scenario loader finds in all examined scenarios, each once, by place in the file."""
     spoiled = tuple(bad)
     last = _items(root, _LAST) if not any(path[:2] == (EXPLORE, _LAST) for path in spoiled) else ()
     found: dict[Found, None] = {}
@@ -94,7 +94,7 @@ def _scenarios(root: Node, bad: Iterable[Path]) -> list[Found]:
 
 
 def _alone(root: Node, one: Looked, last: tuple[Node, ...]) -> Node:
-    """The scenario of one fault and what ends every sequence."""
+    """Return the scenario of one fault and the entries that end every sequence."""
     if not isinstance(root, Mapping):
         return root
     timeline = Sequence(root.values[EXPLORE].place, (one.entry, *last))

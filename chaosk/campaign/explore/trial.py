@@ -1,4 +1,4 @@
-"""One sequence as a run: its scenario written down, run, and what it showed."""
+"""One sequence as a run: writing its scenario, running it, and recording the result."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from chaosk.core.errors import ExitCode, UsageError
 from chaosk.rundir.verdict import Verdict
 
 SEQUENCES = "sequences"
-"""The folder of the scenarios that are run."""
+"""Folder of the scenarios that are run."""
 MOST_REFUSED = 3
-"""Runs in a row that did not begin; behind so many there is one cause."""
+"""Number of runs in a row that did not start after which the exploration ends: they have a common cause."""
 _NOT_BEGUN = (ExitCode.USAGE, ExitCode.PREFLIGHT)
 _HEALED = (ExitCode.PASS, ExitCode.FAIL, ExitCode.INCONCLUSIVE, *_NOT_BEGUN)
-"""The codes of runs that left the cluster as it was."""
+"""Exit codes of runs that left no fault in place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A sequence that is to be run."""
+    """A sequence to run."""
 
     part: Literal["round", "smaller"]
     number: int
     round: int
-    """Which drew it, or what it was made of."""
+    """The round that drew it, or drew the sequence that it simplifies."""
     sequence: Sequence
     seed: int
     redrawn: int = 0
@@ -45,25 +45,25 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What an exploration acts by."""
+    """The environment of an exploration."""
 
     space: Space
     folder: Path
     run: Callable[[Attempt, int], Ended]
     """Runs an attempt with a seed, to its end."""
     stop: threading.Event
-    """Set once it is to end."""
+    """Set once the exploration is to end."""
     say: Callable[[str], None]
 
 
 def name_of(told: Exploration, what: Tried) -> str:
-    """What its scenario is called."""
+    """Return the name of its scenario."""
     smaller = f", smaller {what.number}" if what.part == "smaller" else ""
     return f"{told.name} (seed {told.seed}, round {what.round}{smaller})"
 
 
 def carried_out(told: Exploration, means: Means, what: Tried, attempt: Attempt) -> Exploration:
-    """Run it and write down what became of it; ``why_ended`` is set if nothing may be run after it."""
+    """Run a sequence and record the result; sets ``why_ended`` if no further run is allowed."""
     said = means.run(attempt, what.seed)
     attempt = ended(attempt, means.folder, said.exit_code, said.seconds, said.said)
     verdict = _verdict(means.folder, attempt) if attempt.exit_code == ExitCode.FAIL else None
@@ -80,9 +80,9 @@ def carried_out(told: Exploration, means: Means, what: Tried, attempt: Attempt) 
 
 
 def attempt_of(told: Exploration, means: Means, what: Tried, repeat: int = 1) -> Attempt:
-    """A run of a sequence that is still to come, its scenario on the disk.
+    """Return the coming run of a sequence, after writing its scenario to disk.
 
-    Raises DocumentError where no scenario can be made of it, UsageError where it cannot be written.
+    Raises DocumentError if the sequence makes no valid scenario, UsageError if it cannot be written.
     """
     name = name_of(told, what)
     scenario = scenario_of(means.space, what.sequence, name)
@@ -94,7 +94,7 @@ def attempt_of(told: Exploration, means: Means, what: Tried, repeat: int = 1) ->
 
 
 def written(path: Path, told: str) -> None:
-    """Write a file as a whole; raises UsageError where that cannot be."""
+    """Write a file as a whole; raises UsageError on failure."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         files.replace(path, told)
@@ -109,7 +109,7 @@ def _verdict(folder: Path, attempt: Attempt) -> Verdict | None:
 
 
 def _why_over(told: Exploration) -> str | None:
-    """Why nothing may be run after the last trial; None if something may."""
+    """Return the reason why no further run is allowed after the last trial; None if one is."""
     last = told.trials[-1].attempt
     if last.exit_code == ExitCode.NOT_HEALED:
         return f"{last.scenario} left the cluster unhealed"

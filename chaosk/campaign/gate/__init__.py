@@ -1,17 +1,17 @@
-"""A folder of scenarios, run alone or side by side, judged together: what a release has to get through.
+"""The gate of a release: a folder of scenarios, run one at a time or side by side, and judged together.
 
 ::
 
-    choice       which files and variants, in which order
-    record       gate.json: what was to be run, and what became of it
-    store        a document that is kept anew after every run
+    choice       the files and variants, and their order
+    record       gate.json: the runs to make, and their results
+    store        a document that is rewritten after every run
     child        one `chaosk run` as a process
-    lanes        which of several clusters runs which attempt
-    conduct      attempts, in one lane or several, and when to stop
-    attempts     what a run directory says of an attempt
+    lanes        the assignment of attempts to clusters
+    conduct      executing attempts, in one lane or several, and stopping
+    attempts     the result of an attempt, from its run directory
     spread       several runs' figures as a median and an interval
-    regression   against a baseline: which figures are worse, and how sure that is
+    regression   the comparison with a baseline, with error rates
     sidebyside   the variants of a file as columns of a table
-    outcome      the exit code, and what it rests on
+    outcome      the exit code, and its reasons
     html  markdown  junit  files      the report
 """

@@ -1,4 +1,4 @@
-"""What became of an attempt, read from the run directory that it left."""
+"""The result of an attempt, read from its run directory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from chaosk.spec.inventory import Inventory
 from chaosk.spec.metrics import METRICS
 
 COUNTS = (Outcome.PASS, Outcome.DEGRADED)
-"""The verdicts of runs whose figures count: the evidence carries, and nothing was lost on the way."""
+"""Verdicts of runs with usable figures: the evidence suffices, and no rule is broken."""
 
 
 _STOOD_STILL = {"clock_silent", "probe_stood_still", "watcher_stood_still"}
-"""Guards that say that chaosk's own machine, or a process on it, stood still."""
+"""Guards for a stall of chaosk's own machine, or of a process on it."""
 
 
 def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: str) -> Attempt:
-    """The attempt as it went; ``folder`` is the gate's, ``said`` the last that it said on stderr."""
+    """Return the attempt with its result; ``folder`` is the gate's, ``said`` the run's last line on stderr."""
     base = folder / "runs" / attempt.key
     found = sorted(base.glob("*/*/plan.json"))
     run = RunDir(found[-1].parent) if found else None
@@ -47,12 +47,12 @@ def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: 
 
 
 def shape(inventory: Inventory) -> str:
-    """A cluster's shape in words: figures of another shape are no baseline."""
+    """Return a cluster's shape in words; figures of another shape are no baseline."""
     return counted(len(inventory.brokers), len(inventory.zookeepers), len(inventory.controllers))
 
 
 def counted(brokers: int, zookeepers: int, controllers: int) -> str:
-    """A cluster of so many as its shape in words."""
+    """Return the shape in words of a cluster with these numbers of nodes."""
     keepers = (
         _many(zookeepers, "ZooKeeper node") if zookeepers
         else _many(controllers, "controller") if controllers else "KRaft in the brokers"
@@ -71,13 +71,13 @@ def _verdict(run: RunDir | None) -> Verdict | None:
 
 
 def _stood_still(verdict: Verdict, exit_code: int) -> bool:
-    """Whether that alone keeps it from saying anything: nothing is known to be wrong, and no other guard is missed."""
+    """Return True if a stall is the only reason for being inconclusive: all is healed, and no other guard failed."""
     guards = {guard.guard for guard in verdict.guards}
     return exit_code == ExitCode.INCONCLUSIVE and verdict.healed and bool(guards) and guards <= _STOOD_STILL
 
 
 def _figures(verdict: Verdict) -> tuple[Measure, ...]:
-    """Those of the whole run, of all subjects together."""
+    """Return the figures of the whole run, of all subjects together."""
     if verdict.verdict not in COUNTS or not verdict.healed:
         return ()
     found = (overall(name, verdict.measures) for name in METRICS)
@@ -85,5 +85,5 @@ def _figures(verdict: Verdict) -> tuple[Measure, ...]:
 
 
 def _measures(verdict: Verdict) -> tuple[Measure, ...]:
-    """Those of the whole run, of each subject."""
+    """Return the figures of the whole run, of each subject."""
     return tuple(one for one in verdict.measures if one.window == "run" and (one.value is not None or one.censored))

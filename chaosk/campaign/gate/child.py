@@ -1,4 +1,4 @@
-"""One `chaosk run` as a process: what ends it ends no more than one attempt of a gate."""
+"""One `chaosk run` as a process, so that its failure ends no more than one attempt of a gate."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from typing import IO, TextIO
 from chaosk.campaign.gate.record import Attempt
 from chaosk.core.errors import ExitCode
 
-_LOOK = 0.1  # seconds between two looks at whether to go on
+_LOOK = 0.1  # polling interval in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the process ended."""
+    """The end of the process."""
 
     exit_code: int
-    """Negative for the signal that ended it."""
+    """Negative: the signal that ended it."""
     seconds: float
     said: str
     """The last line on stderr."""
@@ -33,7 +33,7 @@ class Ended:
 def command(
     attempt: Attempt, inventory: str | None, output: Path, seed: int | None = None, lab: str | None = None
 ) -> list[str]:
-    """The words of `chaosk run` for an attempt; ``lab`` is what its lab is called, if not by its shape alone."""
+    """Return the command line of `chaosk run` for an attempt; ``lab`` is the lab's name, if it is not its shape."""
     words = [sys.executable, "-m", "chaosk", "run", "--lifeline", attempt.file, "--output", str(output)]
     words += [] if inventory is None else ["--inventory", inventory]
     words += [] if lab is None else ["--lab", lab]
@@ -43,13 +43,13 @@ def command(
 
 
 def run(words: Sequence[str], stop: threading.Event, again: threading.Event, label: str = "") -> Ended:
-    """Run it to its end, which is healed; what it prints is seen as it comes, with ``label`` before each line.
+    """Run a command until it has ended and healed; forward its output line by line, with ``label`` before each line.
 
-    With a label it has no terminal: of several live pictures on one each would draw over the others.
+    With a label it gets no terminal, since the live displays of several runs would overwrite each other.
 
-    In a session of its own, so that a Ctrl-C comes to it from here alone: once ``stop`` is set, it is told to end and
-    heal; once ``again`` is set as well, to leave the healing to the hosts. Should this process die, it ends and heals
-    by itself: its standard input is a pipe that closes then (``chaosk.probes.worker.lifeline``).
+    It runs in a session of its own, so that only this process passes a Ctrl-C on: once ``stop`` is set, it is asked to
+    end and heal; once ``again`` is set as well, to leave the healing to the hosts. If this process dies, it ends and
+    heals on its own, because its standard input is a pipe that closes then (``chaosk.probes.worker.lifeline``).
     """
     began = time.monotonic()
     last: deque[str] = deque(maxlen=20)

@@ -1,4 +1,4 @@
-"""Which scenarios a gate runs: files and folders, narrowed by words and by shards."""
+"""The scenarios of a gate: files and folders, filtered by words and by shards."""
 
 from __future__ import annotations
 
@@ -18,29 +18,28 @@ SUFFIXES = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One scenario that is to be run."""
+    """One scenario to run."""
 
     path: Path
     scenario: Scenario
     sets: Mapping[str, str]
-    """Of the variables that were given, those that it has."""
+    """The given variables that this scenario has."""
     variant: str = ""
-    """Which one of its file's; empty if the file has no variants."""
+    """Its variant's name; empty if the file has no variants."""
     differs: Mapping[str, Scalar] = field(default_factory=dict)
     """The values of the variables in which the file's variants differ."""
 
     @property
     def digest(self) -> str:
-        """What tells it from another text of the same name: equal for scenarios that do the same."""
+        """Digest of the scenario: equal for scenarios with the same effect."""
         return hashlib.sha256(self.scenario.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
 
 
 def choose(paths: Iterable[Path], sets: Mapping[str, str], only: Sequence[str], shard: tuple[int, int]) -> list[Chosen]:
-    """The scenarios in files and folders, by path; raises UsageError where they are none, or not what was meant.
+    """Return the scenarios in files and folders, by path; raises UsageError for other files and empty selections.
 
-    ``only``: of those the ones that have one of these tags, ids in ``covers`` (``H`` is every ``H/…``), or a file or
-    variant named like it (``leader-*``).
-    ``shard``: of those the i-th of n parts, counted from 1.
+    ``only``: keep those with one of these tags, ids in ``covers`` (``H`` is every ``H/…``), or a file or variant of
+    this name (``leader-*``). ``shard``: keep the i-th of n parts, counted from 1.
     """
     every = _loaded(_files(paths), sets)
     _refuse_twins(every)
@@ -71,7 +70,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _loaded(files: Iterable[Path], sets: Mapping[str, str]) -> list[Chosen]:
-    """All of them, or one error with the mistakes of all."""
+    """Load all scenarios, or raise one error with the mistakes of all."""
     every: list[Chosen] = []
     problems, used = [], set[str]()
     for path in dict.fromkeys(files):
@@ -90,7 +89,7 @@ def _loaded(files: Iterable[Path], sets: Mapping[str, str]) -> list[Chosen]:
 
 
 def _variants(path: Path, sets: Mapping[str, str]) -> Iterator[Chosen]:
-    """All that a file holds, each with what tells it from the others."""
+    """Yield all variants of a file, each with the variables in which it differs from the others."""
     every = load_variants(path, sets)
     values = [one.variables for one in every.values()]
     for variant, one in every.items():
@@ -99,7 +98,7 @@ def _variants(path: Path, sets: Mapping[str, str]) -> Iterator[Chosen]:
 
 
 def _refuse_twins(every: Iterable[Chosen]) -> None:
-    """Two scenarios of one name would be one in reports, folders and baselines."""
+    """Refuse two scenarios of one name: reports, folders and baselines could not tell them apart."""
     first: dict[str, Path] = {}
     for one in every:
         if (other := first.setdefault(one.scenario.name, one.path)) != one.path:
@@ -116,5 +115,5 @@ def _is_called(one: Chosen, word: str) -> bool:
 
 
 def _is_variant(one: Chosen, word: str) -> bool:
-    """Whether its variant is called so; a name as it is written may hold brackets."""
+    """Return True if its variant matches; a name is also compared literally, as it may contain brackets."""
     return one.variant != "" and (one.variant == word or fnmatch(one.variant, word))

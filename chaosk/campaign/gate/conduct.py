@@ -1,4 +1,4 @@
-"""Attempts on one cluster after the other, or on several: what is recorded after each, and when the rest is not run."""
+"""Executing attempts in one lane or several: recording each result, and stopping early."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from chaosk.core.errors import ExitCode
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """What is done about attempts; of several lanes each calls from a thread of its own."""
+    """Operations on attempts; each lane calls them from a thread of its own."""
 
     run: Callable[[Attempt, Lane], Ended]
-    """Run one, in a lane."""
+    """Runs one attempt in a lane."""
     leave: Callable[[str], None]
-    """A lab that no attempt to come is run on, by name."""
+    """Takes down a lab that no further attempt uses, by name."""
     say: Callable[[str], None]
 
 
 def conduct(gate: Gate, folder: Path, hands: Hands, stop: threading.Event) -> Gate:
-    """Run what is not done yet, in as many lanes as the gate has; the gate with all that became of it.
+    """Run all open attempts, in as many lanes as the gate has; return the gate with their results.
 
-    ``gate.json`` in ``folder`` is written anew after each. Nothing more is begun when ``stop`` is set, when a cluster
-    could not be healed, and, unless it is to keep going, after the first attempt that does not pass; what is under way
-    in other lanes then goes on to its end, unless ``stop`` is set. A lane leaves a lab before it needs another one.
+    ``gate.json`` in ``folder`` is rewritten after each. No further attempt starts once ``stop`` is set, once a cluster
+    could not be healed, or, without ``keep_going``, after the first attempt that does not pass. Runs in other lanes
+    then continue to their end, unless ``stop`` is set. A lane takes its lab down before it needs another one.
     """
     gate = gate.model_copy(update={"why_ended": None})
     save(folder, gate)
@@ -40,7 +40,7 @@ def conduct(gate: Gate, folder: Path, hands: Hands, stop: threading.Event) -> Ga
 
 
 class _Conduct:
-    """A gate under way. All but the runs themselves happens in the thread that it is conducted from."""
+    """A running gate. Everything but the runs themselves happens in the thread that called ``conduct``."""
 
     def __init__(self, gate: Gate, folder: Path, hands: Hands, stop: threading.Event) -> None:
         self._gate, self._folder, self._hands, self._stop = gate, folder, hands, stop
@@ -59,14 +59,14 @@ class _Conduct:
                         self._end(self._under_way.pop(one), one.result())
                     self._begin(pool)
             except BaseException:
-                self._stop.set()  # what is still under way ends and heals: leaving the pool waits for it
+                self._stop.set()  # running attempts end and heal: the pool's exit waits for them
                 raise
         if self._why is not None and any(one.state != "done" for one in self._gate.attempts):
             self._keep(why_ended=self._why)
         return self._gate
 
     def _begin(self, pool: ThreadPoolExecutor) -> None:
-        """Give every free lane what it is to run next, if it is to run anything."""
+        """Start the next attempt in every free lane, if there is one."""
         if self._stop.is_set() and self._why is None and left(self._lanes, self._gate.attempts):
             self._why = "it was interrupted"
         for number in [lane.number for lane in self._lanes]:
@@ -83,7 +83,7 @@ class _Conduct:
         return next(lane for lane in self._lanes if lane.number == number)
 
     def _job(self, lane: Lane, place: int, labs: list[str]) -> Ended | None:
-        """Run an attempt once these labs are left; None if it was too late to begin it. In the lane's thread."""
+        """Take down these labs and run an attempt, in the lane's thread; None if the gate was stopped before it."""
         attempt = self._gate.attempts[place]
         for lab in labs:
             self._hands.leave(lab)
@@ -124,13 +124,13 @@ class _Conduct:
             self._why = why
 
     def _keep(self, **changes: object) -> None:
-        """The gate with these changes, on the disk as well."""
+        """Change the gate, also on disk."""
         seconds = round(time.monotonic() - self._since, 1)
         self._gate = self._gate.model_copy(update={**changes, "seconds": seconds})
         save(self._folder, self._gate)
 
     def _tell(self, lane: Lane, done: Attempt) -> None:
-        """How it ended, where other runs' lines are in between; the only lane's run has just said it."""
+        """Print the result of an attempt if there are several lanes; with one lane its run has just printed it."""
         if len(self._lanes) > 1:
             count = sum(one.state == "done" for one in self._gate.attempts)
             which = f"{done.scenario}{_which(done, self._gate)}"
@@ -142,7 +142,7 @@ class _Conduct:
 
 
 def _why_end(done: Attempt, gate: Gate) -> str | None:
-    """Why nothing more is begun, if there is anything more; None if it goes on."""
+    """Return the reason to start no further attempt; None to go on."""
     if done.state == "broken off":
         return "it was interrupted"
     if done.exit_code == ExitCode.NOT_HEALED:

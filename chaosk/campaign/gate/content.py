@@ -1,4 +1,4 @@
-"""Everything that a gate's report shows, said once for all its forms."""
+"""The content of a gate's report, common to all its formats."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class RunRow:
 
     scenario: str
     repeat: str
-    """Like ``2 of 5``; empty where each scenario is run once."""
+    """Like ``2 of 5``; empty if each scenario is run once."""
     state: str
     """``pass``, ``degraded``, ``violation``, ``inconclusive`` or ``not run``."""
     sign: str
     said: str
     took: str
     report: str
-    """Path of its report, seen from the gate's folder; empty if there is none."""
+    """Path of its report, relative to the gate's folder; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class FigureRow:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """One figure against the baseline."""
+    """One figure compared with the baseline."""
 
     scenario: str
     name: str
@@ -68,7 +68,7 @@ class ComparedRow:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is told of a gate, in the order in which it is told."""
+    """The content of a gate's report, in the order in which it is shown."""
 
     tone: str
     headline: str
@@ -79,11 +79,11 @@ class Content:
     figures: tuple[FigureRow, ...]
     compared: tuple[ComparedRow, ...]
     rates: str
-    """With which rates of error it was compared."""
+    """The error rates of the comparison, in words."""
 
 
 def content(gate: Gate) -> Content:
-    """All of it."""
+    """Return the content of a gate's report."""
     tone, word = _ENDS.get(exit_code(gate), _COULD_NOT)
     return Content(
         tone=tone,
@@ -153,7 +153,7 @@ def _said(one: Attempt) -> str:
 
 
 def _figures(gate: Gate) -> Iterator[FigureRow]:
-    """Of scenarios that were run more than once: each figure that every form of a report has."""
+    """Yield each figure of the scenarios that were run more than once."""
     for scenario in dict.fromkeys(one.scenario for one in gate.attempts):
         runs = [one for one in gate.attempts if one.scenario == scenario]
         if len(runs) < 2:
@@ -199,5 +199,5 @@ def _rates(gate: Gate) -> str:
 
 
 def tone(row: RunRow) -> str:
-    """The tone in which a run is shown."""
+    """Return the tone in which a run is shown."""
     return row.state if row.state in set(Outcome) else "inconclusive"

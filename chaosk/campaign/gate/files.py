@@ -13,7 +13,7 @@ from chaosk.report.files import replace
 
 
 def write(folder: Path, gate: Gate) -> Path:
-    """Write ``gate.html``, ``gate.md`` and ``junit.xml``; the first one's path. Raises UsageError where it cannot."""
+    """Write ``gate.html``, ``gate.md`` and ``junit.xml``; return the first one's path. Raises UsageError on failure."""
     told = content(gate)
     replace(folder / "gate.md", markdown(told))
     replace(folder / "junit.xml", junit(gate))

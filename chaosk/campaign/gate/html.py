@@ -1,4 +1,4 @@
-"""``gate.html``: one file that opens offline, runs no script and fetches nothing; beside it lie the runs' own."""
+"""``gate.html``: one file that opens offline, runs no script and fetches nothing; the runs' reports are beside it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chaosk.report.pages import environment
 
 
 def html(content: Content) -> str:
-    """The page; every value is escaped."""
+    """Return the page; every value is escaped."""
     return _environment().get_template("gate.html.j2").render(asdict(content))
 
 

@@ -1,4 +1,4 @@
-"""``junit.xml`` of a gate for a CI server: a test case for every run, and for every figure against the baseline."""
+"""``junit.xml`` of a gate for a CI server: a test case for every run, and for every compared figure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chaosk.report.junit import Result, case, document
 
 
 def junit(gate: Gate) -> str:
-    """The document; deterministic, without the time at which it is made. Red exactly if the gate does not pass."""
+    """Return the document; deterministic, without its time of creation. It fails exactly if the gate does not pass."""
     told = content(gate)
     return document("gate", (("verdict", told.headline), *told.facts), _cases(gate))
 
@@ -30,7 +30,7 @@ def _cases(gate: Gate) -> Iterator[TestCase]:
 
 
 def _result(one: Attempt, gate: Gate) -> list[Result]:
-    """A run that was not made is skipped if something else says why, and an error if nothing does."""
+    """Return the results of a run; one that was not made is skipped if another run failed, and else an error."""
     if one.exit_code is None:
         why = printable(gate.why_ended or "it was not run")
         other = any(each.exit_code not in {None, ExitCode.PASS} for each in gate.attempts)

@@ -1,8 +1,8 @@
-"""Which lane of a gate runs which attempt: clusters side by side, all fed from one queue. Pure.
+"""Assignment of a gate's attempts to lanes: clusters side by side, all fed from one queue. Pure.
 
-A lane has one run at a time, on the cluster of an inventory, or on labs that are put up for it. What one lane refuses
-(preflight failed, or its lab could not be put up) another one is asked for: so a cluster that is down does not eat the
-queue, and a scenario that fits none is refused as it would be alone.
+A lane has one run at a time, on the cluster of an inventory, or on labs that are started for it. An attempt that one
+lane refuses (preflight failed, or its lab could not be started) is offered to another one. So a cluster that is down
+does not use up the queue, and a scenario that no cluster can run is refused as with one lane.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from dataclasses import dataclass, replace
 from chaosk.campaign.gate.record import Attempt, Gate
 
 SUSPECT = 2
-"""Of a lane that has refused so many of which no other has said yet what it makes of them, nothing new is asked."""
+"""Number of refusals, not yet tried in another lane, after which a lane gets no new attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One lane, and what it is at."""
+    """One lane and its state."""
 
     number: int
     """Counted from 1."""
     inventory: str | None = None
     """The file of its cluster; None for labs on this machine."""
     lab: str | None = None
-    """The lab that it has up, by the name that attempts have for it; None before its first."""
+    """Its running lab, by the name that attempts use; None before its first."""
     at: int | None = None
-    """The place of the attempt that it runs."""
+    """Index of the attempt that it runs; None if it is free."""
     refused: frozenset[int] = frozenset()
-    """Places of attempts that it could not begin, and for which another lane is to be asked."""
+    """Indices of attempts that it refused, and that another lane is to try."""
     out: bool = False
-    """It gets no more runs: what it refused, another one ran."""
+    """True if it gets no more runs, since another lane ran an attempt that it refused."""
 
     def name_of(self, lab: str) -> str:
-        """What a lab is called in this lane: labs of one shape in two lanes are two labs."""
+        """Return the name of a lab in this lane: labs of one shape in two lanes are two labs."""
         return lab if self.number == 1 else f"{lab}-{self.number}"
 
     @property
     def label(self) -> str:
-        """The lane before a line of what it does."""
+        """Prefix of the lane's output lines."""
         return f"[{self.number}] "
 
 
@@ -48,18 +48,18 @@ Lanes = tuple[Lane, ...]
 
 
 def lanes_of(gate: Gate) -> Lanes:
-    """The lanes of a gate, before any of them has begun anything."""
+    """Return the lanes of a gate, all of them free."""
     clusters = gate.clusters or (None,) * gate.side_by_side
     return tuple(Lane(number, inventory) for number, inventory in enumerate(clusters, 1))
 
 
 def next_place(lane: Lane, lanes: Lanes, attempts: Sequence[Attempt]) -> int | None:
-    """The attempt that a free lane runs next, by its place; None if there is none for it now.
+    """Return the index of the attempt that a free lane runs next; None if there is none for it now.
 
-    First what another lane refused, so that it is soon known which of them is to blame. Then what needs the lab that
-    the lane has up; then what needs one that no lane has up; then it puts up one more lab of the shape for which most
-    is to be run: that takes seconds, and a run a minute or two. What is to be run alone comes last, so that lanes wait
-    for each other only once.
+    Attempts that another lane refused come first, to find out soon if the lane or the attempt is at fault. Next come
+    attempts for the lab that the lane has running, and then for a lab that no lane has running. Otherwise the lane
+    starts one more lab of the shape with most attempts left: that takes seconds, and a run a minute or two. Attempts
+    that must run alone come last, so that the lanes wait for each other only once.
     """
     if lane.out or lane.at is not None:
         return None
@@ -73,13 +73,13 @@ def next_place(lane: Lane, lanes: Lanes, attempts: Sequence[Attempt]) -> int | N
 
 
 def left(lanes: Lanes, attempts: Sequence[Attempt]) -> list[int]:
-    """The places of attempts that are neither done nor under way."""
+    """Return the indices of attempts that are neither done nor running."""
     under_way = {lane.at for lane in lanes}
     return [place for place, one in enumerate(attempts) if one.state != "done" and place not in under_way]
 
 
 def begun(lanes: Lanes, number: int, place: int, attempt: Attempt) -> Lanes:
-    """The lanes once that one runs the attempt at a place, on its lab; beside one that is alone no lab stays up."""
+    """Return the lanes after one has started an attempt on its lab; an attempt that runs alone ends all other labs."""
     return tuple(
         replace(lane, at=place, lab=attempt.lab)
         if lane.number == number
@@ -89,7 +89,7 @@ def begun(lanes: Lanes, number: int, place: int, attempt: Attempt) -> Lanes:
 
 
 def leaving(lane: Lane, lanes: Lanes, attempt: Attempt) -> list[str]:
-    """The labs, by their names, that a lane takes down before it runs the attempt."""
+    """Return the names of the labs that a lane takes down before it runs the attempt."""
     beside = lanes if attempt.alone else (lane,)
     return [
         each.name_of(each.lab)
@@ -99,9 +99,10 @@ def leaving(lane: Lane, lanes: Lanes, attempt: Attempt) -> list[str]:
 
 
 def over(lanes: Lanes, number: int, *, refused: bool) -> tuple[Lanes, bool]:
-    """The lanes once that one's run has ended, and whether this counts.
+    """Return the lanes after the run of one has ended, and whether this run counts.
 
-    A refusal does not as long as another lane can be asked. A lane that refused what another one then ran is out.
+    A refusal does not count as long as another lane can try the attempt. A lane that refused an attempt is out once
+    another one has run it.
     """
     (lane,) = (each for each in lanes if each.number == number)
     place = -1 if lane.at is None else lane.at
@@ -121,7 +122,7 @@ def over(lanes: Lanes, number: int, *, refused: bool) -> tuple[Lanes, bool]:
 
 
 def _ready(lanes: Lanes, attempts: Sequence[Attempt]) -> list[int]:
-    """What is left and can be begun beside what is under way."""
+    """Return the indices of attempts that can start beside the running ones."""
     waiting = left(lanes, attempts)
     if len(lanes) == 1:
         return waiting
@@ -149,7 +150,7 @@ def _can_try(lane: Lane, place: int) -> bool:
 
 
 def _tidy(lanes: Lanes) -> Lanes:
-    """Without refusals of which nobody is left to be asked: who is out has none, and the last one asks again itself."""
+    """Remove refusals that no other lane can try: a lane that is out has none, the last one tries its own again."""
     return tuple(
         replace(
             lane,

@@ -12,7 +12,7 @@ _RESULTS = {"worse": "✕ worse", "not worse": "✓ not worse", "not compared": 
 
 
 def markdown(content: Content) -> str:
-    """The report, headline first."""
+    """Return the report, headline first."""
     return "\n".join(_lines(content)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The exit code of a gate: the worst of its runs', and of what the comparison with a baseline says."""
+"""The exit code of a gate: the worst of its runs and of the comparison with a baseline."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ WORST_FIRST = (
     ExitCode.NOT_HEALED, ExitCode.INTERRUPTED, ExitCode.FAIL, ExitCode.INTERNAL, ExitCode.PREFLIGHT, ExitCode.USAGE,
     ExitCode.INCONCLUSIVE, ExitCode.PASS,
 )  # fmt: skip
-"""An interruption says only that the rest is unknown, which may be worse than what is known; unhealed stays worst."""
+"""After an interruption the rest is unknown and may be worse than a known failure; only unhealed is worse than that."""
 
 
 def exit_code(gate: Gate) -> ExitCode:
-    """The worst; a gate in which nothing was run is inconclusive, never a pass."""
+    """Return the worst exit code; a gate in which nothing was run is inconclusive, never a pass."""
     found = set(_codes(gate))
     return next(code for code in WORST_FIRST if code in found)
 
 
 def state_of(one: Attempt) -> str:
-    """How an attempt is shown: ``pass``, ``degraded``, ``violation``, ``inconclusive`` or ``not run``."""
+    """Return an attempt's state: ``pass``, ``degraded``, ``violation``, ``inconclusive`` or ``not run``."""
     if one.exit_code == ExitCode.NOT_HEALED:
         return str(Outcome.VIOLATION)
     return "not run" if one.exit_code is None else str(one.verdict or Outcome.INCONCLUSIVE)
@@ -33,7 +33,7 @@ def _codes(gate: Gate) -> Iterator[ExitCode]:
     for one in gate.attempts:
         if one.exit_code is None:
             yield ExitCode.INCONCLUSIVE
-        else:  # ended by a signal, or by what is no code of ours
+        else:  # ended by a signal, or with an unknown code
             yield ExitCode(one.exit_code) if one.exit_code in known else ExitCode.INTERNAL
     if gate.baseline is not None:
         for each in gate.comparisons:

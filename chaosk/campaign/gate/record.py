@@ -1,6 +1,6 @@
-"""``gate.json``: what a gate was to run and what became of it. A baseline is such a file, so it holds all it takes.
+"""``gate.json``: the runs of a gate and their results, with all that a later gate needs to use it as a baseline.
 
-It is written anew after every run, as a whole: a gate that dies can be continued, and nothing that was run is lost.
+It is rewritten as a whole after every run: a gate that dies can be continued, and no finished run is lost.
 """
 
 from __future__ import annotations
@@ -17,64 +17,64 @@ from chaosk.spec.scenario import Scalar
 
 NAME = "gate.json"
 VERSION = 1
-"""Version of the format; it changes when a field changes its meaning or goes away."""
+"""Version of the format; it changes when a field changes its meaning or is removed."""
 
 
 class Attempt(Model):
     """One run of one scenario."""
 
     file: str
-    """The scenario's file, as it was named."""
+    """The scenario's file, as given."""
     scenario: str
-    """Its name."""
+    """The scenario's name."""
     digest: str
-    """What tells it from another text."""
+    """Digest of the scenario."""
     repeat: int
     """The first run of a scenario is 1."""
     sets: dict[str, str] = Field(default_factory=dict)
-    """What ``--set`` gave it."""
+    """Values given with ``--set``."""
     variant: str = ""
-    """Which variant of the file; empty if that has none."""
+    """Its variant's name; empty if the file has no variants."""
     differs: dict[str, Scalar] = Field(default_factory=dict)
     """The values of the variables in which the file's variants differ."""
     lab: str | None = None
-    """The lab that it is run on, as the first lane calls it; None on a cluster that an inventory names."""
+    """Name of its lab in the first lane; None on a cluster of an inventory."""
     alone: bool = False
-    """Whether nothing may be run beside it: its lab takes all that this machine has."""
+    """True if nothing may run beside it, since its lab needs the whole machine."""
     lane: int | None = None
-    """Which of the clusters side by side it was run on, counted from 1; None where there is one."""
+    """Number of the lane that ran it, from 1; None if there is one lane."""
     state: Literal["not run", "broken off", "done"] = "not run"
-    """``broken off``: interrupted, and so to be run again."""
+    """``broken off``: interrupted, to be run again."""
     exit_code: int | None = None
     verdict: Outcome | None = None
     """None if there is none: preflight refused it, or it ended otherwise."""
     stood_still: bool = False
-    """Whether the only reason for its being inconclusive is that chaosk's own machine stood still."""
+    """True if a stall of chaosk's own machine is the only reason for being inconclusive."""
     again_after: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """The run directories, seen from the gate's folder, of former runs of it in which that was so."""
+    """Run directories of earlier runs of it that such a stall made inconclusive, relative to the gate's folder."""
     said: str = ""
-    """Its headline, or the last that it said."""
+    """Its headline, or its last line on stderr."""
     seconds: float | None = None
-    """How long it took, all in all."""
+    """Total duration."""
     folder: str | None = None
-    """Its run directory, seen from the gate's folder."""
+    """Its run directory, relative to the gate's folder."""
     cluster: str = ""
     """The shape of its cluster, like ``3 brokers, 3 ZooKeeper nodes``."""
     kafka: str | None = None
     """The brokers' version."""
     figures: Annotated[tuple[Measure, ...], Field(strict=False)] = ()
-    """What was measured over the whole run, where the verdict lets it count."""
+    """Figures of the whole run, if its verdict lets them count."""
     measures: Annotated[tuple[Measure, ...], Field(strict=False)] = ()
-    """Of a variant, all that was measured over the whole run, by subject, whatever the verdict."""
+    """Of a variant, all figures of the whole run, by subject, for every verdict."""
 
     @property
     def key(self) -> str:
-        """What its folder is called: of files of one name, and of the variants of a file, each has its own."""
+        """Name of its folder: unique for files of one name, and for the variants of a file."""
         return f"{Path(self.file).stem}-{self.digest[:8]}-{self.repeat}"
 
 
 class Comparison(Model):
-    """One figure against the baseline's."""
+    """One figure compared with the baseline's."""
 
     scenario: str
     metric: str
@@ -84,52 +84,52 @@ class Comparison(Model):
     now: Annotated[tuple[float, ...], Field(strict=False)] = ()
     """These runs' figures, ascending."""
     p: float | None = None
-    """How likely so great a difference is by chance, if nothing is worse than is tolerated; None: not compared."""
+    """Probability of such a difference by chance, if the true one is within the tolerance; None: not compared."""
     worse: bool = False
-    """Whether it is accused."""
+    """True if it is a regression."""
     missed: float | None = None
-    """How likely a figure twice as bad as the baseline's is not accused."""
+    """Probability that a figure twice as bad as the baseline's is not found to be worse."""
     why_not: str = ""
-    """Why it was not compared."""
+    """Reason why it was not compared."""
 
 
 class Gate(Model):
-    """All of one gate."""
+    """The record of one gate."""
 
     version: int = VERSION
     began: str
     """UTC, like ``2026-11-24T01:02:03Z``."""
     inventory: str | None = None
-    """The inventory's file, of several the first one's; None for labs on this machine."""
+    """The inventory's file, or the first of several; None for labs on this machine."""
     beside: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """The further inventories' files."""
     side_by_side: int = Field(default=1, ge=1)
-    """How many runs there are at a time, each on a cluster of its own."""
+    """Number of runs at a time, each on a cluster of its own."""
     versions: dict[str, str] = Field(default_factory=dict)
-    """Of chaosk and the libraries that act or judge."""
+    """Versions of chaosk and of the libraries that it uses."""
     attempts: Annotated[tuple[Attempt, ...], Field(strict=False)]
     seed: int | None = None
-    """What decides the random choices of every run; None: each run has a seed of its own."""
+    """Seed of the random choices of every run; None: each run has a seed of its own."""
     keep_going: bool = False
     again: int = Field(default=0, ge=0)
-    """How often at most one is run again in which chaosk's machine stood still."""
+    """Retries of a run that was inconclusive because chaosk's machine stalled."""
     baseline: str | None = None
-    """What the figures are compared with."""
+    """Name of the baseline."""
     metrics: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """Which ones."""
+    """The metrics to compare."""
     tolerance: float = 0.0
-    """What is not worse: a figure up to so much (0.2: a fifth) beyond the baseline's."""
+    """Regressions up to this size (0.2: 20 %) are ignored."""
     error_rate: float = 0.05
-    """How likely, at most, any figure is accused if none is worse."""
+    """Family-wise false-alarm rate of the comparison."""
     comparisons: Annotated[tuple[Comparison, ...], Field(strict=False)] = ()
     why_ended: str | None = None
-    """Why some were not run; None if all were."""
+    """Reason why some attempts were not run; None if all were."""
     seconds: float | None = None
-    """How long it took, by the clock on the wall; of one that was continued, without the time in between."""
+    """Wall-clock duration; without the pauses of a gate that was continued."""
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """The files of all inventories; none for labs on this machine."""
+        """The files of all inventories; empty for labs on this machine."""
         return () if self.inventory is None else (self.inventory, *self.beside)
 
 
@@ -142,5 +142,5 @@ def save(folder: Path, gate: Gate) -> None:
 
 
 def load(path: Path) -> Gate:
-    """The gate in a file, or in a gate's folder; raises UsageError if there is none that this chaosk reads."""
+    """Load the gate in a file or a gate's folder; raises UsageError if there is none in this version's format."""
     return STORE.load(path)

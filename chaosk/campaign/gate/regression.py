@@ -1,12 +1,11 @@
-"""Figures against a baseline's: which are worse by more than is tolerated, with stated rates of error.
+"""Regressions against a baseline: figures that are worse by more than the tolerance, with stated error rates.
 
-A figure is measured once a run, a handful of times in all, and what it is distributed like nobody knows. So ranks are
-compared, by the exact test of Mann and Whitney ("On a test of whether one of two random variables is stochastically
-larger than the other", Annals of Mathematical Statistics 18, 1947): one-sided, against the baseline's figures, made
-worse by what is tolerated. Over all figures of a gate Holm's step-down procedure ("A simple sequentially rejective
-multiple test procedure", Scandinavian Journal of Statistics 6, 1979) keeps the chance that any is accused wrongly below
-the rate that is asked for. How often a figure twice as bad would be passed over is told as well: it is found by drawing
-from the baseline's own figures.
+A figure is measured once a run, a handful of times in all, and its distribution is unknown. So ranks are compared, by
+the exact test of Mann and Whitney ("On a test of whether one of two random variables is stochastically larger than the
+other", Annals of Mathematical Statistics 18, 1947): one-sided, against the baseline's figures, made worse by the
+tolerance. Over all figures of a gate, Holm's step-down procedure ("A simple sequentially rejective multiple test
+procedure", Scandinavian Journal of Statistics 6, 1979) keeps the family-wise false-alarm rate below the requested one.
+The probability of missing a figure twice as bad is given as well, estimated by drawing from the baseline's own figures.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from chaosk.campaign.gate.record import Attempt, Comparison, Gate
 from chaosk.spec.metrics import METRICS, Metric
 
 DEFAULT = ("unavailability", "recovery")
-"""What is compared unless other metrics are asked for: the fewer, the fewer runs it takes."""
+"""Metrics compared by default: the fewer metrics, the fewer runs are needed."""
 COMPARABLE = tuple(name for name, one in METRICS.items() if one.bare != "exact" and one.unit in {"s", "ratio"})
 FEWEST = 3
-"""Runs of each side below which nothing is compared."""
+"""Minimum number of runs on each side for a comparison."""
 _DRAWS = 1000
 _SHORT = ("latency", "end_to_end", "connect_latency")
 
@@ -46,7 +45,7 @@ class _Pair:
 
 
 def compare(gate: Gate, baseline: Gate) -> tuple[Comparison, ...]:
-    """Every figure that either side has, scenario by scenario; what had no end in its run counts as endless."""
+    """Compare every figure that either side has, by scenario; a censored figure counts as infinite."""
     pairs = [pair for name in _scenarios(gate) for pair in _pairs(name, gate, baseline)]
     judged = [pair for pair in pairs if not pair.why_not]
     weak = [pair for pair in judged if floor(len(pair.before), len(pair.now)) > gate.error_rate / len(judged)]
@@ -56,12 +55,12 @@ def compare(gate: Gate, baseline: Gate) -> tuple[Comparison, ...]:
 
 
 def floor(before: int, now: int) -> float:
-    """The least p that so many runs of both sides can have: that of the one order in which all of these are worse."""
+    """Return the least possible p for these numbers of runs: that of the one order in which all new ones are worse."""
     return 1.0 / comb(before + now, now)
 
 
 def repeats_needed(before: int, figures: int, error_rate: float) -> int:
-    """How many runs it takes, against so many of the baseline, that any of so many figures can be accused at all."""
+    """Return the least number of runs, against those of the baseline, with which a regression can be found at all."""
     if before < 1:
         raise ValueError("no runs in the baseline")
     now = FEWEST
@@ -71,7 +70,7 @@ def repeats_needed(before: int, figures: int, error_rate: float) -> int:
 
 
 def unlike(gate: Gate, baseline: Gate) -> str:
-    """Why no figures of two gates are comparable; empty if they are. Runs that share a machine slow each other down."""
+    """Return the reason why two gates are not comparable, else nothing: runs side by side slow each other down."""
     if gate.side_by_side == baseline.side_by_side:
         return ""
     was, now = (
@@ -100,7 +99,7 @@ def _values(attempts: Iterable[Attempt], metric: Metric) -> tuple[float, ...]:
 
 
 def _why_not(before: list[Attempt], now: list[Attempt], old: tuple[float, ...], new: tuple[float, ...]) -> str:
-    """Why figures of these runs are not compared; empty if they are."""
+    """Return the reason why the figures of these runs are not compared; empty if they are."""
     if not before:
         return "the baseline has no such scenario"
     if {one.digest for one in before} != {one.digest for one in now}:
@@ -116,7 +115,7 @@ def _why_not(before: list[Attempt], now: list[Attempt], old: tuple[float, ...], 
 
 
 def _chances(metric: Metric, before: Figures, now: Figures, tolerance: float) -> Figures:
-    """How likely figures are so much worse by chance, if in truth they are not worse than is tolerated; row by row."""
+    """Return the p-value of each row: the probability of the figures if the true regression is within the tolerance."""
     with np.errstate(invalid="ignore"):
         slack = np.where(np.isinf(before), 0.0, np.maximum(tolerance * before, resolution(metric)))
     if metric.bare == "max":
@@ -125,14 +124,14 @@ def _chances(metric: Metric, before: Figures, now: Figures, tolerance: float) ->
 
 
 def resolution(metric: Metric) -> float:
-    """The least difference that counts: outages are found from a second on, shares of seconds by the percent."""
+    """Return the least difference that counts: 1 s for outages, 5 ms for latencies, 1 % for ratios."""
     if metric.unit != "s":
         return 0.01
     return 0.005 if metric.name.startswith(_SHORT) else 1.0
 
 
 def _accused(tested: dict[int, float], error_rate: float) -> set[int]:
-    """Holm: the smallest p against the rate divided by all, the next by one less, until the first that is too large."""
+    """Apply Holm's procedure: the smallest p against the rate divided by n, the next by n - 1, until one is too big."""
     found: set[int] = set()
     for place, (which, p) in enumerate(sorted(tested.items(), key=lambda item: item[1])):
         if p > error_rate / (len(tested) - place):
@@ -159,7 +158,7 @@ def _chance(pair: _Pair, tolerance: float) -> float:
 
 
 def _missed(pair: _Pair, gate: Gate, family: int) -> float:
-    """How often figures twice as bad as the baseline's are passed over, at the strictest step of the procedure."""
+    """Estimate the probability of missing figures twice as bad as the baseline's, at the procedure's strictest step."""
     draw, values = np.random.default_rng(0), np.array(pair.before)
     before, drawn = (draw.choice(values, (_DRAWS, size)) for size in (len(pair.before), len(pair.now)))
     least = 2.0 * resolution(pair.metric)

@@ -1,4 +1,4 @@
-"""The variants of a file beside each other: what they differ in, how they ended, and every figure of the whole run."""
+"""The variants of a file side by side: their differing variables, verdicts, and every figure of the whole run."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Runs = dict[str, list[Attempt]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table, a cell for each variant; an empty one was not measured."""
+    """One line of the table, with a cell for each variant; a cell without a measurement is empty."""
 
     name: str
     subject: str
-    """Whose figure it is, like a probe or a fault; empty for all, and where it is no figure."""
+    """Subject of the figure, like a probe or a fault; empty for all subjects, and for other rows."""
     cells: tuple[str, ...]
 
 
@@ -32,16 +32,16 @@ class SideBySide:
     """The variants of one file."""
 
     scenario: str
-    """The name that they have in common."""
+    """Their common name."""
     variants: tuple[str, ...]
     rows: tuple[Row, ...]
-    """What they differ in, how they ended, and what was measured."""
+    """Their differing variables, verdicts and figures."""
     says: str
-    """What the figures are."""
+    """Explanation of the figures."""
 
 
 def side_by_side(gate: Gate) -> tuple[SideBySide, ...]:
-    """For every file of which two variants or more were to be run, in the order of the gate."""
+    """Return a table for every file with two variants or more, in the order of the gate."""
     files = dict.fromkeys(one.file for one in gate.attempts if one.variant)
     several = (_by_variant(one for one in gate.attempts if one.file == file) for file in files)
     return tuple(_table(runs) for runs in several if len(runs) > 1)
@@ -65,21 +65,21 @@ def _table(runs: Runs) -> SideBySide:
 
 
 def _settings(runs: Runs) -> Iterator[Row]:
-    """The variables in which they differ."""
+    """Yield a row for each variable in which they differ."""
     for name in dict.fromkeys(name for each in runs.values() for name in each[0].differs):
         values = (each[0].differs.get(name, "") for each in runs.values())
         yield Row(name, "", tuple(str(one).lower() if isinstance(one, bool) else str(one) for one in values))
 
 
 def _verdicts(runs: list[Attempt]) -> str:
-    """Each that there was, and how often where there were others."""
+    """Return each verdict, with its count if there are several."""
     found = [state_of(one) for one in runs]
     signed = {each: f"{SIGNS.get(each, '·')} {each}" for each in found}
     return ", ".join(text if len(signed) == 1 else f"{text} ({found.count(each)})" for each, text in signed.items())
 
 
 def _figures(runs: Runs) -> Iterator[Row]:
-    """In the order of the metrics' own table, the subjects of each next to each other."""
+    """Yield a row for each figure, in the order of the metrics' table, with the subjects of a metric together."""
     order = {name: place for place, name in enumerate(METRICS)}
     found = {(m.metric, m.subject): m.unit for each in runs.values() for one in each for m in one.measures}
     for which in sorted(found, key=lambda which: (order.get(which[0], len(order)), which)):
@@ -88,7 +88,7 @@ def _figures(runs: Runs) -> Iterator[Row]:
 
 
 def _cell(which: tuple[str, str], unit: str, runs: list[Attempt]) -> str:
-    """One figure of one variant; over several runs one that had no end counts as endless."""
+    """Return one figure of one variant; over several runs a censored one counts as infinite."""
     measures = [each for one in runs for each in one.measures if (each.metric, each.subject) == which]
     if len(measures) == 1:
         return figure(measures[0].value, unit, censored=measures[0].censored)

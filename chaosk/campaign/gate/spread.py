@@ -1,8 +1,8 @@
-"""Several runs' figures in three: their median, and an interval in which the true median lies.
+"""Summary of several runs' figures: their median, and a confidence interval of the true median.
 
-The interval is the one between two order statistics: of n figures, whatever their distribution, the true median lies
-between the k-th smallest and the k-th largest with a probability that the binomial distribution gives. See H. A. David
-and H. N. Nagaraja, "Order Statistics", 3rd edition, section 7.1.
+The interval is between two order statistics: of n figures of any distribution, the true median lies between the k-th
+smallest and the k-th largest with a probability that the binomial distribution gives. See H. A. David and H. N.
+Nagaraja, "Order Statistics", 3rd edition, section 7.1.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Spread:
     low: float
     high: float
     confidence: float
-    """How likely the true median is between low and high; below 95 % where the runs are too few for that."""
+    """Probability that the true median is between low and high; below 95 % if there are too few runs."""
 
 
 def spread(values: Iterable[float]) -> Spread:
-    """Of at least one figure; raises ValueError for none."""
+    """Summarize at least one figure; raises ValueError for none."""
     found = tuple(sorted(values))
     if not found:
         raise ValueError("no figures")
@@ -41,10 +41,10 @@ def spread(values: Iterable[float]) -> Spread:
 
 
 def in_words(value: float, unit: str) -> str:
-    """A figure in words, also one without an end."""
+    """Return a figure in words, also an infinite one."""
     return "no end" if value == inf else figure(value, unit)
 
 
 def _covers(count: int, k: int) -> float:
-    """How likely the true median is between the k-th smallest and the k-th largest of ``count`` figures."""
+    """Return the probability that the median is between the k-th smallest and k-th largest of ``count`` figures."""
     return 1.0 - 2.0 * sum(comb(count, i) for i in range(k)) / 2.0**count

@@ -1,4 +1,4 @@
-"""A document that is written anew as a whole after every run, so that what dies can be continued."""
+"""A document that is rewritten as a whole after every run, so that an interrupted command can continue."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Store(Generic[M]):
-    """How documents of one kind are kept."""
+    """Storage of one kind of document."""
 
     name: str
-    """Of the file."""
+    """Name of the file."""
     kind: type[M]
     version: int
-    """Of the format; the document has it as well."""
+    """Version of the format; the document contains it as well."""
     command: str
-    """What writes it, like ``chaosk gate``."""
+    """The command that writes it, like ``chaosk gate``."""
 
     def save(self, folder: Path, document: M) -> None:
-        """Write it into a folder; raises UsageError if it cannot be written."""
+        """Write the document into a folder; raises UsageError on failure."""
         path = folder / self.name
         try:
             files.replace(path, document.model_dump_json(indent=1) + "\n")
@@ -37,7 +37,7 @@ class Store(Generic[M]):
             raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
 
     def load(self, path: Path) -> M:
-        """The document in a file or folder; raises UsageError if there is none that this chaosk reads."""
+        """Load the document in a file or folder; raises UsageError if there is none in this version's format."""
         file = path / self.name if path.is_dir() else path
         try:
             text = plain(file) if path.is_dir() else file.read_bytes()
@@ -55,7 +55,7 @@ class Store(Generic[M]):
             raise UsageError(f"{file}: is damaged, or was not written by `{self.command}`; make it anew") from error
 
     def _other_version(self, text: bytes) -> int | None:
-        """The version that a document of another one gives."""
+        """Return the version of a document if it is another one."""
         try:
             version = _Head.model_validate_json(text).version
         except ValidationError:

@@ -1,4 +1,4 @@
-"""What clients a scenario has: the settings that decide what they may lose, repeat or miss."""
+"""Settings of a scenario's clients that decide if records may be lost, duplicated or missed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SETTINGS = (
     "group", "assign", "commit automatic", "commit sync", "commit async", "commit none", "commit in transactions",
     "read_committed", "read_uncommitted",
 )  # fmt: skip
-"""All there are, in the order in which they are shown."""
+"""All settings, in the order in which they are shown."""
 
 _ACKS = {"all": "all", "-1": "all", "1": "1", "0": "0"}
 
 
 def settings(probes: Mapping[str, Probe]) -> frozenset[str]:
-    """Those of the probes of a scenario; a probe that is no client of records, like a health check, has none."""
+    """Return the settings of a scenario's probes; a probe that neither reads nor writes records has none."""
     return frozenset(each for name, probe in probes.items() for each in _of(name, probe))
 
 
@@ -40,7 +40,7 @@ def _of(name: str, probe: Probe) -> Iterator[str]:
 
 
 def _writes(config: Mapping[str, _fields.Setting]) -> Iterator[str]:
-    """A producer's settings, librdkafka's defaults where it has none; transactions make it idempotent."""
+    """Yield a producer's settings, with librdkafka's defaults; transactions make it idempotent."""
     acks = str(config.get("acks", config.get("request.required.acks", "all"))).lower()
     transacts = "transactional.id" in config
     idempotent = transacts or str(config.get("enable.idempotence", False)).lower() == "true"

@@ -1,4 +1,4 @@
-"""A comparison as it is read: on a terminal, as a page, in Markdown and by programs."""
+"""Output of a comparison: on a terminal, as a page, in Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from chaosk.report.terminal import STYLES
 from chaosk.report.words import SIGNS
 
 MOST_ROWS = 1000
-"""Settings that a page shows."""
+"""Maximum number of settings on a page."""
 _LONGEST = 300
-"""Characters of a value that are shown; JSON has all."""
+"""Maximum number of characters shown of a value; JSON has all."""
 
 
 def html(told: Comparison, svg: str) -> str:
-    """The page; every value is escaped, the drawing alone goes in as it is, escaped by matplotlib."""
+    """Return the page; every value is escaped, except the drawing, which matplotlib escapes."""
     return (
         _environment()
         .get_template("comparison.html.j2")
@@ -53,17 +53,17 @@ def html(told: Comparison, svg: str) -> str:
 
 
 def markdown(told: Comparison) -> str:
-    """The same without the drawing, for a pull request; every value escaped."""
+    """Return the page without the drawing, for a pull request; every value is escaped."""
     return "\n".join(_lines(told)) + "\n"
 
 
 def as_json(told: Comparison) -> str:
-    """All of it, with the lines as numbers."""
-    return json.dumps(told.model_dump(mode="json"), indent=1) + "\n"  # as ASCII: a plan may hold half a character
+    """Return the whole comparison, with the lines as numbers."""
+    return json.dumps(told.model_dump(mode="json"), indent=1) + "\n"  # as ASCII: a plan may contain lone surrogates
 
 
 def on_terminal(told: Comparison) -> Iterator[RenderableType]:
-    """Runs, what differs, and the figures of the whole run; a page has those of the other windows."""
+    """Yield runs, differences, and the figures of the whole run; only a page has those of the other windows."""
     runs = _table("run", "scenario", "began", "cluster", "verdict", "took")
     for column in told.runs:
         run, style = _run(column), STYLES[column.verdict]
@@ -127,7 +127,7 @@ def _notes(told: Comparison) -> list[str]:
 
 
 def _values(one: Difference) -> list[str]:
-    """Each run's, not too long; a dash for a run that has no such setting."""
+    """Return each run's value, shortened; a dash for a run without this setting."""
     shown = ("—" if value is None else value for value in one.values)
     return [value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…" for value in shown]
 

@@ -1,4 +1,4 @@
-"""Runs side by side: verdicts, what differs between their plans, and every figure with a column a run."""
+"""Runs side by side: verdicts, differences between their plans, and every figure with a column a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chaosk.rundir.verdict import Outcome
 from chaosk.spec.metrics import METRICS, WINDOWS
 
 MOST = len(ascii_uppercase)
-"""Runs side by side; each has a letter."""
+"""Maximum number of runs side by side; each has a letter."""
 MOST_FIGURES = 5000
 
 
@@ -27,17 +27,17 @@ class Column(Model):
     """One run."""
 
     letter: str
-    """What it is called here."""
+    """Its letter in the comparison."""
     folder: str
-    """The run directory, with escapes for what cannot be shown."""
+    """The run directory, with escapes for unprintable characters."""
     scenario: str
     began: datetime
     """UTC."""
     cluster: Cluster
     verdict: Outcome
-    """What stands."""
+    """The final outcome."""
     expected: Outcome | None
-    """What the scenario said would be found, where it did."""
+    """The outcome that the scenario predicted; None if it predicted none."""
     healed: bool
     headline: str
     seconds: float
@@ -49,15 +49,15 @@ class FigureRow(Model):
 
     metric: str
     subject: str
-    """Of whom: a probe, a topic, a fault; empty for the whole run."""
+    """The measured probe, topic or fault; empty for the whole run."""
     window: str
-    """Over what: ``run``, ``baseline``, ``after_heal``, or the name of a timeline entry."""
+    """The period measured: ``run``, ``baseline``, ``after_heal``, or the name of a timeline entry."""
     values: tuple[Figure | None, ...]
-    """One a run; None where it was not measured."""
+    """One a run; None if it was not measured."""
 
 
 class Line(Model):
-    """One run over time: a number for each second of ``seconds``; None where there is nothing to tell."""
+    """One run over time: a number for each second of ``seconds``; None where there is no value."""
 
     acknowledged: tuple[float | None, ...]
     """Records a second, of all producers together."""
@@ -66,21 +66,21 @@ class Line(Model):
 
 
 class Comparison(Model):
-    """All that is said of runs side by side."""
+    """A comparison of runs side by side."""
 
     runs: tuple[Column, ...]
     differences: tuple[Difference, ...]
     figures: tuple[FigureRow, ...]
     seconds: tuple[float, ...] = ()
-    """Of the lines: since each run's timeline began, where a bucket begins."""
+    """Start of each bucket of the lines, in seconds after the start of each run's timeline."""
     lines: tuple[Line | None, ...] = ()
-    """One a run; None where its events could not be read."""
+    """One a run; None if its events could not be read."""
     notes: tuple[str, ...] = ()
-    """What could not be read, in words."""
+    """Messages about unreadable files."""
 
 
 def compare(runs: Sequence[Stored]) -> Comparison:
-    """Everything but the lines; raises UsageError for fewer than two runs, and for more than there are letters."""
+    """Compare runs, without the lines; raises UsageError for fewer than two runs, or more than there are letters."""
     if not 2 <= len(runs) <= MOST:
         raise UsageError(
             f"{len(runs)} judged run{'s' * (len(runs) != 1)}: two to {MOST} can stand side by side; name others, or "
@@ -95,7 +95,7 @@ def compare(runs: Sequence[Stored]) -> Comparison:
 
 
 def with_lines(told: Comparison, lines: Sequence[Series | None], notes: Sequence[str]) -> Comparison:
-    """The same with the runs' series."""
+    """Add the runs' series to a comparison."""
     known = [each for each in lines if each is not None]
     return told.model_copy(
         update={
@@ -130,7 +130,7 @@ def _column(letter: str, one: Stored) -> Column:
 
 
 def _figures(runs: Sequence[Stored]) -> tuple[FigureRow, ...]:
-    """Those that any run has: the whole run's first, then by the metrics' own order and by subject."""
+    """Return the figures that any run has: the whole run's first, then by the order of the metrics and by subject."""
     sides = [
         {
             (m.metric, m.subject, m.window): Figure(value=m.value, unit=m.unit, censored=m.censored)

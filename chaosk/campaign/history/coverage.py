@@ -1,4 +1,4 @@
-"""What was tried: fault by role, fault by client setting; and what never was."""
+"""Coverage: the combinations of fault and role, and of fault and client setting, that were tried, and the others."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from chaosk.rundir.verdict import QUIET
 from chaosk.spec.scenario import Entry, Scenario, from_plain, steps
 
 _MOST_PROBES = 1000
-"""Of one run that is counted: librdkafka looks at the settings of each."""
+"""Maximum number of probes of a run: librdkafka validates the settings of each."""
 
 Pair = tuple[str, str]
-"""A kind of step, and a role or a client setting."""
+"""A step, and a role or a client setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """What one scenario, or one run, tried."""
+    """The combinations that one scenario, or one run, tried."""
 
     aims: frozenset[Pair]
-    """Kinds of step, each with a role that it was aimed at."""
+    """Steps, each with a role that it was aimed at."""
     clients: frozenset[Pair]
-    """Kinds of step, each with a setting of a client that lived through it."""
+    """Steps, each with a client setting that was in use."""
     verdict: str | None = None
-    """What stands of a run; None for a scenario."""
+    """The final verdict of a run; None for a scenario."""
 
 
 class Cell(Model):
-    """How often a fault met a role, or a client setting."""
+    """Counts of one combination of a fault and a role, or a fault and a client setting."""
 
     fault: str
     """The step."""
@@ -46,33 +46,33 @@ class Cell(Model):
     scenarios: int
     runs: int
     verdicts: dict[str, int]
-    """By outcome how many of the runs."""
+    """Number of runs by outcome."""
 
 
 class Never(Model):
-    """What never was, in a scenario or in a run."""
+    """The combinations that no scenario and no run has tried."""
 
     faults: tuple[str, ...]
-    """Steps that nothing has."""
+    """Steps that were never used."""
     roles: tuple[str, ...]
-    """Roles that nothing was aimed at."""
+    """Roles that were never aimed at."""
     settings: tuple[str, ...]
-    """Client settings that lived through no fault."""
+    """Client settings that were never combined with a fault."""
     aims: dict[str, tuple[str, ...]]
-    """By step that was tried the roles it can be aimed at, and never was."""
+    """By step that was tried, the roles that it could be aimed at but never was."""
     clients: dict[str, tuple[str, ...]]
-    """By step that was tried the client settings that never lived through it."""
+    """By step that was tried, the client settings that were never combined with it."""
 
 
 class Coverage(Model):
-    """All of it."""
+    """The coverage of some scenarios and runs."""
 
     scenarios: int
     runs: int
     faults: tuple[str, ...]
-    """The rows: every kind of step but those that do nothing."""
+    """The rows: every step that is a fault."""
     roles: tuple[str, ...]
-    """The columns of ``aims``: roles that something was aimed at."""
+    """The columns of ``aims``: roles that were aimed at."""
     settings: tuple[str, ...]
     """The columns of ``clients``."""
     aims: tuple[Cell, ...]
@@ -81,12 +81,12 @@ class Coverage(Model):
 
 
 def of_scenario(scenario: Scenario) -> Try:
-    """What a scenario would try; raises UsageError for a target that is none."""
+    """Return the combinations that a scenario would try; raises UsageError for an invalid target."""
     return _tried(scenario, scenario.timeline, None)
 
 
 def of_run(one: Stored) -> Try:
-    """What a run has tried: entries of its timeline that took. Raises UsageError for a plan that is not understood."""
+    """Return the combinations that a run has tried: entries that took. Raises UsageError for an unknown scenario."""
     try:
         scenario = _scenario(part(one.plan, "scenario"))
     except (ValueError, KeyError, TypeError, RecursionError, ChaoskError) as error:
@@ -97,7 +97,7 @@ def of_run(one: Stored) -> Try:
 
 
 def _scenario(document: Mapping[str, Any]) -> Scenario:
-    """The scenario in a plan; raises nearly anything for one that is none."""
+    """Parse the scenario of a plan; raises nearly any exception for an invalid one."""
     if len(part(document, "probes")) > _MOST_PROBES:
         raise ValueError("too many probes")
     return from_plain(Scenario, dict(document))
@@ -114,7 +114,7 @@ def _tried(scenario: Scenario, entries: Iterable[Entry], verdict: str | None) ->
 
 
 def coverage(scenarios: Sequence[Try], runs: Sequence[Try]) -> Coverage:
-    """What scenarios would try and runs have tried, as tables and as what is missing in them."""
+    """Return the coverage of scenarios and runs, as tables and as lists of the untried combinations."""
     aims = _cells([one.aims for one in scenarios], [(one.aims, one.verdict) for one in runs])
     clients = _cells([one.clients for one in scenarios], [(one.clients, one.verdict) for one in runs])
     faults = tuple(kind for kind in steps() if kind not in QUIET)
@@ -134,7 +134,7 @@ _Run = tuple[frozenset[Pair], str | None]
 
 
 def _cells(scenarios: Iterable[frozenset[Pair]], runs: Iterable[_Run]) -> tuple[Cell, ...]:
-    """Each pair that was met, by fault."""
+    """Return the counts of each combination, by fault."""
     planned = Counter(pair for pairs in scenarios for pair in pairs)
     made: dict[Pair, Counter[str]] = {}
     for pairs, verdict in runs:
@@ -153,7 +153,7 @@ def _cells(scenarios: Iterable[frozenset[Pair]], runs: Iterable[_Run]) -> tuple[
 
 
 def _ordered(found: set[str], known: Iterable[str]) -> tuple[str, ...]:
-    """Those that are known in their order, then the others."""
+    """Return the known ones in their order, then the others."""
     order = list(known)
     return tuple(sorted(found, key=lambda each: (order.index(each) if each in order else len(order), each)))
 
@@ -177,5 +177,5 @@ def _filled(missing: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
 
 
 def as_json(told: Coverage) -> str:
-    """All of it for programs."""
+    """Return the coverage as JSON."""
     return json.dumps(told.model_dump(mode="json"), indent=1)

@@ -1,4 +1,4 @@
-"""Coverage as it is read: tables for terminals and for Markdown, and what was never tried as a list."""
+"""Output of the coverage: tables on a terminal and in Markdown, and a list of the untried combinations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AIMS, _CLIENTS = "Faults, by what they were aimed at", "Faults, by the clients 
 
 
 def on_terminal(told: Coverage) -> Iterator[RenderableType]:
-    """The two tables, what a cell says, and the list."""
+    """Yield the two tables, their legend, and the list."""
     for title, columns, cells in _tables(told):
         table = Table(box=None, pad_edge=False, header_style="dim", show_edge=False, row_styles=("", "on grey11"))
         table.add_column("fault", no_wrap=True)
@@ -36,7 +36,7 @@ def on_terminal(told: Coverage) -> Iterator[RenderableType]:
 
 
 def markdown(told: Coverage) -> str:
-    """The same for a page; every value escaped."""
+    """Return the same in Markdown; every value is escaped."""
     return "\n".join(_lines(told)) + "\n"
 
 
@@ -53,7 +53,7 @@ def _lines(told: Coverage) -> Iterator[str]:
 
 
 def legend(told: Coverage) -> str:
-    """What the tables are of, and what a cell of them says."""
+    """Return the legend of the tables and of their cells."""
     of = _many(told.scenarios, "scenario")
     if not told.runs:
         return f"Of {of}: in how many of them."
@@ -76,7 +76,7 @@ def _rows(faults: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[st
 
 
 def _cell(cell: Cell, told: Coverage) -> str:
-    """Like ``3``, or with runs ``3 / 12 ✓10 ✕2``."""
+    """Return a cell like ``3``, or with runs ``3 / 12 ✓10 ✕2``."""
     if not told.runs:
         return str(cell.scenarios)
     known = ((sign, cell.verdicts.get(outcome)) for outcome, sign in SIGNS.items())
@@ -85,7 +85,7 @@ def _cell(cell: Cell, told: Coverage) -> str:
 
 
 def _missing(told: Coverage) -> Iterator[tuple[str, str]]:
-    """What never was, from the whole to the part: what nothing has is not said again of each fault."""
+    """Yield the untried combinations, from general to specific: an item that is missing everywhere is listed once."""
     never = told.never
     whole = (("faults", never.faults), ("aimed at", never.roles), ("clients", never.settings))
     yield from ((what, ", ".join(each)) for what, each in whole if each)

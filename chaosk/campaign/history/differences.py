@@ -1,4 +1,4 @@
-"""What differs between the plans of runs, setting by setting, and between what their faults were aimed at."""
+"""Differences between the plans of runs, setting by setting, and between the resolved targets of their faults."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from chaosk.core.model import Model
 from chaosk.report.settings import leaves
 
 MOST = 20_000
-"""Settings of one plan that are compared."""
+"""Maximum number of settings of one plan that are compared."""
 _DEEPEST, _LONGEST_KEY = 12, 100
 
 _SAID = ("name", "hypothesis", "covers", "tags")
-"""What a scenario says of itself, and what decides nothing."""
+"""Descriptive keys of a scenario, without effect on a run."""
 
 Setting = tuple[str, str]
-"""Where a setting is: a heading, and a dotted path below it."""
+"""A heading, and a dotted path below it."""
 
 
 class Difference(Model):
-    """A setting that is not the same in all runs."""
+    """A setting that differs between runs."""
 
     group: str
     """Its heading, like ``timeline``."""
     setting: str
-    """Its dotted path below that; of a timeline the entry's name comes first."""
+    """Its dotted path below the heading; in a timeline the entry's name comes first."""
     values: tuple[str | None, ...]
-    """One a run; None where the run has no such setting."""
+    """One a run; None if the run has no such setting."""
 
 
 def differences(runs: Sequence[Stored]) -> tuple[Difference, ...]:
-    """Every setting that differs, heading by heading, in the order of the plans."""
+    """Return every setting that differs, by heading, in the order of the plans."""
     sides = [dict(islice(_settings(one), MOST)) for one in runs]
     headings = list(dict.fromkeys(group for side in sides for group, _ in side))
     every = sorted(dict.fromkeys(key for side in sides for key in side), key=lambda key: headings.index(key[0]))
@@ -63,7 +63,7 @@ def _flat(group: str, value: object) -> Iterator[tuple[Setting, str]]:
 
 
 def _by_name(timeline: object) -> object:
-    """The entries by their names: one that is put in does not make all that follow it differ."""
+    """Return the entries by name, so that an inserted one does not make all later ones differ."""
     if not isinstance(timeline, list) or not all(isinstance(entry, dict) for entry in timeline):
         return timeline
     return {
@@ -72,8 +72,8 @@ def _by_name(timeline: object) -> object:
     }
 
 
-def _trimmed(value: Any, depth: int) -> Any:  # noqa: ANN401 - whatever a document from elsewhere holds
-    """A document without depths and names that no plan has: a path takes memory for each of its leaves."""
+def _trimmed(value: Any, depth: int) -> Any:  # noqa: ANN401 - an untrusted document may contain any type
+    """Cut depths and key lengths that no plan has: a path takes memory for each of its leaves."""
     if not isinstance(value, dict | list):
         return value
     if depth == _DEEPEST:

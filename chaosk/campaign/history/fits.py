@@ -1,6 +1,6 @@
-"""Which faults can be aimed at which roles: tried on a cluster on paper, where nothing happens.
+"""The roles that each fault can be aimed at, found by trying them on a fictitious cluster without any effect.
 
-So no table has to say it, and the steps and targets of plugins are as well known as our own.
+So no table has to list them, and plugins' steps and targets are covered as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ELSE = "everyone else"
 
 @cache
 def roles_of(kind: str) -> tuple[str, ...]:
-    """The roles that a kind of step can be aimed at, on a cluster with ZooKeeper or in KRaft mode."""
+    """Return the roles that a step can be aimed at, on a cluster with ZooKeeper or in KRaft mode."""
     entry = {key: each for key, each in yaml.safe_load(steps()[kind].example).items() if key not in GRAMMAR}
     fields: dict[str, Any] = entry[kind]
     if "target" not in fields and "between" not in fields:
@@ -38,7 +38,7 @@ def _fits(kind: str, fields: Mapping[str, Any], example: str, inventory: Invento
     aimed = {"between": [example, _ELSE]} if "between" in fields else {"target": example}
     try:
         entry = from_plain(Entry, {"name": "fault", kind: {**fields, **aimed}})
-        scene = Scene(inventory, ExampleCluster(inventory), Random(0))  # noqa: S311 - one of many
+        scene = Scene(inventory, ExampleCluster(inventory), Random(0))  # noqa: S311 - any choice will do
         aims = {text: parse_target(text).resolve(scene) for text in entry.step.targets()}
         site = Site(inventory=inventory, run_id="paper", entry="fault", aims=aims)
         return all(aims.values()) and any(True for _ in entry.step.inject(site))
@@ -52,7 +52,7 @@ def _both() -> tuple[Inventory, Inventory]:
 
 
 def _paper(keepers: str) -> Inventory:
-    """Three brokers and three who keep the metadata, each on a machine of its own that can be switched off."""
+    """Return a fictitious inventory of three brokers and three metadata nodes, each on a host with a power switch."""
     switch = {name: ["switch", name] for name in ("switch_off", "switch_on", "state")}
     hosts = {
         f"node{n}": {"address": f"198.18.0.{n}", "power": switch, "own_kernel": True} for n in (1, 2, 3, 11, 12, 13)

@@ -1,4 +1,4 @@
-"""Where runs are: the run directories below folders, however deep a gate has put them."""
+"""The search for run directories below folders, as deep as those of a gate."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from chaosk.core.errors import UsageError
 from chaosk.rundir.paths import RunDir, existing
 
 DEEPEST = 8
-"""Levels of folders that are looked into; a gate's runs lie five below ``reports``."""
+"""Maximum depth of the search; a gate's runs are five levels below ``reports``."""
 MOST = 10_000
-"""Run directories that are taken in."""
+"""Maximum number of run directories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A folder that was passed over."""
+    """A folder that was skipped."""
 
     folder: Path
     why: str
@@ -26,17 +26,17 @@ class Passed:
 
 @dataclass(slots=True)
 class Found:
-    """What lies below some folders."""
+    """The result of a search."""
 
     runs: list[RunDir] = field(default_factory=list)
-    """By path, each once."""
+    """By path, without duplicates."""
     passed: list[Passed] = field(default_factory=list)
 
 
 def find(folders: Iterable[Path]) -> Found:
-    """The run directories in folders, or that they are themselves; raises UsageError where a folder has none at all.
+    """Return the run directories at or below these folders; raises UsageError for a folder without any.
 
-    No link below a folder is followed. A folder with no run anywhere in it is passed over as a whole.
+    No link below a folder is followed. A subfolder without any run is skipped as a whole.
     """
     found = Found()
     for folder in dict.fromkeys(Path(os.path.realpath(each)) for each in folders):
@@ -51,8 +51,8 @@ def find(folders: Iterable[Path]) -> Found:
 
 
 def _look(folder: Path, depth: int, found: Found) -> bool:
-    """Take in what is in a folder; whether it has anything of a run."""
-    if os.path.isfile(folder / "plan.json"):  # noqa: PTH113 - false, too, where nobody may look
+    """Add the runs in a folder to ``found``; return True if there is one."""
+    if os.path.isfile(folder / "plan.json"):  # noqa: PTH113 - also false without permission
         return _take(folder, found)
     if depth == DEEPEST:
         return False
@@ -63,7 +63,7 @@ def _look(folder: Path, depth: int, found: Found) -> bool:
 
 
 def _parts(folder: Path, found: Found) -> list[Path]:
-    """The folders in a folder, by name, hidden ones left out."""
+    """Return the subfolders of a folder, by name, without hidden ones."""
     try:
         with os.scandir(folder) as entries:
             every = sorted((each for each in entries if not each.name.startswith(".")), key=lambda each: each.name)
@@ -86,5 +86,5 @@ def _take(folder: Path, found: Found) -> bool:
 
 
 def passed(folder: Path, error: UsageError) -> Passed:
-    """A folder passed over for an error, whose message begins with that folder's name."""
+    """Return a skipped folder with the message of an error, without the folder's name at its start."""
     return Passed(folder, str(error).removeprefix(str(folder)).removeprefix("/").removeprefix(": "))

@@ -1,4 +1,4 @@
-"""A history for terminals, with trends, and for programs: JSON, and CSV for spreadsheets."""
+"""Output of a history: with trends on a terminal, as JSON, and as CSV for spreadsheets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORMULA = tuple("=+-@")
 
 
 def as_json(rows: Sequence[Row], passed: Iterable[Passed]) -> str:
-    """All of it: an object with ``runs`` and with what was passed over."""
+    """Return an object with ``runs`` and with the skipped folders."""
     told = {
         "runs": [each.model_dump(mode="json") for each in rows],
         "passed_over": [{"folder": printable(str(each.folder)), "why": each.why} for each in passed],
@@ -34,7 +34,7 @@ def as_json(rows: Sequence[Row], passed: Iterable[Passed]) -> str:
 
 
 def as_csv(rows: Sequence[Row], metrics: Sequence[str]) -> str:
-    """A line for each run; each figure has a column that says whether the truth is at least that much."""
+    """Return a line for each run; each figure has a second column, true if its value is a lower bound."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     columns = (
@@ -64,7 +64,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """What a spreadsheet would take for a formula has an apostrophe before it."""
+    """Put an apostrophe before a text that a spreadsheet would take for a formula."""
     shown = printable(text)
     return f"'{shown}" if shown.startswith(_FORMULA) and not _is_number(shown) else shown
 
@@ -78,7 +78,7 @@ def _is_number(text: str) -> bool:
 
 
 def on_terminal(rows: Sequence[Row], metrics: Sequence[str], base: Path) -> Iterator[RenderableType]:
-    """A table for each scenario and cluster version, with the trend of each figure below it."""
+    """Yield a table for each scenario and cluster version, with the trend of each figure below it."""
     for group in groups(rows):
         on = ", ".join(word for word in (f"Kafka {group.kafka}" if group.kafka else "", group.mode) if word)
         yield Text(printable(f"{group.scenario} — {on}" if on else group.scenario), style="bold")
@@ -113,7 +113,7 @@ def _verdict(row: Row) -> Text:
 
 
 def _expected(row: Row) -> str:
-    """Whether it came out as its scenario wants, and what was found where the verdict does not say that."""
+    """Return ``yes`` if the scenario wants this outcome, else ``no``; with the found outcome if the verdict differs."""
     return ("yes" if row.as_expected else "no") + (f": {row.found}" if row.found != row.verdict else "")
 
 

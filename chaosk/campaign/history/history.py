@@ -1,4 +1,4 @@
-"""Many runs as rows over time: what they were made on, what stands, and how some figures went."""
+"""Many runs as rows over time: their clusters, verdicts and some figures."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from chaosk.report.measures import overall
 from chaosk.rundir.verdict import Outcome
 
 DEFAULT = ("unavailability", "recovery")
-"""The figures that are told unless others are asked for."""
+"""Metrics shown by default."""
 
 
 class Figure(Model):
-    """The whole run's figure of a metric."""
+    """A figure of the whole run."""
 
     value: float
     unit: str
     censored: bool = False
-    """Whether the truth is at least this much."""
+    """True if the value is a lower bound."""
 
 
 class Row(Model):
@@ -36,20 +36,20 @@ class Row(Model):
     scenario: str
     cluster: Cluster
     verdict: Outcome
-    """What stands."""
+    """The final outcome."""
     found: Outcome
-    """What was found, by the rules alone."""
+    """The outcome by the rules alone."""
     expected: Outcome | None
-    """What the scenario said would be found, where it did."""
+    """The outcome that the scenario predicted; None if it predicted none."""
     as_expected: bool
-    """Whether the run came out as its scenario wants: exit code 0."""
+    """True if the outcome is the one that its scenario wants: exit code 0."""
     healed: bool
     seconds: float
     """From the start of the timeline to the end of the audit."""
     figures: dict[str, Figure | None]
-    """By metric; None where it was not measured."""
+    """By metric; None if it was not measured."""
     folder: str
-    """The run directory, with escapes for what cannot be shown."""
+    """The run directory, with escapes for unprintable characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Group:
 
 
 def row(one: Stored, metrics: Iterable[str]) -> Row:
-    """What is told of a run."""
+    """Return the row of a run."""
     verdict = one.verdict
     return Row(
         began=one.began,
@@ -88,7 +88,7 @@ def _figure(one: Stored, metric: str) -> Figure | None:
 
 
 def chosen(rows: Iterable[Row], word: str | None, since: datetime | None) -> list[Row]:
-    """Oldest first, those whose scenario's name has a word in it, and that began no earlier than a moment."""
+    """Return rows oldest first; filtered by a part of the scenario's name and by the earliest start."""
     wanted = (
         each
         for each in rows
@@ -98,7 +98,7 @@ def chosen(rows: Iterable[Row], word: str | None, since: datetime | None) -> lis
 
 
 def groups(rows: Iterable[Row]) -> list[Group]:
-    """Rows by scenario, then by version of Kafka, lower ones first, then by mode; the order of rows is kept."""
+    """Group rows by scenario, then by Kafka version, lower ones first, then by mode; the order of rows is kept."""
     found: dict[tuple[str, str, str], list[Row]] = {}
     for each in rows:
         found.setdefault((each.scenario, each.cluster.kafka, each.cluster.mode), []).append(each)
@@ -107,5 +107,5 @@ def groups(rows: Iterable[Row]) -> list[Group]:
 
 
 def _version(text: str) -> Sequence[tuple[int, str]]:
-    """What versions are sorted by: 3.10 comes after 3.9."""
+    """Return the sort key of a version: 3.10 comes after 3.9."""
     return [(int(word[:9]), "") if word.isdecimal() else (-1, word) for word in re.findall(r"[0-9]+|[^0-9.]+", text)]

@@ -1,4 +1,4 @@
-"""Several runs drawn over each other: their faults, what was acknowledged each second, and how slowly."""
+"""A plot of several runs over each other: their faults, acknowledged records a second, and latencies."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from chaosk.report.svg import Panel, drawing
 from chaosk.rundir.verdict import QUIET, Fault
 
 Drawn = tuple[int, str, Series, Sequence[Fault]]
-"""A run that is drawn: its place among all, its letter, its series and its faults."""
+"""A run to plot: its index among all, its letter, its series and its faults."""
 
 MOST_FAULTS = 100
-"""Faults of a run that are drawn."""
+"""Maximum number of faults drawn for a run."""
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
 def overlay(runs: Sequence[Drawn]) -> str:
-    """The runs as an SVG element; empty where there is none to draw."""
+    """Return the plot as an SVG element; empty if there are no runs."""
     if not runs:
         return ""
     axis = runs[0][2].axis
@@ -41,7 +41,7 @@ def overlay(runs: Sequence[Drawn]) -> str:
 
 
 def _look(place: int) -> dict[str, Any]:
-    """A colour and a dash for each of the runs: no two of them share both."""
+    """Return the colour and dash of a run; no two runs share both."""
     return {"color": line(place), "linestyle": _DASHES[(place + place // LINES) % len(_DASHES)]}
 
 
@@ -57,7 +57,7 @@ def _behind(axes: Axes, runs: Sequence[Drawn]) -> None:
 
 
 def _rows(axes: Axes, runs: Sequence[Drawn]) -> None:
-    """A row for each run: its line from begin to end, which is the key to the plots, and its faults as bars."""
+    """Draw a row for each run: a line over its duration, which is also the plots' legend, and its faults as bars."""
     axes.set_ylim(len(runs) - 0.4, -0.6)
     low, high = runs[0][2].axis.limits
     axes.set_xlim(low, high)

@@ -1,4 +1,4 @@
-"""The role that a target expression aims at, whatever topic, group or id it names."""
+"""The role that a target expression aims at, independent of topics, groups and ids."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from chaosk.core import plugins
 from chaosk.spec.expression import parse_target
 
 CLUSTER = "the cluster"
-"""What a step without targets aims at: it asks the cluster, whoever answers."""
+"""Role of a step without targets, which asks the cluster as a whole."""
 
 EXAMPLES = {
     "leader": "leader(orders, 0)",
@@ -26,10 +26,10 @@ EXAMPLES = {
     "all zookeepers": "zookeepers",
     "probe": "probe reader",
 }
-"""The roles that faults are aimed at, in the order in which they are shown, with an expression each."""
+"""The roles of faults, in the order in which they are shown, with an expression each."""
 
 _ELSE = "everyone else"
-"""The other side of a cut, whose role nobody asks for."""
+"""The other side of a cut, which is not counted as a role."""
 _SETS = frozenset({"brokers", "controllers", "zookeepers", "hosts", "probes"})
 _ALONE = {
     "followers": "follower",
@@ -41,7 +41,7 @@ _ALONE = {
 
 
 def role(expression: str) -> str:
-    """Like ``leader``, ``random broker`` or ``host of leader``; raises ExpressionError for what is no target."""
+    """Return a role like ``leader``, ``random broker`` or ``host of leader``; raises ExpressionError."""
     target = parse_target(expression)
     name = plugins.name_of(type(target))
     if nested := target.nested():
@@ -52,17 +52,17 @@ def role(expression: str) -> str:
 
 
 def of_a_step(targets: tuple[str, ...]) -> frozenset[str]:
-    """The roles of all that a step aims at, but for everyone else; raises ExpressionError for what is no target."""
+    """Return the roles of a step's targets, without ``everyone else``; raises ExpressionError for an invalid target."""
     return frozenset(role(text) for text in targets) - {_ELSE} or frozenset({CLUSTER})
 
 
 def hit(aimed: str) -> str:
-    """The role that is hit by what is aimed at: a leader by its host, or by one of its listeners."""
+    """Return the role affected by a target: a leader by its host, or by one of its listeners."""
     return aimed.removeprefix("listener of ").removeprefix("host of ")
 
 
 def _of_quorum(name: str, which: str) -> str:
-    """A controller or ZooKeeper node, by its part in the quorum."""
+    """Return the role of a controller or ZooKeeper node, by its part in the quorum."""
     if which.isdigit():
         return f"{name} by id"
     part = which.removesuffix("s")
@@ -70,7 +70,7 @@ def _of_quorum(name: str, which: str) -> str:
 
 
 def _of_others(name: str, other: str) -> str:
-    """Nodes that are what they are by another target, or drawn from it."""
+    """Return the role of nodes that are selected from another target."""
     several = other.removeprefix("all ")
     ways = {
         "random": f"random {several.removesuffix('s')}",

@@ -1,7 +1,7 @@
-"""What producers had acknowledged each second, and how slowly, of several runs on one axis of time.
+"""Acknowledged records a second, and latencies, of several runs on one time axis.
 
-The verdict holds figures, no series, so they are counted from the events, as a report's plots are: in at most some
-hundred buckets, batch by batch. See docs/decisions/series.md for why that is no Spark job.
+The verdict has figures but no series. So they are counted from the events, like a report's plots: in at most some
+hundred buckets, batch by batch. See docs/decisions/series.md for the reasons not to use Spark here.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from chaosk.report.timeline import axis_of
 from chaosk.report.traffic import together
 
 MOST_ROWS = 1_000_000_000
-"""Sends of one run that are counted."""
+"""Maximum number of sends of one run."""
 _BEFORE = 600
-"""Seconds before the timeline's start that are shown at most."""
+"""Maximum number of seconds shown before the timeline's start."""
 _COLUMNS = ("scheduled", "invoked", "completed", "outcome")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One run's, a number for each bucket of ``axis``; NaN where the run had not begun or was over."""
+    """The series of one run, a number for each bucket of ``axis``; NaN before its start and after its end."""
 
     axis: Axis
-    """Of this run's clock; its buckets are as many, as wide and as far from the timeline's start as the others'."""
+    """Axis on this run's clock; its buckets match those of the other runs, counted from the timeline's start."""
     ends: float
     """The last second of the run."""
     acknowledged: Floats
     """Records a second, of all producers together."""
     latency_p99: Floats
-    """Seconds from due to acknowledged, by when the record was due; NaN where none was."""
+    """Seconds from due to acknowledged, by when the record was due; NaN if none was."""
 
 
 def series(runs: Sequence[Stored], notes: list[str]) -> list[Series | None]:
-    """Each run's; None, and a note, where its events cannot be read or have no sends."""
+    """Return each run's series; None, and a note, if its events cannot be read or have no sends."""
     own = [axis_of(Source(one.run, one.verdict, one.plan, {}, {})) for one in runs]
     before = min(max(axis.zero - axis.low for axis in own), _BEFORE * 1_000_000_000)
     after = max(axis.high - axis.zero for axis in own)

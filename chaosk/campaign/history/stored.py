@@ -1,7 +1,7 @@
-"""One run directory as far as it tells: the verdict, and what the plan says of scenario and cluster.
+"""One run directory: its verdict, and the scenario and cluster of its plan.
 
-The verdict is needed. The plan of an older chaosk may name what this one does not know, so it is read as a report
-reads it: what it has is told, what it lacks is left empty.
+The verdict is required. The plan of an older chaosk may contain unknown names, so it is read leniently, as a report
+does: a missing value is empty.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Verdict
 
 _LONGEST = 366 * 86_400
-"""Seconds that a run lasts at most."""
+"""Maximum duration of a run in seconds."""
 _DISTANT = 1 << 62
-"""Nanoseconds beyond which no clock of a run is."""
+"""Upper bound of a run's clocks in nanoseconds."""
 
 
 class Cluster(Model):
-    """What a run was made on; what its plan does not say is empty."""
+    """The cluster of a run; a value that its plan does not contain is empty."""
 
     name: str
     kafka: str
@@ -45,16 +45,16 @@ class Stored:
     verdict: Verdict
     plan: Mapping[str, Any]
     notes: tuple[str, ...]
-    """What could not be read, in words."""
+    """Messages about unreadable files."""
 
     @property
     def began(self) -> datetime:
-        """When its timeline began, UTC."""
+        """Start of its timeline, UTC."""
         return datetime.fromtimestamp(self.verdict.wall / 1e9, tz=UTC)
 
     @property
     def cluster(self) -> Cluster:
-        """What it was made on."""
+        """The run's cluster."""
         inventory = part(self.plan, "inventory")
         brokers, zookeepers, controllers = (
             len(part(inventory, kind)) for kind in ("brokers", "zookeepers", "controllers")
@@ -68,13 +68,13 @@ class Stored:
 
 
 def part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The mapping that a document has under a name; an empty one where it has none."""
+    """Return the mapping that a document has under a name; an empty one if it has none."""
     found = document.get(name)
     return found if isinstance(found, Mapping) else {}
 
 
 def stored(run: RunDir) -> Stored:
-    """The run in a run directory; raises UsageError where it is not judged, or says what no run can."""
+    """Load a run directory; raises UsageError if it is not judged, or contains impossible times."""
     verdict = read_verdict(run)
     if not _possible(verdict):
         raise UsageError(f"{run.verdict}: gives times that no run has; judge it again with `chaosk analyze {run.root}`")
@@ -84,7 +84,7 @@ def stored(run: RunDir) -> Stored:
 
 
 def _possible(verdict: Verdict) -> bool:
-    """Whether the times of a verdict are such as clocks give."""
+    """Return True if the times of a verdict are plausible."""
     times = [verdict.began, verdict.wall]
     for fault in verdict.faults:
         times += [at for at in (fault.invoked, fault.applied, fault.heal_invoked, fault.healed) if at is not None]
@@ -93,7 +93,7 @@ def _possible(verdict: Verdict) -> bool:
 
 
 def judged(found: Found) -> Iterable[Stored]:
-    """The runs that have a verdict, one after the other; the others join those that were passed over."""
+    """Yield the runs that have a verdict; the others are added to the skipped folders."""
     for run in found.runs:
         try:
             yield stored(run)

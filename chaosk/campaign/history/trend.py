@@ -10,13 +10,13 @@ from chaosk.core.printable import printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 NOTHING, NO_END = "·", "↑"
-"""A run in which it was not measured, and one in which it had no end."""
+"""Signs of a run without a measurement, and of a censored one."""
 LONGEST = 60
-"""Runs that are shown: the last ones."""
+"""Maximum number of runs shown: the last ones."""
 
 
 def sparkline(figures: Sequence[Figure | None]) -> str:
-    """A bar for each of the last runs, from nothing to the largest of them; ``·`` for none, ``↑`` for no end."""
+    """Return a bar for each of the last runs, from nothing to the largest; ``·`` if not measured, ``↑`` if censored."""
     shown = figures[-LONGEST:]
     top = max((each.value for each in shown if each is not None and not each.censored), default=0.0)
     return "".join(_bar(each, top) for each in shown)
@@ -32,7 +32,7 @@ def _bar(each: Figure | None, top: float) -> str:
 
 
 def span(figures: Sequence[Figure | None]) -> str:
-    """The least and the most that was measured, like ``3.1 s to 8.4 s``; empty where nothing was."""
+    """Return the least and the greatest figure, like ``3.1 s to 8.4 s``; empty if there is none."""
     known = sorted((each for each in figures if each is not None), key=lambda each: (each.value, each.censored))
     if not known:
         return ""

@@ -1,5 +1,6 @@
-"""Whether chaosk can do its work on a cluster, and what to do where it cannot; nothing is changed by asking.
+"""Examination of a cluster and its hosts for chaosk's needs, with remedies; it changes nothing.
 
-``chaosk doctor`` looks at everything; a run asks the same questions first, without those that only warn. One module
-an examination; each returns :class:`chaosk.run.preflight.finding.Finding` values. ``examination`` asks them all.
+``chaosk doctor`` examines everything; a run starts with the same examination, without the parts that only warn. Each
+module is one examination, and returns :class:`chaosk.run.preflight.finding.Finding` values. ``examination`` combines
+them.
 """

@@ -1,4 +1,4 @@
-"""A host's clock, and what it costs to start a shell there; from exchanges over a kept connection. Pure."""
+"""A host's clock, and the time to start a shell there; from exchanges over a kept connection. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from chaosk.run.preflight.finding import Finding, ok, warning
 from chaosk.spec.command import Result
 
 FAR = 0.1
-"""Seconds that a clock may be off before it is worth a word."""
+"""Clock offset in seconds above which there is a warning."""
 SLOW = 0.3
-"""Seconds that `true` may take on a kept connection."""
+"""Maximum seconds for `true` on a kept connection."""
 
 
 def clock(host: str, exchanges: Sequence[Result], epoch: int) -> Finding:
-    """How far its clock is ahead of this machine's; ``epoch``: this machine's wall clock minus its monotonic clock."""
+    """Compare a host's clock with this machine's; ``epoch``: this machine's wall clock minus its monotonic clock."""
     found = offset_of(exchanges, epoch)
     off, error = found.offset / 1e9, found.error / 1e9
     if abs(off) - error <= FAR:
@@ -28,7 +28,7 @@ def clock(host: str, exchanges: Sequence[Result], epoch: int) -> Finding:
 
 
 def shell(host: str, exchanges: Sequence[Result]) -> Finding:
-    """What a command costs there, at the least."""
+    """Report the minimum time of a command on a host."""
     seconds = min(one.received - one.sent for one in exchanges) / 1e9
     seen = f"`true` takes {seconds:.3f} s on a kept connection"
     if seconds <= SLOW:

@@ -1,4 +1,4 @@
-"""The cluster itself: brokers, listeners, controllers, ZooKeeper, partitions; fit to be broken on purpose."""
+"""Health of the cluster before an experiment: brokers, listeners, controllers, ZooKeeper, partitions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from chaosk.spec.contracts.live import Live, PartitionState
 from chaosk.spec.inventory import Inventory
 
 FEW = 5
-"""Partitions that are named; of the rest only the number is told."""
+"""Maximum number of partitions named; the others are only counted."""
 _WAIT = "wait until it is whole, or mend it: a fault on top would prove nothing"
 
 
 def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[str] = ()) -> Iterator[Finding]:
-    """Whether an experiment may start on it; ``own``: topics that are made anew anyhow, in whatever state.
+    """Yield the findings about a cluster; ``own``: topics that are recreated, so that their state does not matter.
 
-    Raises PreflightError for client settings that chaosk cannot go by.
+    Raises PreflightError for unusable client settings.
     """
     problems = unhealthy(live, inventory)
     for problem in problems:
@@ -44,7 +44,7 @@ def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[
 
 
 def listeners(found: Iterable[Advertised]) -> Iterator[Finding]:
-    """Each listener for clients of each broker: whether they can come to where it sends them."""
+    """Yield a finding for each client listener of each broker: the advertised address must be reachable."""
     for one in found:
         where, what = f"broker {one.broker}", f"listener {one.listener}"
         if one.says is None:

@@ -1,4 +1,4 @@
-"""Whether every broker is configured as a scenario needs it."""
+"""Examination of the broker settings that a scenario needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TODO = "configure it so, or name another cluster with --inventory"
 
 
 def configured(brokers: Brokers, every: tuple[int, ...], wanted: Mapping[str, Scalar]) -> Iterator[Finding]:
-    """What each broker says of the settings that the scenario wants; nothing where it wants none."""
+    """Yield a finding for each broker about the settings that the scenario needs; none if it needs none."""
     for broker in every if wanted else ():
         where = f"broker {broker}"
         try:

@@ -1,4 +1,4 @@
-"""All examinations of a cluster, hosts at the same time."""
+"""All examinations of a cluster, with the hosts in parallel."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from chaosk.spec.scenario import Scenario
 
 
 def examine(transport: Transport, inventory: Inventory, scenario: Scenario | None = None) -> tuple[Finding, ...]:
-    """Look at everything, from inside the cluster's network; for one scenario, or for whatever chaosk can do."""
+    """Examine everything, from inside the cluster's network; for one scenario, or for all features of chaosk."""
     found = hosts_fit(transport, inventory, needs(scenario, inventory), thorough=True)
     usable = tuple(name for name in inventory.hosts if fit(one for one in found if one.where == name))
     found += (java(), *misfits(inventory, scenario), *switches(transport, inventory, scenario))
@@ -40,12 +40,12 @@ def examine(transport: Transport, inventory: Inventory, scenario: Scenario | Non
 
 
 def _with_here(inventory: Inventory, usable: Iterable[str]) -> tuple[str, ...]:
-    """This machine too, where it keeps leases of its own."""
+    """Add this machine, if it keeps leases of its own."""
     return (*(one for one in places(inventory) if one == HERE), *usable)
 
 
 def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thorough: bool) -> tuple[Finding, ...]:
-    """What is found on every host, host by host."""
+    """Return the findings of every host, by host."""
 
     def ask(name: str) -> list[Finding]:
         return list(hosts.host(transport, inventory, name, needed, thorough=thorough))
@@ -57,14 +57,14 @@ def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thor
 
 
 def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:
-    """Who has the cluster, and what was left there, on the hosts that can be asked."""
+    """Return findings about the cluster's lock and leftovers, from the usable hosts."""
     asked = tuple(names)
 
     def ask(name: str) -> str:
         try:
             return holder(transport, name)
         except ChaoskError:
-            return ""  # the search for leases says why
+            return ""  # the search for leases reports the reason
 
     holders = dict(zip(asked, together(ask, asked), strict=True))
     running = frozenset(said.partition(" ")[0] for said in holders.values() if said)

@@ -1,4 +1,4 @@
-"""What a host says of itself, asked in one round trip by ``hosts/scripts/examine.sh``. Pure."""
+"""Facts about a host, fetched in one round trip by ``hosts/scripts/examine.sh``. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory, ScriptService, SystemdService
 
 LEASES = "/var/lib/chaosk"
-"""Where hosts keep leases and the lock."""
+"""Folder of leases and lock on hosts."""
 CHANCE = ("numgen", "statistic")
-"""What draws packets that are to be lost: nft's, and iptables'."""
+"""Kernel features that drop packets at random: of nft and of iptables."""
 TRIALS = ("netem", "htb", "timeouts", *CHANCE)
-"""What of a kernel can be tried."""
+"""Kernel features that can be tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Room in a file system, in KiB."""
+    """Size of a file system and its free space, in KiB."""
 
     free: int
     size: int
@@ -32,37 +32,37 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """Whether something works here; None if it could not be tried."""
+    """The result of testing a feature; None if it could not be tested."""
 
     works: bool | None
     why: str = ""
     flavour: str = ""
-    """Of iptables: ``nf_tables``, ``legacy`` or ``none``."""
+    """For iptables: ``nf_tables``, ``legacy`` or ``none``."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """What one host said."""
+    """The facts about one host."""
 
     uid: int
     timer: str = ""
-    """``systemd`` or ``setsid``: what starts the timer of a lease."""
+    """``systemd`` or ``setsid``: the program that starts the timer of a lease."""
     release: str = ""
-    """Of the kernel."""
+    """Release of the kernel."""
     tools: dict[str, bool] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
-    """By file of the operator's that starts or stops a server, as whom it is run: ``root`` or another account, ``no``
-    if it is not there, ``shared`` if it is root's and another account can replace it."""
+    """The account that runs each program that starts or stops a server: ``root`` or another one, ``no`` if the program
+    is missing, ``shared`` if it is root's and another account can replace it."""
     units: dict[str, str] = field(default_factory=dict)
     restarts: dict[str, str] = field(default_factory=dict)
-    """By unit when systemd starts it again, and how long after: like ``on-failure 5s``."""
+    """Restart= and RestartSec= of systemd units, like ``on-failure 5s``."""
     space: dict[str, Space] = field(default_factory=dict)
     filters: dict[str, Try] = field(default_factory=dict)
     kernel: dict[str, Try] = field(default_factory=dict)
 
 
 def ask(inventory: Inventory, host: str, needs: Needs, *, thorough: bool) -> Command:
-    """Ask all there is to ask; ``thorough`` also for what no run needs, by trials that take a moment."""
+    """Return the command that fetches the facts; ``thorough`` also tests features that no run needs."""
     services = [process.service for process in inventory.processes(host)]
     scripted = [one for one in services if isinstance(one, ScriptService)]
     units = [one.systemd for one in services if isinstance(one, SystemdService)]
@@ -81,7 +81,7 @@ def ask(inventory: Inventory, host: str, needs: Needs, *, thorough: bool) -> Com
 
 
 def read(host: str, said: str) -> HostFacts | None:
-    """What a host answered to :func:`ask`; None if it is no answer. Raises StepError for one that is damaged."""
+    """Parse the answer to :func:`ask`; None if it is no answer. Raises StepError for a malformed one."""
     if not said.startswith("uid "):
         return None
     facts = HostFacts(uid=-1)
@@ -94,7 +94,7 @@ def read(host: str, said: str) -> HostFacts | None:
 
 
 def _with(facts: HostFacts, line: str) -> HostFacts:
-    """The facts and one more."""
+    """Add one line to the facts."""
     kind, _, rest = line.partition(" ")
     name, _, said = rest.partition(" ")
     match kind:
@@ -105,7 +105,7 @@ def _with(facts: HostFacts, line: str) -> HostFacts:
         case "tool":
             changes = {"tools": {**facts.tools, name: said == "yes"}}
         case "program":
-            name, _, said = rest.rpartition(" ")  # its path may have blanks
+            name, _, said = rest.rpartition(" ")  # its path may contain blanks
             changes = {"programs": {**facts.programs, name: said}}
         case "unit":
             changes = {"units": {**facts.units, name: said}}

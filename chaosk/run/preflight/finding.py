@@ -1,4 +1,4 @@
-"""What an examination found."""
+"""The result of an examination."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from chaosk.core.errors import PreflightError
 from chaosk.core.model import Model
 
 State = Literal["ok", "warning", "unknown", "bad"]
-"""``bad``: no run starts like this; ``unknown``: it could not be asked; ``warning``: a run starts all the same."""
+"""``bad``: no run can start; ``unknown``: it could not be examined; ``warning``: a run can start."""
 
 
 class Finding(Model):
-    """One answer."""
+    """One finding."""
 
     where: str
     """A host by its name in the inventory, ``broker 1``, or ``cluster``."""
     what: str
-    """What was examined, in a word or two."""
+    """The examined item, in a word or two."""
     state: State
     seen: str
     todo: str = ""
-    """What to do about it; empty where nothing is."""
+    """The remedy; empty if there is none."""
 
     def __str__(self) -> str:
-        """On one line, for messages."""
+        """Return one line for messages."""
         return f"{self.where}: {self.what}: {self.seen}" + (f"; {self.todo}" if self.todo else "")
 
 
 def ok(where: str, what: str, seen: str) -> Finding:
-    """All is well."""
+    """Return a finding without a problem."""
     return Finding(where=where, what=what, state="ok", seen=seen)
 
 
 def bad(where: str, what: str, seen: str, todo: str) -> Finding:
-    """No run starts before this is done."""
+    """Return a finding that prevents a run until ``todo`` is done."""
     return Finding(where=where, what=what, state="bad", seen=seen, todo=todo)
 
 
 def warning(where: str, what: str, seen: str, todo: str) -> Finding:
-    """A run starts, and somebody should know."""
+    """Return a finding that does not prevent a run."""
     return Finding(where=where, what=what, state="warning", seen=seen, todo=todo)
 
 
 def unknown(where: str, what: str, why: str) -> Finding:
-    """It could not be asked."""
+    """Return a finding for an item that could not be examined."""
     return Finding(where=where, what=what, state="unknown", seen=why)
 
 
 def fit(findings: Iterable[Finding]) -> bool:
-    """Whether a run may start."""
+    """Return True if a run may start."""
     return all(one.state != "bad" for one in findings)
 
 

@@ -1,4 +1,4 @@
-"""What a host's own facts mean for chaosk: programs, packet filter, timer, services, room. Pure."""
+"""Findings from a host's facts: programs, packet filter, timer, services, free space. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chaosk.run.preflight.finding import Finding, bad, ok, unknown, warning
 from chaosk.run.preflight.needs import PACKAGES, Needs
 
 LEASE_ROOM = 1024
-"""KiB that a host must have free for leases: one takes a few dozen."""
+"""Minimum free KiB for leases on a host: one takes a few dozen."""
 _PROOF = {"iptables": "iptables -S INPUT", "nftables": "nft list tables"}
 _KERNEL = {
     "netem": "tc netem", "htb": "tc htb", "timeouts": "nft sets with timeouts", "numgen": "nft numgen",
@@ -23,11 +23,11 @@ _WITHOUT = {
     "statistic": " (so no lose_packets)",
 }
 SCARCE = 0.05
-"""The part of a file system that should be free under a server's data."""
+"""Minimum free fraction of a file system with a server's data."""
 
 
 def fitness(host: str, facts: HostFacts, needs: Needs, firewall: str = "auto") -> Iterator[Finding]:
-    """What is found on a host where chaosk is root; ``firewall`` is the inventory's choice for it."""
+    """Yield the findings of a host on which chaosk is root; ``firewall`` is the inventory's choice for it."""
     yield _tools(host, facts, needs)
     if needs.cuts:
         yield _filter(host, facts, firewall)
@@ -97,7 +97,7 @@ def _services(host: str, facts: HostFacts) -> Iterator[Finding]:
 
 
 def _again(said: str) -> str:
-    """What a unit's Restart= means for faults that end its process."""
+    """Explain the effect of a unit's Restart= on faults that end its process."""
     how, _, after = said.partition(" ")
     if how == "no":
         return ""
@@ -132,13 +132,13 @@ def _data_room(host: str, path: str, space: Space) -> Finding:
 
 
 def _draws(facts: HostFacts, firewall: str) -> str:
-    """What draws the packets that are lost, by the filter by which cuts are made there."""
+    """Return the feature that drops packets at random, of the packet filter that cuts use on this host."""
     by_nft = facts.filters.get("nft", Try(works=False)).works and firewall != "iptables"
     return "numgen" if by_nft else "statistic"
 
 
 def _kernel(host: str, facts: HostFacts, needs: Needs, draws: str) -> Iterator[Finding]:
-    """What a planned step needs is bad where it is not there; the rest is for information, of cuts the filter tells."""
+    """Yield findings about kernel features: bad if a planned step lacks one, else for information."""
     what, needed = f"kernel {facts.release}", {*needs.queues, *(CHANCE if needs.losses else ())}
     for name, means in _KERNEL.items():
         tried = facts.kernel.get(name)

@@ -1,4 +1,4 @@
-"""What the machine that chaosk runs on must have for a run to come to a verdict."""
+"""Requirements of the machine that chaosk runs on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chaosk.run.preflight.finding import Finding, bad, ok
 
 
 def java() -> Finding:
-    """Whether there is the Java that the analysis runs on: missed now, and not after the cluster was broken."""
+    """Report the Java installation of the analysis, before any fault rather than after the run."""
     if (why := problem()) is None:
         return ok(HERE, "java", "there is one that Spark runs on")
     seen, _, todo = why.partition("; ")

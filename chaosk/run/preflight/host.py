@@ -1,4 +1,4 @@
-"""One host: login, root, what it says of itself, clock and shell."""
+"""Examination of one host: login, root, facts, clock and shell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chaosk.spec.inventory import Inventory
 
 
 def host(transport: Transport, inventory: Inventory, name: str, needs: Needs, *, thorough: bool) -> Iterator[Finding]:
-    """All that is found on one host; ``thorough`` also what no run needs. Never raises: no answer is a finding."""
+    """Yield one host's findings, ``thorough`` also those that no run needs; no answer is a finding, not an error."""
     try:
         transport.run(_nothing(name))
     except ChaoskError as error:
@@ -35,7 +35,7 @@ def host(transport: Transport, inventory: Inventory, name: str, needs: Needs, *,
 
 
 def _unreachable(name: str, error: ChaoskError) -> Finding:
-    """The transport's message is made of what happened and, after the last semicolon, what to do."""
+    """Return the finding for a transport error, with its last part after a semicolon as the remedy."""
     seen, _, todo = str(error).removeprefix(f"{name}: ").rpartition("; ")
     what = "host key" if "host key" in seen or "known_hosts" in seen else "login"
     if not isinstance(error, HostError):
@@ -89,9 +89,9 @@ def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
 
 
 def _nothing(name: str) -> Command:
-    """In a session of its own, because what its start costs is asked; with what steps hand to a login shell.
+    """Return a command without effect, in a new session, to measure the start of a session.
 
-    That is a word of several lines, as scripts are, and a mark that C shells replace: those would run the lines of a
-    script as their own.
+    Its argument contains what steps pass to a login shell: several lines, as scripts have, and a ``!``, which C shells
+    expand. Such a shell would execute the lines of a script as its own.
     """
     return Command(host=name, argv=("true", "a line!\nand another"), repeatable=True, alone=True)

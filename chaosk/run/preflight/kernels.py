@@ -1,4 +1,4 @@
-"""Whether hosts have kernels, and so clocks, of their own: by the ids that kernels give themselves when they boot."""
+"""Detection of hosts that share a kernel, and so a clock, by the kernels' boot ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TODO = "leave skew_clock out, or take hosts with kernels of their own, as virtu
 
 
 def boot_ids(transport: Transport, hosts: Iterable[str]) -> dict[str, str]:
-    """By host the id of its kernel's boot; empty where it does not tell."""
+    """Return the boot id of each host's kernel; empty if it is unknown."""
     names = tuple(hosts)
 
     def ask(host: str) -> str:
@@ -28,7 +28,7 @@ def boot_ids(transport: Transport, hosts: Iterable[str]) -> dict[str, str]:
 
 
 def apart(ids: Mapping[str, str], here: str) -> Iterator[Finding]:
-    """Whether no host shares a clock with another or with chaosk's machine, whose id is ``here``. Pure."""
+    """Yield a finding for each host: bad if it shares its clock with another one or this machine (``here``). Pure."""
     for host, mine in ids.items():
         others = [other for other, its in ids.items() if its == mine and other != host]
         if not mine or not here:

@@ -1,4 +1,4 @@
-"""What former runs have left on the hosts, and who has the cluster now. Pure, but for the asking."""
+"""Leftovers of earlier runs on the hosts, and the current holder of the lock. Pure, except for the requests."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from chaosk.run.preflight.finding import Finding, bad, ok
 
 
 def holder(transport: Transport, host: str) -> str:
-    """Who has the lock on a host, as ``RUN SECONDS ABOUT``; empty if nobody has."""
+    """Return the holder of the lock on a host, as ``RUN SECONDS ABOUT``; empty if it is free."""
     result = transport.run(lock.show(host))
     return result.stdout.strip() if result.ok else ""
 
 
 def held(holders: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether another run has the cluster; by host what :func:`holder` said."""
+    """Yield a finding for each other run that holds the lock; ``holders``: result of :func:`holder` by host."""
     on: dict[str, list[str]] = {}
     for host, said in holders.items():
         if said:
@@ -33,9 +33,9 @@ def held(holders: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def leftovers(found: Mapping[str, tuple[Held, ...] | str], running: frozenset[str] = frozenset()) -> Iterator[Finding]:
-    """What :func:`chaosk.hosts.heal.find` found; the leases of ``running`` are no leftovers.
+    """Yield findings for the result of :func:`chaosk.hosts.heal.find`; leases of ``running`` runs are no leftovers.
 
-    One whose fault the host has undone by itself is left as well: somebody should know that the run was cut short.
+    A lease whose fault the host has healed itself is a leftover as well, since it shows that a run was cut short.
     """
     for host, leases in found.items():
         if isinstance(leases, str):

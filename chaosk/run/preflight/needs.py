@@ -1,4 +1,4 @@
-"""Which programs a host must have for what is planned: those that the steps' own commands run there. Pure."""
+"""Programs that a host needs for a plan: those that the steps' own commands execute there. Pure."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ PACKAGES = {
     "tc": "iproute2", "timeout": "coreutils", "tr": "coreutils", "umount": "mount", "uname": "coreutils",
     "unshare": "util-linux",
 }  # fmt: skip
-"""By program, the Debian package that brings it."""
+"""The Debian package of each program."""
 
 OPTIONAL = ("ip6tables", "nft", "tc", "unshare")
-"""What the scripts do without on some hosts, and `chaosk doctor` tells."""
+"""Programs that the scripts can do without on some hosts; `chaosk doctor` reports them."""
 
 SCRIPTS = {
     "address": "awk cat grep ip mkdir mv rm sleep ss sync",
@@ -77,40 +77,40 @@ SCRIPTS = {
     "wipe": "awk cat chmod chown cut date du find head id ls mkdir mv namei readlink rm rmdir sed "
     "setpriv stat sync timeout tr",
 }
-"""By script of ``chaosk/hosts/scripts``, the programs that it cannot do without; a cut needs nft or iptables as well,
-and a disk dmsetup and e2fsck, which the script asks for by itself: most hosts have none and need none."""
+"""The required programs of each script in ``chaosk/hosts/scripts``. A cut also needs nft or iptables, and a disk
+dmsetup and e2fsck: the script tests for these itself, since most hosts do not have them and do not need them."""
 HERE_TOOLS = "awk bash cat chmod cut flock grep mkdir mv rm setsid sleep sync tail timeout tr"
-"""What the machine that chaosk runs on needs to throw power switches, and to keep the leases for that."""
+"""Programs that chaosk's own machine needs for power switches, and for its leases for them."""
 ALWAYS = ("examine", "lease", "lock", "state")
-"""The scripts of every run."""
+"""Scripts of every run."""
 _TRANSPORT = ("env", "date", "timeout")
 
 
 def programs(name: str) -> frozenset[str]:
-    """The programs that a script cannot do without."""
+    """Return the required programs of a script."""
     return frozenset(SCRIPTS[name].split())
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What every host must have."""
+    """The requirements of every host."""
 
     tools: tuple[str, ...]
     """Programs, by name."""
     cuts: bool
-    """A packet filter that works, by nft or iptables."""
+    """A working packet filter, nft or iptables."""
     beside: tuple[str, ...] = ()
-    """Of the tools, those that steps run as root by themselves, not by one of chaosk's scripts."""
+    """Those of the tools that steps run as root directly, outside chaosk's scripts."""
     queues: tuple[Means, ...] = ()
     """Queueing disciplines that the kernel must have."""
     clocks: bool = False
     """A kernel, and so a clock, of its own."""
     losses: bool = False
-    """A packet filter that drops packets by chance."""
+    """A packet filter that drops packets at random."""
 
 
 def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
-    """What one scenario needs on every host; without one, what anything that chaosk can do needs."""
+    """Return the requirements of a scenario on every host; without one, those of all features of chaosk."""
     if scenario is None:
         scripts, others, queues = frozenset(SCRIPTS), dict[str, bool](), frozenset[Means]()
     else:
@@ -126,9 +126,9 @@ def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
 
 
 def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[str], dict[str, bool], frozenset[Means]]:
-    """The scripts that its steps run, by other program whether it takes root, and the queues that they make.
+    """Return the scripts that its steps run, other programs with True if run as root, and the queueing disciplines.
 
-    As seen on an example; all scripts where that fails.
+    Computed on an example cluster; all scripts if that fails.
     """
     scripts: set[str] = {"dump"} if any(probe.transacts() for probe in scenario.probes.values()) else set()
     others: dict[str, bool] = {}
@@ -143,7 +143,7 @@ def _of_timeline(scenario: Scenario, inventory: Inventory) -> tuple[frozenset[st
                 if not ours:
                     others[command.argv[0]] = others.get(command.argv[0], False) or command.sudo
         except ChaoskError:
-            scripts |= SCRIPTS.keys()  # its targets make no sense on the example; on the cluster they may
+            scripts |= SCRIPTS.keys()  # its targets do not resolve on the example, but may on the cluster
     return frozenset(scripts), others, frozenset(queues)
 
 

@@ -1,4 +1,4 @@
-"""Whether the probes get in with a login of their own, and whether rights can be withdrawn from it."""
+"""Examination of the probes' own login, and of ACLs that a scenario withdraws from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TODO = "see docs/own-cluster.md, or run it on a lab with `secure: true`"
 
 
 def rights(live: Live, inventory: Inventory, scenario: Scenario | None) -> Iterator[Finding]:
-    """What brokers say to the probes' login, and of that whose rights a scenario withdraws; nothing is changed."""
+    """Yield findings about the probes' login, and about the rights that a scenario withdraws; changes nothing."""
     if inventory.probe_client:
         yield _login(inventory)
     for entry in scenario.timeline if scenario is not None else ():

@@ -1,4 +1,4 @@
-"""Whether a cluster is of the shape that a scenario needs; the rest of preflight is :mod:`chaosk.run.preflight`."""
+"""Comparison of a cluster with a scenario's required shape; the rest of preflight is :mod:`chaosk.run.preflight`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _MODES = {"zookeeper": "with ZooKeeper", "kraft": "in KRaft mode"}
 
 
 def check_shape(shape: ClusterShape, inventory: Inventory) -> None:
-    """Raise PreflightError if the mode is the other one, a rack has no broker, or there is too little or too much."""
+    """Raise PreflightError if the mode is the other one, a rack has no broker, or a number does not match."""
     if shape.mode is not None and (shape.mode == "kraft") != inventory.kraft:
         raise PreflightError(
             f"the scenario needs a cluster {_MODES[shape.mode]}, {inventory.name} is one "
             f"{_MODES['kraft' if inventory.kraft else 'zookeeper']}; name another cluster with --inventory"
         )
-    metadata = (  # what needs them in the other mode is refused entry by entry
+    metadata = (  # entries that need the other mode's servers are refused one by one
         ("controllers that are no brokers", shape.controllers, len(inventory.controllers))
         if inventory.kraft
         else ("ZooKeeper nodes", shape.zookeepers, len(inventory.zookeepers))
@@ -35,7 +35,7 @@ def check_shape(shape: ClusterShape, inventory: Inventory) -> None:
 
 
 def _too_few_disks(shape: ClusterShape, inventory: Inventory) -> list[str]:
-    """In words which broker has too few data directories; an inventory need not name the only one."""
+    """Return the first broker with too few data directories, in words; an inventory need not list a single one."""
     have = {number: len(broker.data) for number, broker in inventory.brokers.items()}
     few = next((number for number, count in have.items() if max(1, count) < shape.data_dirs), None)
     if few is None:
@@ -45,7 +45,7 @@ def _too_few_disks(shape: ClusterShape, inventory: Inventory) -> list[str]:
 
 
 def _too_open(shape: ClusterShape, inventory: Inventory) -> list[str]:
-    """In words what is missing of TLS, and of a login for the probes alone."""
+    """Return the missing part of TLS, or of a separate login for the probes, in words."""
     spoken = str(inventory.client.get("security.protocol", "PLAINTEXT")).upper()
     if not shape.secure or (spoken.endswith("SSL") and inventory.probe_client):
         return []

@@ -1,4 +1,4 @@
-"""Whether hosts can do what steps will ask of them: asked of each broker that a target may turn out to be."""
+"""Examination of hosts for the steps' own requirements, for each broker that a target may resolve to."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _TODO = "correct the inventory, aim at servers whose hosts can do it, or leave t
 
 
 def suits(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
-    """What is found, entry by entry; nothing is changed by asking."""
+    """Return the findings by entry; changes nothing."""
     entries = scenario.timeline if scenario is not None else ()
     asked = [(entry, fact) for entry in entries for fact in _facts(entry, inventory)]
     return tuple(together(lambda one: _answer(transport, *one), asked)) if asked else ()
 
 
 def _facts(entry: Entry, inventory: Inventory) -> Iterator[Fact | str]:
-    """The questions about each node by itself, or why there can be none."""
+    """Yield the facts to evaluate for each node, or the reason why there are none."""
     for nodes in _candidates(entry, inventory):
         aims = dict.fromkeys(entry.step.targets(), nodes)
         site = Site(inventory=inventory, run_id="doctor", entry=entry.name, aims=aims, boot_id=boot_id())
@@ -40,7 +40,7 @@ def _facts(entry: Entry, inventory: Inventory) -> Iterator[Fact | str]:
 
 
 def _candidates(entry: Entry, inventory: Inventory) -> tuple[tuple[Node, ...], ...]:
-    """The nodes that the inventory tells, together, and be it none; else each that may be hit, by itself."""
+    """Return the nodes that the inventory determines, as one group; else each possible node as its own group."""
     if not entry.step.targets():
         return ((),)
     scene = Scene(inventory, NoCluster(), NoChance())
@@ -52,7 +52,7 @@ def _candidates(entry: Entry, inventory: Inventory) -> tuple[tuple[Node, ...], .
 
 
 def _possible(entry: Entry, inventory: Inventory) -> Iterator[Node]:
-    """Each server of the kinds that the step acts on; brokers where it does not say."""
+    """Yield each server of the kinds that the step acts on; brokers by default."""
     if getattr(entry.step, "role", None) == "controller":
         yield from voters(inventory)
         return

@@ -1,4 +1,4 @@
-"""Whether hosts can be taken down and come up again: their switches, their kernels, and this machine, which does it."""
+"""Examination for taking hosts down and up again: their power switches and kernels, and this machine's programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chaosk.steps._host_steps import HostStep
 
 
 def switches(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
-    """What is found on the hosts that a scenario takes down; without one, on all that chaosk may take down."""
+    """Return the findings of the hosts that a scenario takes down; without one, of all that chaosk may take down."""
     asked = [name for name in _hosts(inventory, scenario) if _may_fall(inventory.hosts[name])]
     if not asked:
         return ()
@@ -29,7 +29,7 @@ def switches(transport: Transport, inventory: Inventory, scenario: Scenario | No
 
 
 def misfits(inventory: Inventory, scenario: Scenario | None) -> Iterator[Finding]:
-    """What the inventory itself says against a scenario's steps."""
+    """Yield conflicts between the inventory and a scenario's steps."""
     for said in unfit(scenario, inventory) if scenario is not None else ():
         seen, _, todo = said.partition("; ")
         yield bad("scenario", "hosts", seen, todo)

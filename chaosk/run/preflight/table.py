@@ -1,4 +1,4 @@
-"""Findings for a person: a table, and below it what to do; or for a program, as JSON."""
+"""Findings for people: a table, and the remedies below it; or for programs, as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STYLES = {"ok": "green", "warning": "yellow", "unknown": "yellow", "bad": "bold
 
 
 def table(findings: Sequence[Finding]) -> Table:
-    """One row a finding; a place is named once."""
+    """Return a table with one row a finding; repeated places are left blank."""
     drawn = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("where", "what", "state", "seen"):
         drawn.add_column(name, overflow="fold", no_wrap=name in {"where", "state"})
@@ -27,7 +27,7 @@ def table(findings: Sequence[Finding]) -> Table:
 
 
 def to_do(findings: Sequence[Finding]) -> Iterator[Text]:
-    """What to do, worst first, each remedy with its place; then whether a run may start."""
+    """Yield the remedies, worst first, each with its place; then a line that says if a run may start."""
     for state in ("bad", "warning"):
         for one in findings:
             if one.state == state and one.todo:
@@ -39,6 +39,6 @@ def to_do(findings: Sequence[Finding]) -> Iterator[Text]:
 
 
 def as_json(name: str, findings: Sequence[Finding]) -> str:
-    """For other programs: the cluster's name, whether a run may start, and every finding."""
+    """Return JSON with the cluster's name, ``fit`` (true if a run may start), and every finding."""
     listed = [one.model_dump(mode="json") for one in findings]
     return json.dumps({"cluster": name, "fit": fit(findings), "findings": listed}, indent=2)

@@ -1,4 +1,4 @@
-"""The operator's console: one thread reads keys, one draws; the run itself waits for neither."""
+"""The operator's console: one thread reads keys, one draws, and neither blocks the run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chaosk.run.gameday.view import Mode, View
 log = structlog.get_logger()
 
 REDRAW = 0.25
-"""Seconds between two pictures, where nothing happens that has to be seen at once."""
+"""Seconds between two frames, unless an event is to be shown at once."""
 _KEEP = 500
 _END_WITHIN = 1.0
 
@@ -40,12 +40,12 @@ class Console:
         self._ended = threading.Event()
         self._threads: list[threading.Thread] = []
         self.latencies: Callable[[], Mapping[str, float]] = dict
-        """Asked before each picture for the latencies of the probes."""
+        """Called before each frame for the latencies of the probes."""
         self.groups: Callable[[], tuple[Watched, ...]] = tuple
-        """Asked before each picture for the consumer groups."""
+        """Called before each frame for the consumer groups."""
 
     def __enter__(self) -> Self:
-        """Take the terminal and begin to draw."""
+        """Take the terminal and start to draw."""
         self._terminal.open()
         self._threads = [
             threading.Thread(target=self._work, args=(work,), name=name, daemon=True)
@@ -56,11 +56,11 @@ class Console:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Put the terminal back."""
+        """Restore the terminal."""
         self.close()
 
     def close(self) -> None:
-        """Put the terminal back; from any thread, twice is as once. A write that hangs is left to itself."""
+        """Restore the terminal; idempotent, from any thread. A write that hangs is not waited for."""
         self._ended.set()
         self._look.set()
         for thread in self._threads:
@@ -70,22 +70,22 @@ class Console:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What the run said, to be read when the picture is gone."""
+        """The run's messages, to be printed once the screen is restored."""
         return tuple(self._said)
 
     def say(self, line: str) -> None:
-        """One line that stays."""
+        """Add a message that stays."""
         self._said.append(f"{time.monotonic() - self._began:7.1f}s  {line}")
         self._look.set()
 
     def show(self, status: Status) -> None:
-        """The state of things; drawn when its turn comes."""
+        """Set the state for the next frame."""
         self._status = status
 
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     def _work(self, work: Callable[[], None]) -> None:
-        """Do something again and again; a defect in it must neither blind the operator for good nor take the keys."""
+        """Call a function repeatedly; a defect in it must neither end the display nor disable the keys."""
         try:
             while not self._ended.is_set():
                 try:
@@ -109,7 +109,7 @@ class Console:
             self._look.set()
 
     def press(self, key: str) -> None:
-        """What a key does now."""
+        """Handle a key."""
         {"keys": self._command, "note": self._write, "confirm": self._confirm}[self._mode](key)
 
     def _command(self, key: str) -> None:
@@ -146,7 +146,7 @@ class Console:
             self.say(f"{self._desk.operator}: heal and stop; healing what is in place")
             self._desk.stop("stop", key)
 
-    # --- the picture --------------------------------------------------------------------------------------------------
+    # --- frames -------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         width, height = self._terminal.size
@@ -155,7 +155,7 @@ class Console:
         self._look.clear()
 
     def view(self) -> View:
-        """All that is to be seen now."""
+        """Return the content of the next frame."""
         opened = self._desk.open
         about = opened.question.entry if opened else ""
         if about != self._about:

@@ -1,4 +1,4 @@
-"""The desk between a run and its operator: the open question, its time limit, and who decided what, when."""
+"""The desk between a run and its operator: the open question, its time limit, and the decisions."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from chaosk.rundir.decision import Decision, What
 log = structlog.get_logger()
 
 READ_FIRST = 0.5
-"""Seconds that a question must have been there before it is answered: a key pressed twice is for the one before."""
+"""Seconds before a question can be answered, so that a repeated key press does not answer the next question."""
 _LOOK = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """The question that is to be answered now."""
+    """The question to answer now."""
 
     question: Question
     asked: int
-    """When, in monotonic nanoseconds; a note begins its time anew."""
+    """When, in monotonic nanoseconds; a note restarts it."""
     within: float
-    """Seconds."""
+    """Time limit in seconds."""
     behind: int = 0
-    """How many more wait behind it."""
+    """Number of further questions in the queue."""
 
     @property
     def left(self) -> float:
-        """Seconds until the run is healed and stopped because nobody answered."""
+        """Seconds until the run is healed and stopped for lack of an answer."""
         return self.within - (now() - self.asked) / 1e9
 
 
@@ -60,7 +60,7 @@ class Desk:
     # --- the run's side -----------------------------------------------------------------------------------------------
 
     def attach(self, write: Callable[[Decision], None]) -> None:
-        """From now on decisions are written down, those made before first."""
+        """Write down decisions from now on, and first the earlier ones."""
         with self._lock:
             self._write = write
             for decision in self._kept:
@@ -86,22 +86,22 @@ class Desk:
 
     @property
     def ended(self) -> str | None:
-        """Why the operator had the run stopped, in words; None if it was not the operator."""
+        """Reason why the operator stopped the run; None if it was not the operator."""
         self.mind_signals()
         return self._ended
 
     @property
     def lost(self) -> bool:
-        """Whether the operator's connection was lost."""
+        """True if the operator's connection was lost."""
         return self._lost
 
     @property
     def over(self) -> bool:
-        """Whether the run is over, so that there is nothing more to decide."""
+        """True if the run is over, so that no decision is left."""
         return self._over
 
     def close(self) -> None:
-        """The run is over: what comes now is written down by nobody."""
+        """End the run's part: later decisions are not written down."""
         self.mind_signals()
         self._over = True
 
@@ -109,7 +109,7 @@ class Desk:
 
     @property
     def open(self) -> Open | None:
-        """The question to answer now, if there is one."""
+        """The question to answer now; None if there is none."""
         with self._lock:
             if not self._waiting:
                 return None
@@ -117,11 +117,11 @@ class Desk:
 
     @property
     def stopping(self) -> bool:
-        """Whether the run was told to stop, by whomever."""
+        """True if the run was told to stop."""
         return self._stop.is_set()
 
     def answer(self, what: What) -> bool:
-        """Answer the open question with go or skip; whether that was an answer: one in haste is none."""
+        """Answer the open question with go or skip; return False if there is none, or the answer is too early."""
         with self._lock:
             if not self._waiting or self.stopping or now() - self._shown < READ_FIRST * 1e9:
                 return False
@@ -132,13 +132,13 @@ class Desk:
             return True
 
     def note(self, text: str) -> None:
-        """Keep a note; an open question is asked again, with all its time."""
+        """Keep a note; the time limit of an open question restarts."""
         with self._lock:
             self._said("note", self._about(), text)
             self._asked = now()
 
     def stop(self, what: What = "stop", text: str | None = None) -> None:
-        """Have the run healed and stopped; why is written down, each reason once."""
+        """Have the run healed and stopped; writes down each reason once."""
         self._lost = self._lost or what == "lost"
         with self._lock:
             if not self._over and not any(decision.what == what for decision in self._kept):
@@ -147,11 +147,11 @@ class Desk:
         self._stop.set()
 
     def hear(self, signal: str) -> None:
-        """A signal came: to be called from its handler, so it takes no lock and writes nothing yet."""
+        """Remember a signal; called from its handler, so it takes no lock and writes nothing."""
         self._signal = self._signal or signal
 
     def mind_signals(self) -> None:
-        """Write down what the last signal meant, if one came that is the operator's."""
+        """Write down the meaning of the last signal, if it was one of the operator's."""
         signal, self._signal = self._signal, None
         if signal == "SIGHUP":
             self.stop("lost", "SIGHUP")
@@ -182,7 +182,7 @@ class Desk:
         return decision
 
     def _put(self, decision: Decision) -> None:
-        """Write it down, if that can be: a full disk must not keep anybody from healing."""
+        """Write a decision down if possible: a full disk must not keep a run from healing."""
         log.info("decision", **decision.model_dump())
         if self._write is not None:
             try:

@@ -1,4 +1,4 @@
-"""Consumer groups, looked at every few seconds by a thread of its own: what changed since the look before."""
+"""Consumer groups, sampled every few seconds in a separate thread, with their changes."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from chaosk.cluster.groupstate import GroupState
 from chaosk.run.clock import now
 
 PERIOD = 2.0
-"""Seconds between two looks at a group."""
+"""Seconds between two samples of a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A group as it is, and what was seen of it over time."""
+    """A group's state, and its observed changes."""
 
     state: GroupState
     rebalances: int = 0
-    """How often its members or their partitions were others than at the look before."""
+    """Number of samples with other members or assignments than the sample before."""
     moved: int | None = None
-    """When its committed offsets were last seen to have changed, monotonic nanoseconds."""
+    """When its committed offsets last changed between two samples, monotonic nanoseconds."""
 
 
 class GroupWatch(threading.Thread):
-    """Looks at groups until it is ended."""
+    """Samples groups until it is ended."""
 
     def __init__(self, groups: Sequence[str], look: Callable[[str], GroupState]) -> None:
-        """``look`` asks for one group and raises nothing."""
+        """``look`` samples one group and raises nothing."""
         super().__init__(name="groups", daemon=True)
         self._look = look
         self._watched = {group: Watched(GroupState(group=group)) for group in dict.fromkeys(groups)}
         self._ended = threading.Event()
 
     def run(self) -> None:
-        """Look, and look again."""
+        """Sample all groups repeatedly."""
         while not self._ended.is_set():
             for group, before in self._watched.items():
                 if self._ended.is_set():
@@ -45,16 +45,16 @@ class GroupWatch(threading.Thread):
 
     @property
     def watched(self) -> tuple[Watched, ...]:
-        """Each as it was at the last look."""
+        """Each group as of the last sample."""
         return tuple(self._watched.values())
 
     def end(self) -> None:
-        """Look no more; a question that is under way is waited for by nobody."""
+        """End the thread; a request in progress is not waited for."""
         self._ended.set()
 
 
 def after(before: Watched, state: GroupState, at: int) -> Watched:
-    """What is known of a group after one more look; a look that was answered by nobody changes no count."""
+    """Return a group after one more sample; a sample without an answer changes no count."""
     old = before.state
     if state.problem is not None:
         return Watched(replace(old, lag=None, problem=state.problem), before.rebalances, before.moved)

@@ -1,4 +1,4 @@
-"""From the bytes of a terminal to keys: characters, and the few that have names. Pure."""
+"""Decodes the bytes of a terminal into keys: characters and named keys. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ NAMED = {
     "\r": "enter", "\n": "enter", "\x7f": "backspace", "\x08": "backspace", "\x1b[A": "up", "\x1b[B": "down",
     "\x1bOA": "up", "\x1bOB": "down", "\x1b[5~": "page up", "\x1b[6~": "page down", "\x1b": "escape",
 }  # fmt: skip
-"""What keys with names send."""
+"""Byte sequences of named keys."""
 
 _PIECE = re.compile(r"\x1b\[200~(?P<paste>.*?)\x1b\[201~|\x1b\[[0-9;?]*[ -/]*[@-~]|\x1bO.|\x1b|.", re.DOTALL)
 _OPEN = re.compile(r"\x1b\[200~(?:(?!\x1b\[201~).)*\Z|\x1b(?:\[[0-9;?]*|O)?\Z", re.DOTALL)
 _LONGEST = 4096
-"""Characters of an unfinished sequence that are kept: what is longer is noise."""
+"""Maximum number of characters kept of an incomplete sequence: a longer one is noise."""
 
 
 class Keys:
-    """Takes bytes as they come and gives keys; half a character or a sequence waits for its rest."""
+    """Decodes bytes incrementally into keys; half a character or sequence waits for its rest."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -26,11 +26,11 @@ class Keys:
 
     @property
     def half(self) -> bool:
-        """Whether something waits for its rest: an escape key, or the begin of what another key sends."""
+        """True if an incomplete sequence waits for its rest: an escape key, or the start of another key's sequence."""
         return bool(self._rest)
 
     def feed(self, data: bytes) -> list[str]:
-        """The keys in ``data``; no bytes at all mean that nothing more comes for now, so that an escape is one."""
+        """Return the keys in ``data``; empty ``data`` means that no bytes follow, which makes a lone escape a key."""
         text = self._rest + self._decoder.decode(data)
         self._rest = ""
         cut = _OPEN.search(text) if data else None
@@ -41,7 +41,7 @@ class Keys:
 
 
 def _key(piece: re.Match[str]) -> str:
-    """A key's name or character; of what was pasted its text after ``paste``; nothing for what has no meaning here."""
+    """Return a key's name or character, ``paste TEXT`` for pasted text, or an empty string for an unknown sequence."""
     text = piece[0]
     if piece["paste"] is not None:
         return f"paste {' '.join(piece['paste'].split())}"

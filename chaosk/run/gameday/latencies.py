@@ -1,7 +1,7 @@
-"""Latencies of the last seconds, from the tail of the event streams that the probes write; the probes do nothing more.
+"""Latencies of the last seconds, from the tail of the probes' event streams, without additional work for the probes.
 
-A producer's latency counts from when a record was due until it was acknowledged, a consumer's until the record was
-delivered, as in the report; a call's from its begin.
+A producer's latency is from the time a record was due until its acknowledgement, a consumer's until its delivery, as in
+the report. A call's latency starts with the call.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from chaosk.rundir.events.arrow import SCHEMAS
 from chaosk.rundir.events.live import SUFFIX
 
 WINDOW = 5.0
-"""Seconds that a latency counts for."""
+"""Seconds for which a latency counts."""
 _SPANS = {"sends": ("scheduled", "completed"), "reads": ("scheduled", "at"), "calls": ("began", "completed")}
-"""By table the columns between which the time passed."""
+"""The start and end column of the latency, by table."""
 
 Batch = pa.RecordBatch
 
 
 class Tail:
-    """One stream, read on from where it was read to before."""
+    """One stream, read incrementally."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._place = 0
 
     def fresh(self) -> Iterator[Batch]:
-        """The batches that came since; a batch that is only half there comes the next time."""
+        """Yield the new batches; an incomplete one is left for the next call."""
         schema = SCHEMAS[self._path.name.removesuffix(SUFFIX)]
         with suppress(OSError, pa.ArrowException, EOFError), pa.OSFile(str(self._path), "rb") as source:
             size = source.size()
@@ -48,7 +48,7 @@ class Tail:
 
 
 class Latencies:
-    """What the probes of one run took lately."""
+    """The recent latencies of a run's probes."""
 
     def __init__(self, live: Path) -> None:
         """``live``: the folder of the run's event streams."""
@@ -57,7 +57,7 @@ class Latencies:
         self._seen: dict[str, deque[tuple[int, NDArray[np.int64]]]] = {}
 
     def p99(self) -> dict[str, float]:
-        """By probe the seconds that 99 of 100 stayed below, over the last seconds; none for one without any."""
+        """Return the 99th percentile by probe in seconds, over the last seconds; a probe without any is left out."""
         at = now()
         for table in _SPANS:
             for path in self._live.glob(f"*/{table}{SUFFIX}"):
@@ -79,7 +79,7 @@ class Latencies:
 
 
 def _took(table: str, batch: Batch) -> NDArray[np.int64]:
-    """Nanoseconds of each row that has both times; of sends only those that were acknowledged."""
+    """Return the nanoseconds of each row that has both times; of sends and calls only successful ones."""
     began, ended = (batch.column(name).to_numpy(zero_copy_only=False) for name in _SPANS[table])
     known = ~(np.isnan(began.astype(float)) | np.isnan(ended.astype(float)))
     if table != "reads":

@@ -1,4 +1,4 @@
-"""The console's picture: a view becomes exactly so many rows of so many columns. Pure."""
+"""The console's frame: a view as a fixed number of rows and columns. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEYS = {
 
 
 def screen(view: View, width: int, height: int) -> tuple[Text, ...]:
-    """The rows; of a terminal that has become too small only what to do about it."""
+    """Return the rows of a frame; for a terminal that has become too small, only a message."""
     if width < WIDTH or height < HEIGHT:
         rows = [
             Text(f"too small: {width}x{height}, make it {WIDTH}x{HEIGHT}", "bold red"),
@@ -38,7 +38,7 @@ def screen(view: View, width: int, height: int) -> tuple[Text, ...]:
 
 
 def painted(rows: Sequence[Text], width: int) -> list[str]:
-    """The rows with the escape sequences of their colours."""
+    """Return the rows with the escape sequences of their colours."""
     console = _console(width)
     found = []
     for row in rows:
@@ -61,7 +61,7 @@ def _cut(rows: list[Text], width: int, height: int) -> tuple[Text, ...]:
     rows = [row.copy() for row in rows[:height]]
     for row in rows:
         row.plain = harmless(row.plain)
-        row.truncate(width, overflow="ellipsis" if width else "crop")  # rich finds room for the ellipsis in no column
+        row.truncate(width, overflow="ellipsis" if width else "crop")  # rich puts an ellipsis even into zero columns
     return (*rows, *(Text() for _ in range(height - len(rows))))
 
 
@@ -97,7 +97,7 @@ def _foot(view: View) -> list[Text]:
 
 
 def _body(view: View, width: int, room: int) -> list[Text]:
-    """All sections in the room there is; an open question comes first and takes the timeline's place."""
+    """Return all sections in the available rows; an open question comes first and replaces the timeline."""
     top = sections.question(view, width) if view.asked else sections.timeline(view)
     parts = [
         top, sections.faults(view), sections.probes(view), sections.cluster(view, width), sections.groups(view),
@@ -108,7 +108,7 @@ def _body(view: View, width: int, room: int) -> list[Text]:
 
 
 def shares(parts: Sequence[Section], room: int) -> list[int]:
-    """Rows for each part: first its least, then what is left, to the first that can use it; never more than room."""
+    """Return the rows of each part: first its least, then the rest to the first part that can use it."""
     given: list[int] = []
     for part in parts:
         given.append(min(part.least, len(part.rows), room - sum(given)))

@@ -1,4 +1,4 @@
-"""The parts of the console's picture: each a label and rows of text, from the view alone."""
+"""The sections of a frame: each a label and rows of text, from the view alone."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _WRAPPING = Console(width=200, color_system=None)
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the picture."""
+    """A section of the frame."""
 
     label: str
     rows: tuple[Text, ...]
     least: int = 1
-    """Rows it gets before others get more than their least."""
+    """Rows that it gets before others get more than their least."""
 
 
 def short(seconds: float) -> str:
-    """A time to count down: ``4:37``, ``12 s``."""
+    """Format a remaining time: ``4:37``, ``12 s``."""
     whole = max(0, round(seconds))
     return f"{whole // 60}:{whole % 60:02d}" if whole >= 100 else f"{whole} s"
 
 
 def timeline(view: View) -> Section:
-    """The entries, from the last that is over on."""
+    """Return the entries, from the last finished one on."""
     entries = view.status.outlook
     asked = view.asked.question.entry if view.asked else None
     over = [number for number, one in enumerate(entries) if one.state in ("done", "failed", "skipped")]
@@ -57,7 +57,7 @@ def _entry(one: Outlook, state: str) -> Text:
 
 
 def faults(view: View) -> Section:
-    """What is being done to the cluster, with leases counting down."""
+    """Return the faults in place, with the remaining time of their leases."""
     rows = tuple(_fault(one) for one in view.status.faults) or (Text("none in place", "dim"),)
     return Section("faults", rows, least=min(2, len(rows)))
 
@@ -71,7 +71,7 @@ def _fault(one: Standing) -> Text:
 
 
 def probes(view: View) -> Section:
-    """Rate, latency, outcomes and the last error of each."""
+    """Return rate, latency, outcomes and the last error of each probe."""
     states = view.status.probes
     rows = tuple(_probe(one, view.status.rates.get(one.probe), view.latencies.get(one.probe)) for one in states)
     return Section("probes", rows or (Text("none yet", "dim"),), least=min(3, max(1, len(rows))))
@@ -98,13 +98,13 @@ def _latency(seconds: float | None) -> str:
 
 
 def cluster(view: View, width: int) -> Section:
-    """Controller, brokers, and of each topic leaders and in-sync replicas."""
+    """Return controller, brokers, and leaders and in-sync replicas of each topic."""
     rows = tuple(row for line in view.status.cluster for row in wrapped(line, width))
     return Section("cluster", rows or (Text("nothing is known yet", "dim"),), least=min(3, max(1, len(rows))))
 
 
 def groups(view: View) -> Section:
-    """Consumer groups as the cluster tells of them."""
+    """Return the consumer groups with their states."""
     return Section("groups", tuple(_group(one) for one in view.groups), least=min(2, len(view.groups)))
 
 
@@ -121,13 +121,13 @@ def _group(one: Watched) -> Text:
 
 
 def said(view: View, width: int, rows: int) -> Section:
-    """The last that the run said."""
+    """Return the run's last messages."""
     lines = [row for line in view.said[-rows:] for row in wrapped(line, width)]
     return Section("said", tuple(lines[-rows:]), least=2)
 
 
 def question(view: View, width: int) -> Section:
-    """What is about to be done to whom, and how it is undone."""
+    """Return the open question: targets, commands and undo of the step."""
     if view.asked is None:
         return Section("ask", ())
     rows = tuple(_question(view, width))
@@ -135,7 +135,7 @@ def question(view: View, width: int) -> Section:
 
 
 def _question(view: View, width: int) -> Iterator[Text]:
-    assert view.asked is not None  # noqa: S101 - for mypy: who calls has looked
+    assert view.asked is not None  # noqa: S101 - for mypy: the caller has checked
     asked, more = view.asked.question, view.asked.behind
     behind = f"  ({more} more to come)" if more else ""
     yield Text.assemble(
@@ -162,11 +162,11 @@ def _labelled(label: str, line: str, width: int) -> Iterator[Text]:
 
 
 def harmless(text: str) -> str:
-    """The text with a space for each character that a terminal would obey and not show."""
+    """Replace each control character by a space."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def wrapped(line: str, width: int, style: str = "") -> Sequence[Text]:
-    """A line in as many rows as it takes."""
+    """Wrap a line into rows."""
     clean = harmless(line)
     return tuple(Text(clean, style).wrap(_WRAPPING, max(1, width))) if clean.strip() else (Text(),)

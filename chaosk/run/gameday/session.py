@@ -1,4 +1,4 @@
-"""What a run needs to be a game day: the desk, the console, and what watches for the console alone."""
+"""The session of a game day: the desk, the console, and the console's data sources."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from chaosk.run.gameday.terminal import Terminal
 from chaosk.rundir.paths import RunDir
 
 ANSWER_WITHIN = 300.0
-"""Seconds for an answer, unless the command line says otherwise."""
+"""Default time limit for an answer, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a game day is to be held."""
+    """Options of a game day."""
 
     operator: str
     answer_within: float
     watch_groups: tuple[str, ...] = ()
-    """Consumer groups to look at, besides those of the scenario's probes."""
+    """Consumer groups to observe, in addition to those of the scenario's probes."""
 
 
 class Session:
@@ -52,7 +52,7 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Put the terminal back, and leave on it what the run said."""
+        """Restore the terminal, and print the run's messages on it."""
         self.console.close()
         for number, handler in self._before.items():
             gone = number == signal.SIGHUP and self.desk.lost  # as in _end: the exit code is still to come
@@ -61,17 +61,17 @@ class Session:
             click.echo(line)
 
     def _end(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature of a handler
-        """Where there is nothing to heal: end as Ctrl-C does, so that the terminal is put back.
+        """Handle SIGTERM and SIGHUP while there is nothing to heal: raise KeyboardInterrupt, to restore the terminal.
 
-        But not for an operator who is gone: once the run is over its report is made all the same, and who is known to
-        be gone may be said to be so once more.
+        A SIGHUP is ignored if the operator is already known to be gone, and after the run, since its report is still
+        written.
         """
         if number != signal.SIGHUP or not (self.desk.lost or self.desk.over):
             raise KeyboardInterrupt
 
     @contextmanager
     def watching(self, field: Field, rundir: RunDir) -> Iterator[None]:
-        """Look at latencies and at the groups of the probes, and those asked for, for the console."""
+        """Observe latencies, the groups of the probes, and the requested groups, for the console."""
         watch = GroupWatch([*field.groups, *self._options.watch_groups], field.group)
         latencies = Latencies(rundir.live)
         self.console.groups, self.console.latencies = lambda: watch.watched, latencies.p99
@@ -85,7 +85,7 @@ class Session:
 
 
 def login_name() -> str:
-    """Who is logged in, as far as this machine knows."""
+    """Return the name of the logged-in user, or the user id if there is none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # no such user, as in a container

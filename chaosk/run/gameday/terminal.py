@@ -1,4 +1,4 @@
-"""The operator's terminal: keys without waiting for enter, frames that are drawn where they changed, put back after."""
+"""The operator's terminal: unbuffered keys, frames of which only changed rows are sent, and restoring it at the end."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from chaosk.core.errors import UsageError
 from chaosk.run.gameday.keys import Keys
 
 WIDTH, HEIGHT = 80, 24
-"""The smallest terminal that shows it all."""
+"""Minimum size of the terminal."""
 _ESCAPE_WITHIN = 0.05
-"""Seconds after which an escape that nothing follows is the key of that name."""
+"""Seconds after which a lone escape byte is the escape key."""
 _WRITABLE_WITHIN = 0.5
 _DULL = ("", "dumb", "unknown")
-_OPEN = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[2J"  # another screen, no cursor, pasted text told from keys, all empty
+_OPEN = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[2J"  # alternate screen, no cursor, bracketed paste, cleared
 _CLOSE = "\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b[0m"
-_LFLAG, _IFLAG, _CC = 3, 0, 6  # places in what termios tells
+_LFLAG, _IFLAG, _CC = 3, 0, 6  # indices in the result of tcgetattr
 
 
 class TerminalLost(Exception):  # noqa: N818 - what happened
-    """Nobody is at the terminal any more."""
+    """The terminal is gone."""
 
 
 def refuse_unfit() -> None:
@@ -45,7 +45,7 @@ def refuse_unfit() -> None:
 
 
 def size_of(descriptor: int) -> tuple[int, int]:
-    """Columns and rows; the smallest that will do where a terminal does not tell."""
+    """Return columns and rows; the minimum if the terminal does not report its size."""
     try:
         size = os.get_terminal_size(descriptor)
     except OSError:
@@ -54,10 +54,10 @@ def size_of(descriptor: int) -> tuple[int, int]:
 
 
 class Terminal:
-    """One terminal; one thread reads, one draws, and any may put it back."""
+    """One terminal; one thread reads, one draws, and any may restore it."""
 
     def __init__(self, inlet: int = 0, outlet: int = 1) -> None:
-        """The descriptors that keys come from and frames go to."""
+        """The descriptors of keys and frames."""
         self._inlet, self._outlet = inlet, outlet
         self._before: list[Any] | None = None
         self._keys = Keys()
@@ -65,7 +65,7 @@ class Terminal:
         self._size = (0, 0)
 
     def open(self) -> None:
-        """Take the terminal; raises UsageError if it cannot be."""
+        """Take the terminal; raises UsageError on failure."""
         try:
             self._before = termios.tcgetattr(self._inlet)
             termios.tcsetattr(self._inlet, termios.TCSANOW, _without_echo(termios.tcgetattr(self._inlet)))
@@ -74,7 +74,7 @@ class Terminal:
             raise UsageError(f"the terminal cannot be used: {error}") from error
 
     def close(self) -> None:
-        """Put it back as it was, if it is still there; twice is as once, and nothing is raised or waited for long."""
+        """Restore the terminal, if it still exists; idempotent, raises nothing and does not wait for long."""
         before, self._before = self._before, None
         if before is None:
             return
@@ -90,7 +90,7 @@ class Terminal:
         return size_of(self._outlet)
 
     def read(self, within: float) -> list[str]:
-        """The keys that came within so many seconds; raises TerminalLost where none can come any more."""
+        """Return the keys pressed within so many seconds; raises TerminalLost if the terminal is gone."""
         try:
             if not select.select([self._inlet], [], [], _ESCAPE_WITHIN if self._keys.half else within)[0]:
                 return self._keys.feed(b"") if self._keys.half else []
@@ -102,7 +102,7 @@ class Terminal:
         return self._keys.feed(data)
 
     def draw(self, rows: Sequence[str]) -> None:
-        """Show these rows, each with its colours in it; only what changed is sent. Raises TerminalLost."""
+        """Show these rows, with their colours; only changed ones are sent. Raises TerminalLost."""
         size = self.size
         again = size != self._size
         parts = ["\x1b[2J"] if again else []
@@ -123,7 +123,7 @@ class Terminal:
 
 
 def _without_echo(settings: list[Any]) -> list[Any]:
-    """Each key at once and unseen; Ctrl-C stays a signal, and nothing else stops or holds the program."""
+    """Return settings with unbuffered keys and no echo; Ctrl-C stays a signal, other keys cannot stop the program."""
     lflag, iflag, characters = settings[_LFLAG], settings[_IFLAG], settings[_CC]
     settings[_LFLAG] = (lflag & ~(termios.ICANON | termios.ECHO)) | termios.ISIG
     settings[_IFLAG] = iflag & ~(termios.IXON | termios.IXOFF)

@@ -1,4 +1,4 @@
-"""All that the console shows, as one value."""
+"""The content of the console's screen, as one value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Mode = Literal["keys", "note", "confirm"]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One look at a game day."""
+    """One frame's content."""
 
     scenario: str
     operator: str
@@ -23,14 +23,14 @@ class View:
     asked: Open | None = None
     mode: Mode = "keys"
     typed: str = ""
-    """Of a note that is being written."""
+    """Text of the note in progress."""
     scrolled: int = 0
-    """Lines of a long question that are above the ones shown."""
+    """Number of lines of a long question that are scrolled out at the top."""
     stopping: bool = False
     over: bool = False
-    """Whether the run is over, and only its report is still to come."""
+    """True if the run is over, and only its report is still missing."""
     said: tuple[str, ...] = ()
-    """What the run said, the last at the end."""
+    """The run's messages, the last at the end."""
     latencies: Mapping[str, float] = field(default_factory=dict)
-    """By probe the p99 over the last seconds, in seconds."""
+    """The p99 over the last seconds by probe, in seconds."""
     groups: tuple[Watched, ...] = ()

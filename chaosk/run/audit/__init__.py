@@ -2,9 +2,9 @@
 
 ::
 
-    spec        what to read, and where the events go; what came of it
-    ranges      from where to where each partition has to be read
-    reading     one reader: what it found, and whether it saw all there is
+    spec        the audit's parameters and its result
+    ranges      the offsets to read of each partition
+    reading     one reader, which proves that it read every offset
     auditing    both readers at once, and the groups' committed offsets
 
 Once at read_uncommitted up to the high watermark, once at read_committed up to the last stable offset. It writes the

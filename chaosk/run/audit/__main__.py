@@ -13,7 +13,7 @@ from chaosk.run.audit.spec import AuditSpec
 
 
 def main(arguments: list[str]) -> int:
-    """Audit as the file in ``arguments`` says; the exit code is returned. What is incomplete is no failure."""
+    """Execute the audit that the file in ``arguments`` describes; return the exit code, 0 also if it is incomplete."""
     try:
         if len(arguments) != 1:
             raise UsageError("usage: python -m chaosk.run.audit SPEC.json")

@@ -21,10 +21,10 @@ ISOLATIONS = ("read_uncommitted", "read_committed")
 
 
 def audit(spec: AuditSpec) -> AuditResult:
-    """Read every topic of a spec to its end and write down what is there.
+    """Read every topic of a spec to its end and record its content.
 
-    What could not be read is in the result and in ``audit_ranges``, never left out. Raises ClusterError if no broker
-    answers or a topic is gone, EventLogError if the events cannot be written.
+    Anything unreadable is listed in the result and in ``audit_ranges``, never left out. Raises ClusterError if no
+    broker answers or a topic is gone, EventLogError if the events cannot be written.
     """
     began = time.monotonic()
     settings = client_settings(spec.inventory)
@@ -43,7 +43,7 @@ def audit(spec: AuditSpec) -> AuditResult:
 
 
 def _write_group(brokers: Brokers, log: LiveLog, group: str, todo: Sequence[Range]) -> list[str]:
-    """Write down what a group committed; a line if nobody can tell."""
+    """Record the committed offsets of a group; return a line if its coordinator does not answer."""
     asked: dict[str, list[int]] = {}
     for one in todo:
         asked.setdefault(one.topic, []).append(one.partition)

@@ -1,6 +1,6 @@
-"""What every replica is asked about: places of records that the audit did not find, or all that it read.
+"""The offsets to compare on all replicas: those of records that the audit did not find, or all that it read.
 
-From the live events of a run.
+Computed from the live events of a run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _READ = ("producer", "producer_incarnation", "seq")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Stretch:
-    """Offsets of one partition, from the first to the last that something is missing at."""
+    """A range of offsets of one partition, from the first to the last missing one."""
 
     topic: str
     partition: int
@@ -36,13 +36,13 @@ class Stretch:
 
 
 def missing(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
-    """By partition of ``topics`` the offsets of records that somebody knows of and the audit did not find there.
+    """Return, by partition of ``topics``, the offsets of known records that the audit did not find there.
 
-    Those that were acknowledged or delivered at a known offset, and that an audit of everything, committed or not, did
-    not find in any partition. What was acknowledged or delivered before its topic was made again went with the old one,
-    and what lies below the log's start was deleted and is not missing, and of a partition that
-    was not read whole nobody knows. For every record of the run it takes a byte of memory. Raises EventLogError where
-    the events cannot be read.
+    Known records are those acknowledged or delivered at a known offset. A record is found if the audit at
+    read_uncommitted has it in any partition. Records acknowledged or delivered before their topic was recreated
+    belonged to the old one. Records below the log's start were deleted and are not missing. A partition that was not
+    read completely is left out. Takes a byte of memory per record of the run. Raises EventLogError if the events cannot
+    be read.
     """
     seen = _Seen()
     for batch in chunks(rundir, "audit"):
@@ -57,9 +57,9 @@ def missing(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
 
 
 def whole(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
-    """By partition of ``topics`` that the audit read whole all its offsets; none of one that holds nothing.
+    """Return all offsets of each partition of ``topics`` that the audit read completely; none for an empty partition.
 
-    Raises EventLogError where the events cannot be read.
+    Raises EventLogError if the events cannot be read.
     """
     rows = read(rundir, "audit_ranges").to_pylist()
     told = [row for row in rows if row["complete"] and row["isolation"] == _ALL and row["topic"] in topics]
@@ -73,7 +73,7 @@ def whole(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
 
 
 def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
-    """One stretch for each partition, from the first offset of any to the last."""
+    """Return one stretch for each partition, from its lowest offset to its highest."""
     found: dict[_Place, Stretch] = {}
     for one in stretches:
         place = (one.topic, one.partition)
@@ -83,13 +83,13 @@ def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
 
 
 class _Seen:
-    """The records that were found, by the process that wrote them."""
+    """The records that the audit found, by the process that wrote them."""
 
     def __init__(self) -> None:
         self._of: dict[_Process, _Mask] = {}
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Remember the records of a batch."""
+        """Add the records of a batch."""
         for process, rows in _by_process(batch):
             seqs = batch["seq"].to_numpy(zero_copy_only=False)[rows]
             known = self._of.get(process, np.zeros(0, np.bool_))
@@ -99,7 +99,7 @@ class _Seen:
             self._of[process] = known
 
     def holds(self, batch: pa.RecordBatch) -> _Mask:
-        """By row of a batch whether its record was found."""
+        """Return a mask of the batch's rows with records that were found."""
         held = np.zeros(batch.num_rows, np.bool_)
         for process, rows in _by_process(batch):
             known = self._of.get(process, np.zeros(0, np.bool_))
@@ -110,7 +110,7 @@ class _Seen:
 
 
 def _made(rundir: RunDir) -> dict[str, int]:
-    """By topic that was made again when that was, the last time."""
+    """Return the last time that each recreated topic was created."""
     found: dict[str, int] = {}
     for row in read(rundir, "remakings").to_pylist():
         found[row["topic"]] = max(row["made"], found.get(row["topic"], 0))
@@ -118,7 +118,7 @@ def _made(rundir: RunDir) -> dict[str, int]:
 
 
 def _known(rundir: RunDir, topics: Collection[str], made: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
-    """Records with the place that somebody was told, by columns of one name."""
+    """Yield records with a known position, with the same column names from every table."""
     names = ["producer", "producer_incarnation", "seq", "topic", "partition", "offset"]
     ours = pa.array(sorted(topics), pa.string())
     sources = (
@@ -137,7 +137,7 @@ def _known(rundir: RunDir, topics: Collection[str], made: Mapping[str, int]) -> 
 
 
 def _by_process(batch: pa.RecordBatch) -> Iterator[tuple[_Process, _Mask]]:
-    """The processes that wrote the records of a batch, and by row whether it is one of theirs."""
+    """Yield the processes that wrote the records of a batch, each with a mask of its rows."""
     names = batch["producer"].dictionary_encode()
     codes = names.indices.to_numpy(zero_copy_only=False)
     incarnations = batch["producer_incarnation"].to_numpy(zero_copy_only=False)
@@ -147,14 +147,14 @@ def _by_process(batch: pa.RecordBatch) -> Iterator[tuple[_Process, _Mask]]:
 
 
 def _starts(rundir: RunDir) -> dict[_Place, int]:
-    """Where the log of each partition that was read whole begins."""
+    """Return the log start offset of each partition that was read completely."""
     rows = read(rundir, "audit_ranges").to_pylist()
     whole = [row for row in rows if row["complete"] and row["isolation"] == _ALL]
     return {(row["topic"], row["partition"]): row["log_start"] for row in whole}
 
 
 def _extents(batch: pa.RecordBatch, starts: dict[_Place, int]) -> Iterator[tuple[_Place, int, int]]:
-    """By partition the lowest and the highest offset of a batch's rows that are not below the log's start."""
+    """Yield, by partition, the lowest and highest offset of a batch's rows at or above the log's start."""
     offsets = batch["offset"].to_numpy(zero_copy_only=False)
     by_place: dict[_Place, list[int]] = {}
     for number, row in enumerate(batch.select(["topic", "partition"]).to_pylist()):

@@ -1,4 +1,4 @@
-"""From where to where each partition has to be read: asked of its leader, once nothing more is written."""
+"""The offsets to read of each partition: requested from its leader, once no more records are written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PAUSE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What has to be read of one partition."""
+    """The offsets to read of one partition."""
 
     topic: str
     partition: int
@@ -26,19 +26,19 @@ class Range:
     high_watermark: int = 0
     last_stable: int = 0
     why: str | None = None
-    """Why this is not all there is to read; None if it is."""
+    """Reason why the range is incomplete; None if it is complete."""
 
     def end(self, isolation: str) -> int:
-        """One past the last offset to read at that isolation level."""
+        """Return one past the last offset to read at that isolation level."""
         return self.last_stable if isolation == "read_committed" else self.high_watermark
 
 
 def ranges(brokers: Brokers, topics: Iterable[str], settle: float = SETTLE) -> tuple[Range, ...]:
-    """What has to be read of each partition of some topics, by topic and number.
+    """Return the offsets to read of each partition of some topics, by topic and number.
 
-    Waits up to ``settle`` seconds for every high watermark to reach the end of its leader's log: before that, records
-    that were acknowledged with acks=1 are there and cannot be read. A partition that does not get there, or that has
-    no leader to tell, says so in ``why``. Raises ClusterError if the cluster does not answer or has no such topic.
+    Waits up to ``settle`` seconds for every high watermark to reach the end of its leader's log: until then, records
+    acknowledged with acks=1 exist but cannot be read. A partition that does not get there, or without an answering
+    leader, has the reason in ``why``. Raises ClusterError if the cluster does not answer or has no such topic.
     """
     states = [one for topic in sorted(topics) for one in brokers.partitions(topic)]
     end = time.monotonic() + settle
@@ -51,7 +51,7 @@ def ranges(brokers: Brokers, topics: Iterable[str], settle: float = SETTLE) -> t
 
 
 def ends(brokers: Brokers, topics: Iterable[str]) -> dict[str, int]:
-    """By topic the sum of its high watermarks; none whose leaders do not tell for sure at this moment."""
+    """Return the sum of the high watermarks by topic; a topic with an uncertain high watermark is left out."""
     try:
         found = ranges(brokers, topics, settle=0)
     except ClusterError:
@@ -65,7 +65,7 @@ def ends(brokers: Brokers, topics: Iterable[str]) -> dict[str, int]:
 
 
 def held(brokers: Brokers, topics: Iterable[str]) -> dict[tuple[str, int], int]:
-    """By topic and partition the last stable offsets that stand below the high watermark, as their leaders tell now."""
+    """Return the last stable offsets below the high watermark, by topic and partition, as their leaders report."""
     try:
         found = ranges(brokers, topics, settle=0)
     except ClusterError:

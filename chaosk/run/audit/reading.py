@@ -1,4 +1,4 @@
-"""One reader: assigned to every partition, from log start to the end, proving that it saw all there is."""
+"""One reader: assigned to every partition, from log start to the end, with proof that it read every offset."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.payload import Decoder
 
 BATCH = 5_000
-"""Records taken from the client at once."""
+"""Maximum number of records per poll of the client."""
 _POLL = 0.1
 _AHEAD = 128 * 1024
-"""Kilobytes that the client fetches ahead, of all partitions together; by itself it takes half as many of each."""
+"""Kilobytes that the client fetches ahead, of all partitions together; its default is half as many for each."""
 _NOBODY = (None, None, None, False)
 _COLUMNS = ("topic", "partition", "offset", "producer", "producer_incarnation", "seq", "intact", "leader_epoch")
-"""Of the table ``audit``, after ``isolation``."""
+"""Columns of the table ``audit`` after ``isolation``."""
 
 Place = tuple[str, int]
 
@@ -28,12 +28,12 @@ Place = tuple[str, int]
 class Reader:
     """Reads ranges at one isolation level.
 
-    Its position is proven by librdkafka's end-of-partition event, which names the next offset to fetch: it passes
-    transaction markers and aborted records, which take offsets and are never delivered.
+    Its position is proven by librdkafka's end-of-partition event, which contains the next offset to fetch. That offset
+    is also beyond transaction markers and aborted records, which take offsets and are never delivered.
     """
 
     def __init__(self, client: Mapping[str, Any], isolation: str, decoder: Decoder, log: LiveLog) -> None:
-        """``client``: librdkafka settings with secrets resolved."""
+        """``client``: librdkafka settings with resolved secrets."""
         self._isolation = isolation
         self._decoder = decoder
         self._log = log
@@ -45,7 +45,7 @@ class Reader:
         self._client = {**client, **self._settings()}
 
     def read(self, todo: Sequence[Range], patience: float) -> tuple[str, ...]:
-        """Read until nothing came for ``patience`` seconds, and write it down; a line for each incomplete range."""
+        """Read until no record comes for ``patience`` seconds, and record it; return a line per incomplete range."""
         wanted = {
             (one.topic, one.partition): one.end(self._isolation) for one in todo if _has_more(one, self._isolation)
         }
@@ -104,7 +104,7 @@ class Reader:
             self._failed[topic, partition] = f"{error.name()}: {error.str()}"
 
     def _why(self, one: Range, wanted: Mapping[Place, int]) -> str | None:
-        """Why a range was not read to its end, or is not all there is; None if all was read."""
+        """Return the reason why a range was not read to its end, or is incomplete; None if all was read."""
         if one.why is not None:
             return one.why
         if _key(one) not in wanted or self._reached.get(_key(one), 0) >= wanted[_key(one)]:
@@ -114,7 +114,7 @@ class Reader:
 
     def _settings(self) -> dict[str, Any]:
         return {
-            "group.id": "chaosk-audit",  # asked for by librdkafka; nothing is committed, so no group comes to be
+            "group.id": "chaosk-audit",  # required by librdkafka; nothing is committed, so no group is created
             "client.id": f"chaosk-audit-{self._isolation}",
             "isolation.level": self._isolation,
             "enable.auto.commit": False,
@@ -139,7 +139,7 @@ def _key(one: Range) -> Place:
 
 
 def _quiet() -> logging.Logger:
-    """Librdkafka's log lines go nowhere: what matters of them comes as an error, too."""
-    logger = logging.Logger("audit")  # noqa: LOG001 - handed to librdkafka, not looked up by anybody
+    """Return a logger that drops librdkafka's log lines: important ones are also reported as errors."""
+    logger = logging.Logger("audit")  # noqa: LOG001 - passed to librdkafka, never looked up
     logger.addHandler(logging.NullHandler())
     return logger

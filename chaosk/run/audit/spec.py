@@ -1,4 +1,4 @@
-"""What a tail audit is told, and what came of it: JSON, without secrets."""
+"""The parameters of a tail audit, and its result: JSON, without secrets."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ class AuditSpec(Model):
 
     inventory: Inventory
     run_id: str
-    """Records of other runs are not intact to this one."""
+    """Records of other runs count as not intact."""
     topics: Names
     """The topics to read."""
     groups: Names = ()
-    """The consumer groups whose committed offsets are read."""
+    """Consumer groups with committed offsets to read."""
     folder: str
-    """The folder of its event streams; must not hold any."""
+    """Folder of its event streams; must not contain any."""
     patience: float = 60.0
-    """Seconds without a record after which reading ends; what was not read by then is incomplete."""
+    """Seconds without a record after which reading ends; the rest is incomplete."""
 
 
 class AuditResult(Model):
-    """What an audit covered."""
+    """The coverage of an audit."""
 
     records: int
     """Records read, both isolation levels together."""
     complete: bool
-    """Whether every partition was read to its end at both levels, and every group answered."""
+    """True if every partition was read to its end at both levels, and every group answered."""
     incomplete: Names
-    """What was not, and why: a line each."""
+    """A line with the reason for each incomplete range or group."""
     seconds: float
-    """How long it took."""
+    """Duration of the audit."""

@@ -1,16 +1,15 @@
-"""What the brokers' own files say, fetched after the audit by Kafka's tool on the hosts.
+"""The brokers' own log files, read after the audit with Kafka's tool on the hosts.
 
 ::
 
-    command     what a broker's host is asked
-    said        what it answered, line by line
-    asking      one host asked
-    fetching    the leaders of some topics asked for transactions, and what they say written down
-    copies      whether replicas hold the same
-    replicas    all replicas asked for some offsets, and whether they hold the same written down
+    said        parses a host's answer, line by line
+    asking      sends a request to one host
+    fetching    records the transactions in the logs of some topics' leaders
+    copies      compares replicas
+    replicas    records the comparison of all replicas at some offsets
 
-No client is shown the markers that end transactions, nor which producer a batch is of: the tables ``markers``,
-``stretches`` and ``dumps``, which says of each partition whether that is all there is. And no client is shown what
-a replica holds that does not lead: the table ``copies``, for offsets at which records are missing, or for all of them
-where a scenario asks for that.
+Clients see neither transaction markers nor the producer of a batch: these are in the tables ``markers`` and
+``stretches``, and ``dumps`` has a row for each partition that tells if they are complete. Clients cannot read from
+followers' logs either: the table ``copies`` compares replicas at missing records, or everywhere if a scenario asks
+for it.
 """

@@ -1,4 +1,4 @@
-"""One broker's host asked for what its files say, and its answer read."""
+"""Sends a request about log files to one broker's host, and parses its answer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from chaosk.spec.inventory import Broker, Inventory, Kafka
 
 log = structlog.get_logger()
 NOBODY = -1
-"""In place of a broker where none leads."""
+"""Broker number for a partition without a leader."""
 
 
 def ask(transport: Transport, inventory: Inventory, number: int, question: Callable[[Kafka, Broker], Command]) -> Said:
-    """What a broker's host answers; raises StepError, or what the transport raises, where it cannot be asked."""
+    """Return the answer of a broker's host; raises StepError, or an error of the transport, without an answer."""
     broker = _reachable(inventory, number)
     result = transport.run(question(inventory.kafka, broker))
     log.info("dump", host=broker.host, status=result.exit_status, stderr=result.stderr[-500:])
@@ -35,7 +35,7 @@ def ask(transport: Transport, inventory: Inventory, number: int, question: Calla
 
 
 def _reachable(inventory: Inventory, number: int) -> Broker:
-    """The broker, if its host can be asked for its logs; raises StepError with what to do."""
+    """Return the broker, if its logs can be read; raises StepError with the remedy."""
     if number == NOBODY:
         raise StepError("no broker leads it")
     broker = inventory.brokers.get(number)

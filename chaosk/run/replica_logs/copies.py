@@ -1,4 +1,4 @@
-"""Whether the replicas of a partition hold the same, from what each says of its own files. Pure."""
+"""Comparison of a partition's replicas, from the batches in each one's files. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from chaosk.run.replica_logs.said import Batch, Log
 
 
 class Copies(NamedTuple):
-    """What the replicas of a partition hold from one offset to another, both included."""
+    """The replicas of a partition compared over a range of offsets, both ends included."""
 
     first: int
     last: int
     same: bool | None = None
-    """Whether all of them hold the same batches there, or all of them none; None if not all of them told."""
+    """True if all hold the same batches there, or all hold none; None if not all answered."""
     held: str | None = None
-    """Where they do not: by broker the batch that it holds at the first of these offsets, in words."""
+    """If they differ: by broker the batch at the first of these offsets, in words."""
     why: str | None = None
-    """Why nobody knows."""
+    """Reason why it is unknown."""
 
 
 def copies(first: int, last: int, logs: Mapping[int, Log]) -> tuple[Copies, ...]:
-    """The stretches from ``first`` to ``last`` in which replicas agree, or differ; ``logs`` by broker, all of them."""
+    """Return the ranges from ``first`` to ``last`` in which replicas agree, or differ; ``logs``: all, by broker."""
     if not logs:
         return (Copies(first, last, why="it has no replica"),)
     if troubles := [f"broker {broker}: {log.trouble}" for broker, log in sorted(logs.items()) if log.trouble]:
@@ -35,7 +35,7 @@ def copies(first: int, last: int, logs: Mapping[int, Log]) -> tuple[Copies, ...]
 
 
 def _pieces(first: int, last: int, by_broker: Mapping[int, Sequence[Batch]]) -> Iterator[tuple[int, int]]:
-    """The span cut wherever a batch begins or ends on any replica."""
+    """Split the range at every start and end of a batch on any replica."""
     edges = {first, last + 1}
     for batches in by_broker.values():
         edges |= {edge for batch in batches for edge in (batch.first, batch.last + 1) if first < edge <= last}
@@ -53,7 +53,7 @@ def _of(low: int, high: int, by_broker: Mapping[int, Sequence[Batch]]) -> Copies
 
 
 def _at(offset: int, batches: Sequence[Batch]) -> Batch | None:
-    """The batch that holds an offset."""
+    """Return the batch with an offset."""
     number = bisect_right(batches, offset, key=lambda batch: batch.first) - 1
     return batches[number] if number >= 0 and batches[number].last >= offset else None
 
@@ -65,5 +65,5 @@ def _words(batch: Batch | None) -> str:
 
 
 def _joined(some: Sequence[Copies]) -> Copies:
-    """Neighbours that are alike as one; where replicas differ, the first tells how."""
+    """Join adjacent ranges with the same result; if replicas differ, the first one's details are kept."""
     return some[0]._replace(last=some[-1].last)

@@ -1,4 +1,4 @@
-"""The leaders of some topics' partitions asked for the transactions in their logs, and what they say written down."""
+"""Records the transactions in the logs of some topics, read on the leaders' hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chaosk.spec.inventory import Inventory
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """One partition, where its leader has to be read from and to."""
+    """One partition, with its leader and the offsets to read."""
 
     range: Range
     broker: int
@@ -33,10 +33,10 @@ class _Wanted:
 def fetch(
     brokers: Brokers, transport: Transport, inventory: Inventory, topics: Mapping[str, int], log: LiveLog
 ) -> tuple[str, ...]:
-    """Fetch the transactions of topics (their numbers of partitions by name) into an event log, which it closes.
+    """Fetch the transactions of topics (numbers of partitions by name) into an event log, and close it.
 
-    A line for each partition of which something is missing, which ``dumps`` says as well: what a host or the cluster
-    does not tell is no error. Raises EventLogError if the events cannot be written.
+    Returns a line for each incomplete partition, which is also in ``dumps``: a missing answer is no error. Raises
+    EventLogError if the events cannot be written.
     """
     with log as events:
         try:
@@ -66,7 +66,7 @@ def _wanted(brokers: Brokers, topics: Iterable[str]) -> list[_Wanted]:
 
 
 def _written(events: LiveLog, wanted: Iterable[_Wanted], said: Said) -> tuple[str, ...]:
-    """Write down what was said of some partitions; a line for each of which that is not all."""
+    """Record the answers for some partitions; return a line for each incomplete one."""
     lines = []
     for one in wanted:
         place = (one.range.topic, one.range.partition)
@@ -84,7 +84,7 @@ def _written(events: LiveLog, wanted: Iterable[_Wanted], said: Said) -> tuple[st
 
 
 def _lacks(wanted: Range, found: Log) -> str | None:
-    """Why a log was not read from its start to its end."""
+    """Return the reason why a log was not read from its start to its end; None if it was."""
     if found.trouble is not None or wanted.why is not None:
         return found.trouble or wanted.why
     if found.first is None or found.first > wanted.log_start:

@@ -1,4 +1,4 @@
-"""Every replica of some partitions asked what it holds at some offsets, and what they say written down."""
+"""Records the comparison of all replicas of some partitions at some offsets."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from chaosk.spec.inventory import Inventory
 def compare(
     brokers: Brokers, transport: Transport, inventory: Inventory, stretches: Sequence[Stretch], log: LiveLog
 ) -> tuple[str, ...]:
-    """Write down whether the replicas hold the same at some offsets (the table ``copies``), in a log, which it closes.
+    """Compare replicas at some offsets, write the table ``copies`` into a log, and close it.
 
-    A line for each partition of which that is not known, with the reason, and for each stretch that differs: what a
-    host or the cluster does not tell is no error. Raises EventLogError if the events cannot be written.
+    Returns a line for each partition without a result, with the reason, and for each range that differs: a missing
+    answer is no error. Raises EventLogError if the events cannot be written.
     """
     having = _replicas(brokers, stretches)
     asked = sorted({broker for some in having.values() for broker in some})
@@ -49,7 +49,7 @@ def compare(
 
 
 def _replicas(brokers: Brokers, stretches: Sequence[Stretch]) -> dict[Stretch, tuple[int, ...]]:
-    """By stretch the brokers that have a replica; none where the cluster does not tell."""
+    """Return the brokers with a replica of each stretch; none if the cluster does not answer."""
     try:
         states = [one for topic in {one.topic for one in stretches} for one in brokers.partitions(topic)]
     except ClusterError:
@@ -63,5 +63,5 @@ def _name(one: Stretch) -> str:
 
 
 def _log(said: Said, one: Stretch) -> Log:
-    """What a broker said of a partition; trouble where it is silent about it."""
+    """Return a broker's answer for a partition; with ``trouble`` if it has none."""
     return said.logs.get(_name(one)) or Log(_name(one), trouble=said.stopped or "its host says nothing of it")

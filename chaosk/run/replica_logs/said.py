@@ -1,4 +1,4 @@
-"""What ``hosts/scripts/dump.sh`` answers, read strictly. Pure."""
+"""Strict parser of the output of ``hosts/scripts/dump.sh``. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FORMS = {
 
 
 class Batch(NamedTuple):
-    """What a log holds at some offsets: equal batches are equal byte by byte, but for where they came from."""
+    """A batch in a log: equal batches have the same bytes, as far as their CRC tells, and the same leader epoch."""
 
     first: int
     last: int
@@ -36,7 +36,7 @@ class Batch(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """What ended a transaction in a log."""
+    """The marker of a transaction's end in a log."""
 
     offset: int
     producer_id: int
@@ -47,48 +47,48 @@ class Marker(NamedTuple):
 
 @dataclass(slots=True)
 class Stretch:
-    """Offsets at which only one producer wrote, in one transaction."""
+    """A range of offsets in which only one producer wrote, in one transaction."""
 
     first: int
     last: int
     producer_id: int
     producer_epoch: int
     marker: int | None = None
-    """The offset of what ended that transaction; None if nothing has."""
+    """Offset of the marker that ended the transaction; None if there is none."""
 
 
 @dataclass(slots=True)
 class Log:
-    """What was said of one partition's log."""
+    """The answer for one partition's log."""
 
     name: str
     """Topic and partition, like ``orders-0``."""
     first: int | None = None
-    """Where its first segment begins."""
+    """Base offset of its first segment."""
     end: int | None = None
-    """One past its last offset, as far as it was read."""
+    """One past the last offset that was read."""
     markers: list[Marker] = field(default_factory=list)
     batches: list[Batch] = field(default_factory=list)
-    """Those that hold offsets that were asked for."""
+    """Batches with requested offsets."""
     stretches: list[Stretch] = field(default_factory=list)
     trouble: str | None = None
-    """Why this is not all there is; None if it is."""
+    """Reason why it is incomplete; None if it is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one host answered."""
+    """The answer of one host."""
 
     logs: dict[str, Log]
-    """By name, in its order."""
+    """By name, in the host's order."""
     stopped: str | None
-    """Why it said no more than that; None if that was all that was asked."""
+    """Reason why it is incomplete; None if it is complete."""
 
 
 def read(host: str, said: str) -> Said:
-    """What a host answered; raises StepError for a line that makes no sense.
+    """Parse a host's answer; raises StepError for a malformed line.
 
-    The log of which it spoke last when it stopped is in trouble.
+    If the answer stops early, its last log is marked as incomplete.
     """
     found: dict[str, Log] = {}
     log: Log | None = None
@@ -116,7 +116,7 @@ def read(host: str, said: str) -> Said:
 
 
 def _lines(host: str, said: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each line's first word and the rest; what is behind the last line's end was cut off and does not count."""
+    """Yield each line's first word and fields; text after the last newline was cut off and is ignored."""
     for line in said.split("\n")[:-1]:
         kind = line.partition(" ")[0]
         found = _FORMS[kind].fullmatch(line) if kind in _FORMS else None
@@ -126,7 +126,7 @@ def _lines(host: str, said: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _add(log: Log, kind: str, words: tuple[str, ...]) -> None:
-    """One more line about a log."""
+    """Add one line to a log."""
     if kind == "strange":
         log.trouble = log.trouble or f"the tool says what chaosk does not understand: {words[0]}"
         return
@@ -147,7 +147,7 @@ def _add(log: Log, kind: str, words: tuple[str, ...]) -> None:
 
 
 def _end(log: Log, marker: Marker) -> None:
-    """A marker ends the transaction of its producer, whatever its epoch: who fences a producer has a higher one."""
+    """End the transaction of the marker's producer, of any epoch: a fencing coordinator writes a higher epoch."""
     log.markers.append(marker)
     for stretch in reversed(log.stretches):
         if stretch.producer_id == marker.producer_id:

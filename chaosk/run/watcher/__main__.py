@@ -22,22 +22,22 @@ from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.streams import WATCHER
 
 TICK = 0.05
-"""Seconds between two looks at whether rows are due: half of what a SIGKILL may cost."""
+"""Seconds between two checks for due rows: half of what a SIGKILL may cost."""
 STATE_PERIOD = 0.5
 """Seconds between two states on stdout."""
 SOONER = 0.2
-"""The same where a stop condition waits for it."""
+"""The same if a stop condition uses the states."""
 CLOCK_PERIOD = 1.0
 """Seconds between two rows of ``clocks``."""
 LAST_ANSWERS = 0.2
-"""Seconds that samples under way may take once it was told to end."""
+"""Seconds that samples in progress may take at the end."""
 
 
 class Watcher:
-    """Every sampler of one run, and the loop that writes down what they bring."""
+    """Every sampler of one run, and the loop that writes their rows."""
 
     def __init__(self, spec: WatcherSpec, stop: threading.Event) -> None:
-        """Connects to nothing yet; raises PreflightError for a cluster that it cannot speak to."""
+        """Create the samplers without connecting; raises PreflightError for unusable client settings."""
         brokers = broker_places(spec.inventory, client_settings(spec.inventory))
         about = About(spec.topics, others=spec.others, kraft=spec.inventory.kraft)
         self._stop = stop
@@ -69,7 +69,7 @@ class Watcher:
         self._log.close()
 
     def _tick(self) -> None:
-        """Write down how the clocks stand, and hand over what is due, until told to stop."""
+        """Write the clocks, and flush due rows, until told to stop."""
         clock_due = 0.0
         while not self._stop.wait(TICK):
             if time.monotonic() >= clock_due:
@@ -79,7 +79,7 @@ class Watcher:
                 self._log.flush()
 
     def state(self) -> WatcherState:
-        """The cluster at a glance, now."""
+        """Return a summary of the cluster now."""
         views = [one.latest for one in self._brokers.values()]
         modes = {node: sampler.latest for node, sampler in self._zookeepers.items()}
         answered = [one for one in views if one is not None]
@@ -87,7 +87,7 @@ class Watcher:
         return seen if self._quorum is None else with_quorum(seen, self._quorum.latest)
 
     def _tell(self) -> None:
-        """States on stdout, from a thread of its own: a reader that does not read stalls nothing but this."""
+        """Write states to stdout, in a separate thread: a parent that does not read blocks only this."""
         while not self._stop.wait(self._period):
             line = self.state().model_dump_json() + "\n"
             try:
@@ -112,10 +112,10 @@ def _end_with_stdin(stop: threading.Event) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Watch as the file in ``arguments`` says; the exit code is returned."""
+    """Watch as the file in ``arguments`` describes; return the exit code."""
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started it: first heal, then end the watcher
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent: it heals first, then ends the watcher
     threading.Thread(target=_end_with_stdin, args=(stop,), daemon=True).start()
     try:
         if len(arguments) != 1:

@@ -1,4 +1,4 @@
-"""The watcher's process, from outside: started, looked at and ended by the run."""
+"""The watcher's process as the run sees it: start, state and end."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from chaosk.run.watcher.state import WatcherState
 
 
 class WatcherProcess:
-    """One watcher; none of its methods but :meth:`stop` waits."""
+    """One watcher; only :meth:`stop` blocks."""
 
     def __init__(self, spec: WatcherSpec, file: Path, seen: Callable[[list[str]], list[str]] = list) -> None:
-        """Start it; ``file`` is where its specification is written, and its stderr beside it as ``.stderr``.
+        """Start it; ``file`` is for its specification, and its stderr goes beside it as ``.stderr``.
 
-        ``seen`` makes of its command the one that is run.
+        ``seen`` maps its command to the one that is executed.
         """
         file.write_text(spec.model_dump_json(by_alias=True), "utf-8")
         self._said = file.with_suffix(".stderr")
@@ -39,15 +39,15 @@ class WatcherProcess:
 
     @property
     def running(self) -> bool:
-        """Whether it runs."""
+        """True while it runs."""
         return self._process.poll() is None
 
     def state(self) -> WatcherState | None:
-        """What it saw last; None before its first look, which takes half a second."""
+        """Return its last state; None before the first one, which takes half a second."""
         return self._state
 
     def stop(self, within: float = 5.0) -> None:
-        """End it cleanly; raises StepError with what it said if it had died, or does not end in time."""
+        """End it cleanly; raises StepError with its stderr if it had died, or if it does not end in time."""
         if self.running:
             self._process.terminate()
         try:
@@ -64,7 +64,7 @@ class WatcherProcess:
             raise StepError(f"the watcher ended with {status}: {self.last_words()}")
 
     def last_words(self) -> str:
-        """The end of what it said on stderr."""
+        """Return the end of its stderr."""
         return self._said.read_text("utf-8", "replace").strip()[-500:]
 
     def _listen(self, stdout: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""One thread for each broker and ZooKeeper node, and one for the quorum, on schedules of their own: none waits."""
+"""Samplers: one thread for each broker and ZooKeeper node, and one for the quorum, with independent schedules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chaosk.cluster.zookeeper import ask_mode
 from chaosk.core.errors import ClusterError
 
 BROKER_PERIOD = 0.15
-"""Seconds between two samples of a broker: 6.7 a second, so that 5 are left when some take longer."""
+"""Seconds between two samples of a broker: 6.7 a second, so that 5 remain if some take longer."""
 ZOOKEEPER_PERIOD = 1.0
 """Seconds between two samples of a ZooKeeper node."""
 QUORUM_PERIOD = 1.0
@@ -30,11 +30,11 @@ SETTINGS = (
     "cleanup.policy", "retention.ms", "retention.bytes", "segment.ms", "segment.bytes", "min.insync.replicas",
     "unclean.leader.election.enable", "message.timestamp.type",
 )  # fmt: skip
-"""Settings of topics that decide what may be lost or deleted."""
+"""Settings of topics that decide if records may be lost or deleted."""
 
 
 class Rows(Protocol):
-    """Where samples go: rows are tuples in the table's column order, from any thread."""
+    """Sink of samples: rows are tuples in the table's column order, from any thread."""
 
     def write(self, table: str, row: tuple[Any, ...]) -> None:
         """Append one row."""
@@ -51,7 +51,7 @@ class Sampler(threading.Thread, ABC):
         self._stop_event = stop
 
     def run(self) -> None:
-        """The thread's work."""
+        """Take samples until told to stop."""
         due = time.monotonic()
         while not self._stop_event.is_set():
             self.sample()
@@ -60,22 +60,22 @@ class Sampler(threading.Thread, ABC):
 
     @abstractmethod
     def sample(self) -> None:
-        """Take one sample and write it down."""
+        """Take one sample and write its rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What brokers are asked about."""
+    """The parameters of a broker's samples."""
 
     topics: Sequence[str]
     others: bool = False
-    """Also all other topics; they are only in :attr:`BrokerSampler.latest`."""
+    """True to sample all other topics too; these are only in :attr:`BrokerSampler.latest`."""
     kraft: bool = False
-    """Whether the cluster is in KRaft mode."""
+    """True if the cluster is in KRaft mode."""
 
 
 class BrokerSampler(Sampler):
-    """Samples one broker: what it says of the cluster, and the offsets of its own replicas."""
+    """Samples one broker: its view of the cluster, and the offsets of its own replicas."""
 
     def __init__(
         self, broker: int, place: Place, about: About, log: Rows, stop: threading.Event,
@@ -87,10 +87,10 @@ class BrokerSampler(Sampler):
         self._asked = None if about.others else about.topics
         self._link = Link(place)
         self.latest: View | None = None
-        """What it said last; None if it did not answer."""
+        """Its last view; None if it did not answer."""
 
     def sample(self) -> None:
-        """One sample: rows of ``brokers``, ``partitions`` and ``offsets``, or one row that says why not."""
+        """Write rows of ``brokers``, ``partitions`` and ``offsets``, or one row with the error."""
         invoked = time.monotonic_ns()
         try:
             said = view(self._broker, self._link.ask(metadata_request(self._asked))[0], kraft=self._kraft)
@@ -121,7 +121,7 @@ class BrokerSampler(Sampler):
         try:
             answers = self._link.ask(*offsets_requests(own))
         except NoAnswer:
-            return  # the next sample says why; without rows there are no offsets to judge by
+            return  # the next sample reports the reason; without rows no offsets are judged
         at = time.monotonic_ns()
         for each in replica_offsets(answers):
             place: tuple[Any, ...] = (at, self._broker, each.topic, each.partition, each.leader)
@@ -139,7 +139,7 @@ class ZooKeeperSampler(Sampler):
         """Its mode; None if it does not serve."""
 
     def sample(self) -> None:
-        """One row of ``zookeepers``."""
+        """Write one row of ``zookeepers``."""
         mode, why = None, None
         try:
             mode = ask_mode(self._place)
@@ -150,7 +150,7 @@ class ZooKeeperSampler(Sampler):
 
 
 class SettingsSampler(Sampler):
-    """Samples what the topics' settings are, and writes down those that are new: what may delete records, and when."""
+    """Samples the topics' settings, and records changes: settings decide on the deletion of records."""
 
     def __init__(self, places: Iterable[Place], topics: Sequence[str], log: Rows, stop: threading.Event) -> None:
         super().__init__("settings", SETTINGS_PERIOD, log, stop)
@@ -159,7 +159,7 @@ class SettingsSampler(Sampler):
         self._known: dict[tuple[str, str], str] = {}
 
     def sample(self) -> None:
-        """One look: rows of ``topic_settings`` for what is not as it was."""
+        """Write rows of ``topic_settings`` for changed values."""
         for _ in range(len(self._links)):
             try:
                 said = topic_settings(self._links[0].ask(topics_request(self._topics, SETTINGS))[0])
@@ -175,7 +175,7 @@ class SettingsSampler(Sampler):
 
 
 class QuorumSampler(Sampler):
-    """Samples the quorum of controllers, by way of a broker that reaches its leader."""
+    """Samples the quorum of controllers, through a broker that reaches its leader."""
 
     def __init__(self, places: Iterable[Place], log: Rows, stop: threading.Event) -> None:
         super().__init__("quorum", QUORUM_PERIOD, log, stop)
@@ -183,10 +183,10 @@ class QuorumSampler(Sampler):
         self._epoch = 0
         self._voters: tuple[int, ...] = ()
         self.latest: Quorum | None = None
-        """What its leader said last; None if no broker reaches one."""
+        """The leader's last answer; None if no broker reaches one."""
 
     def sample(self) -> None:
-        """One look, a row of ``quorum`` for each controller that was ever named."""
+        """Write a row of ``quorum`` for each known controller."""
         self.latest = self._asked()
         if self.latest is not None:
             self._voters = tuple(self.latest.roles)
@@ -195,13 +195,13 @@ class QuorumSampler(Sampler):
             self._log.write("quorum", (node, at, None if self.latest is None else self.latest.roles[node], epoch))
 
     def _asked(self) -> Quorum | None:
-        """What the leader says; the broker that reached it is the first to be asked again."""
+        """Return the leader's answer; the broker that reached it is tried first the next time."""
         for _ in range(len(self._links)):
             try:
                 found = quorum(self._links[0].ask(quorum_request())[0])
             except NoAnswer:
                 found = None
-            if found is not None and found.epoch >= self._epoch:  # else a leader that missed who came after it
+            if found is not None and found.epoch >= self._epoch:  # else a deposed leader
                 self._epoch = found.epoch
                 return found
             self._links.rotate(-1)

@@ -1,4 +1,4 @@
-"""What the watcher is told: JSON in a file, without secrets."""
+"""The watcher's parameters: JSON in a file, without secrets."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class WatcherSpec(Model):
     """One watcher."""
 
     run_id: str | None = None
-    """The run that it watches for; None where there is none."""
+    """Id of the run; None if there is none."""
     inventory: Inventory
     topics: Annotated[tuple[str, ...], Field(strict=False)]
     """The topics to watch."""
     others: bool = False
-    """Whether to look at every other topic too: only the state tells of them, nothing is written down."""
+    """True to sample all other topics too: these are in the state, but not recorded."""
     folder: str
-    """The folder of its event streams; must not hold any."""
+    """Folder of its event streams; must not contain any."""

@@ -1,4 +1,4 @@
-"""The cluster at a glance, as the watcher saw it last: what the live display shows."""
+"""A summary of the cluster from the watcher's last samples, for the live display."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chaosk.core.model import Model
 Ids = Annotated[tuple[int, ...], Field(strict=False)]
 
 _WIDE = 12
-"""Partitions shown one by one."""
+"""Maximum number of partitions shown individually."""
 
 
 class TopicState(Model):
@@ -24,12 +24,12 @@ class TopicState(Model):
     leaders: Ids
     """Leader of each partition; -1 for none."""
     in_sync: Ids
-    """How many replicas are in sync."""
+    """Number of replicas in sync."""
     replicas: Ids
-    """How many there are."""
+    """Number of replicas."""
 
     def line(self) -> str:
-        """The topic in one line, like ``orders: leaders 0 1 2, ISR 3/3 2/3 3/3``."""
+        """Return the topic in one line, like ``orders: leaders 0 1 2, ISR 3/3 2/3 3/3``."""
         short = sum(have < want for have, want in zip(self.in_sync, self.replicas, strict=True))
         lost = self.leaders.count(-1)
         if len(self.leaders) > _WIDE:
@@ -42,7 +42,7 @@ class TopicState(Model):
 
 
 class StrainedState(Model):
-    """A partition of a topic that nobody asked to watch, without a leader or without a full ISR."""
+    """A partition of a topic outside the scenario, without a leader or without a full ISR."""
 
     topic: str
     partition: int
@@ -53,26 +53,26 @@ class StrainedState(Model):
 
 
 class WatcherState(Model):
-    """One look at the cluster."""
+    """A summary of the cluster."""
 
     at: int
-    """When, nanoseconds of the monotonic clock."""
+    """Time of the summary, nanoseconds of the monotonic clock."""
     controller: int | None
-    """None if there is none, or nobody answers."""
+    """None if there is none, or no broker answers."""
     alive: Ids
-    """The brokers that the cluster holds to be alive; empty if nobody answers."""
+    """The brokers that the cluster considers alive; empty if no broker answers."""
     silent: Ids
     """The brokers that do not answer."""
     topics: Annotated[tuple[TopicState, ...], Field(strict=False)]
     zookeepers: dict[int, str | None]
-    """By ZooKeeper id its mode; None where it does not serve."""
+    """Mode by ZooKeeper id; None if the node does not serve."""
     controllers: dict[int, str | None] = Field(default_factory=dict)
-    """In KRaft, by node id its role in the quorum; None where it takes no part."""
+    """In KRaft, role in the quorum by node id; None if the node does not take part."""
     strained: Annotated[tuple[StrainedState, ...], Field(strict=False)] = ()
-    """Of the other topics, if they are looked at, the partitions that are not whole."""
+    """Partitions of other topics without a leader or a full ISR, if those topics are sampled."""
 
     def lines(self) -> tuple[str, ...]:
-        """The state in a line for the cluster and one for each topic."""
+        """Return the state in a line for the cluster and one for each topic."""
         alive = " ".join(map(str, self.alive)) or "none"
         silent = f" (silent: {' '.join(map(str, self.silent))})" if self.silent else ""
         parts = [f"controller {'none' if self.controller is None else self.controller}", f"brokers {alive}{silent}"]
@@ -92,9 +92,9 @@ def glance(
     zookeepers: Mapping[int, str | None],
     topics: Collection[str] | None = None,
 ) -> WatcherState:
-    """The state, from the views of those of ``brokers`` that answered last time they were asked.
+    """Summarize the views of those of ``brokers`` that answered their last request.
 
-    ``topics``: those that are watched, None for all there are in the views; of others only what is not whole is told.
+    ``topics``: the watched ones, None for all in the views; of others only partitions that are not whole are included.
     """
     inside = current(views)
     by_topic: dict[str, list[tuple[int, int, int]]] = {}
@@ -130,7 +130,7 @@ def glance(
 
 
 def with_quorum(seen: WatcherState, said: Quorum | None) -> WatcherState:
-    """The state with what the quorum's leader said: in KRaft the brokers do not tell who the controller is."""
+    """Add the quorum leader's answer: in KRaft brokers do not report the controller."""
     found = (
         {"controller": None, "controllers": {}}
         if said is None

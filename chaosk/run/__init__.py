@@ -1,14 +1,14 @@
-"""A plan becomes a run directory: faults are injected and undone, probes work, everything is written down.
+"""Executing a plan: faults are injected and undone, probes work, and the run directory is written.
 
 ::
 
-    engine      the phases of a run, and healing whatever happens
-    timeline    when each entry starts: on a time, after another entry, on a condition
+    engine      the phases of a run, and healing on every exit
+    timeline    the start of each entry: at a time, after another entry, on a condition
     faults      the life of one fault: before, journal, inject, verify, verify again, undo, healed
-    hands       carries out deeds and asks facts
+    hands       executing deeds and evaluating facts
     journal     undos on disk before their fault
-    crew        the processes beside us: probes and the watcher
-    drain       whether the consumers have read what was written
-    preflight   whether the run may start: a package, as are watcher, audit, replica_logs and gameday
-    display     what a person sees meanwhile
+    crew        the processes of the probes
+    drain       the test for consumers with unread records
+    preflight   the examination before a run: a package, as are watcher, audit, replica_logs and gameday
+    display     the output during a run
 """

@@ -1,4 +1,4 @@
-"""Acts for the timeline: aims each entry at the cluster as it is, injects its fault, and hands back what ends it."""
+"""Executes entries of the timeline: resolves an entry's target now, injects its fault, and returns its end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class FaultActor:
-    """The timeline's hands: see :class:`chaosk.run.timeline.Actor`."""
+    """Executes entries for the timeline: see :class:`chaosk.run.timeline.Actor`."""
 
     plan: Plan
     hands: Hands
@@ -34,12 +34,12 @@ class FaultActor:
     display: Display
     admission: Admission
     before_undo: Callable[[], None]
-    """Called before each undo, with all the faults still in place."""
+    """Called before each undo, with all faults still in place."""
     asking: Asking | None = None
-    """Who is asked before an entry acts; None: nobody is."""
+    """Asks the operator before an entry acts; None to ask nothing."""
 
     def start(self, entry: Entry, stop: threading.Event) -> Callable[[], None]:
-        """Aim, ask, inject, verify; what ends the fault is returned. Raises StepError, Interrupted, Skipped."""
+        """Aim, ask, inject, verify; return the function that ends the fault. Raises StepError, Interrupted, Skipped."""
         fault = self._aimed(entry) if self.asking is None else self._settled(self.asking, entry, stop)
         log.info("fault", entry=entry.name, step=entry.kind, targets=fault.whom)
         self.display.say(f"{entry.name}: {entry.kind} {fault.whom}".rstrip())
@@ -73,12 +73,12 @@ class FaultActor:
             raise
 
     def _forget(self, name: str) -> None:
-        """What is over, or never began, counts no more among the faults that stand."""
+        """Remove faults that are over, or never began, from the faults in place."""
         over = self.faults.over()
         self.admission.forget(over if self.faults.begun(name) else over | {name})
 
     def asks(self, condition: str) -> Callable[[], Answer]:
-        """What asks a condition, counting from now on; a cluster that does not answer does not confirm it."""
+        """Return a function that evaluates a condition, counting from now; no answer from the cluster is False."""
         asking = counting(parse_condition(condition))
 
         def ask() -> Answer:

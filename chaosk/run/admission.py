@@ -1,4 +1,4 @@
-"""Who may join the faults that stand: looked at once its targets are known, before anything is armed or injected."""
+"""Admission of a fault beside the faults in place: checked once its targets are known, before it is armed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 class Admission:
-    """The faults that were let in and are not known to be undone; usable from several threads."""
+    """The admitted faults that are not known to be undone; usable from several threads."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Admission:
         foreign: Callable[[], Sequence[ForeignPartition]],
         here: frozenset[str] = frozenset(),
     ) -> None:
-        """``foreign``: the partitions that are not the scenario's, now; ``here``: the hosts chaosk itself runs on."""
+        """``foreign`` returns the partitions outside the scenario; ``here``: the hosts that chaosk itself runs on."""
         self._inventory = inventory
         self._allow = allow
         self._foreign = foreign
@@ -39,7 +39,7 @@ class Admission:
         self._lock = threading.Lock()
 
     def admit(self, fault: Fault, entry: Entry) -> None:
-        """Let a fault in; from here on it counts. Raises StepError with why not, and what to do."""
+        """Admit a fault, which counts from here on. Raises StepError with the reason for a refusal, and the remedy."""
         foreign = self._others() if fault.harm else ()
         with self._lock:
             beside = list(self._standing.values())
@@ -53,7 +53,7 @@ class Admission:
             self._standing[fault.name] = fault
 
     def forget(self, names: Iterable[str]) -> None:
-        """These are over, or never began; names that were never let in are passed over."""
+        """Remove faults that are over, or never began; other names are ignored."""
         with self._lock:
             for name in names:
                 self._standing.pop(name, None)

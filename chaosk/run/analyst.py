@@ -1,4 +1,4 @@
-"""The analysis beside the run: its JVM starts and warms up while the timeline runs, so that its start costs nothing."""
+"""The analysis process of a run: its JVM starts and warms up during the timeline, so that its start costs no time."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _PER_MILLION = 100.0
 
 
 def patience(rows: int) -> float:
-    """Seconds that judging event tables of so many rows may take."""
+    """Return the time-out in seconds for judging event tables of this many rows."""
     return _AT_LEAST + _PER_MILLION * rows / 1e6
 
 
 class Analyst:
-    """The analysis that stands by, if there is one, or ``python -m chaosk.analysis RUN_DIR --wait`` as a child.
+    """The standby analysis, if there is one, or ``python -m chaosk.analysis RUN_DIR --wait`` as a child process.
 
-    Either starts Spark at once, and is told to go when the events are closed.
+    Either starts Spark at once, and starts judging when the events are closed.
     """
 
     def __init__(self, rundir: RunDir) -> None:
@@ -54,7 +54,7 @@ class Analyst:
             )
 
     def judge(self) -> dict[str, Any]:
-        """Let it judge and wait for it: what it printed last (its timings). Raises AnalysisError with its words."""
+        """Start judging and wait for the end; return its last output line (its timings). Raises AnalysisError."""
         longest = patience(length(self._rundir))
         try:
             if (told := self._asked(longest)) is not None:
@@ -71,7 +71,7 @@ class Analyst:
         return result
 
     def _asked(self, longest: float) -> dict[str, Any] | None:
-        """The answer of the analysis that stands by; None if there is none, or it gives none."""
+        """Return the answer of the standby analysis; None if there is no standby, or no answer."""
         if self._standby is None:
             return None
         told = self._standby.judge(self._rundir.root, longest)
@@ -79,7 +79,7 @@ class Analyst:
         return told
 
     def close(self) -> None:
-        """End it if it still runs."""
+        """Kill it if it still runs."""
         if self._standby is not None:
             self._standby.close()
         if self._process is None:

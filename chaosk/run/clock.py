@@ -1,4 +1,4 @@
-"""The monotonic clock of this machine, and waiting on it so that an interruption is heard at once."""
+"""The monotonic clock of this machine, and waiting that an interruption ends at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from chaosk.core.errors import ChaoskError
 
 TICK = 0.1
-"""Seconds between two looks at something that has to come true."""
+"""Polling interval in seconds."""
 
 
 class Interrupted(ChaoskError):  # noqa: N818 - the word of the field
@@ -17,7 +17,7 @@ class Interrupted(ChaoskError):  # noqa: N818 - the word of the field
 
 
 def now() -> int:
-    """Nanoseconds of the monotonic clock, the clock of every event."""
+    """Return the nanoseconds of the monotonic clock, the clock of every event."""
     return time.monotonic_ns()
 
 
@@ -31,7 +31,7 @@ def sleep_until(moment: int, stop: threading.Event) -> None:
 
 
 def wait_for(holds: Callable[[], bool], within: float, stop: threading.Event) -> bool:
-    """Ask until it holds or ``within`` seconds are over; raises Interrupted when ``stop`` is set."""
+    """Poll until it holds (True) or ``within`` seconds are over (False); raises Interrupted if ``stop`` is set."""
     end = now() + int(within * 1e9)
     while not holds():
         if now() >= end:

@@ -1,4 +1,4 @@
-"""A transport that tells by the way how far the clocks of hosts are off: every answer has their time stamps."""
+"""A transport that measures the clock offsets of hosts from the time stamps of every answer."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from chaosk.spec.command import Command, Result
 log = structlog.get_logger()
 
 LOOSE = 2_000_000_000
-"""Nanoseconds that an answer may have been under way to say anything of a clock."""
+"""Maximum nanoseconds on the way for an answer that counts as a clock measurement."""
 
 
 class Clocked:
-    """Carries commands as another transport does."""
+    """Wraps another transport."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self.tell: Callable[[Offset], None] | None = None
-        """Is told what each answer says of its host's clock, from any thread. Once it fails it is told nothing more."""
+        """Called with the clock offset of each answer's host, from any thread; never again after a failure."""
 
     def run(self, command: Command) -> Result:
-        """As the other one does: a host that answered has answered, even if that can be told to nobody.
+        """Run a command through the wrapped transport; a failure to record its clock offset is ignored.
 
-        What is told goes to a disk that may be full. A fault must be undone all the same.
+        The offset is written to a disk that may be full, and a fault must be undone all the same.
         """
         result = self._transport.run(command)
         tell = self.tell
@@ -41,11 +41,11 @@ class Clocked:
         return result
 
     def close(self) -> None:
-        """As the other one does."""
+        """Close the wrapped transport."""
         self._transport.close()
 
 
 def _is_tight(result: Result) -> bool:
-    """Whether the host's clock went on evenly while the command ran there, and the way was short."""
+    """Return True if the host's clock ran evenly during the command, and the round trip was short."""
     under_way = (result.received - result.sent) - (result.host_ended - result.host_started)
     return 0 <= under_way <= LOOSE

@@ -1,4 +1,4 @@
-"""The probes of a run: one process each, started, ended or killed by name, and what became of every one of them."""
+"""The probes of a run: one process each, started, ended or killed by name, with a record of every end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.step import Signal
 
 FLUSH_WITHIN = 45.0
-"""Seconds that a probe may take to end cleanly: a producer waits for what is in flight."""
+"""Seconds that a probe may take to end cleanly: a producer waits for its requests in flight."""
 
 
 _NOBODY: Mapping[str, str] = MappingProxyType({})
@@ -24,7 +24,7 @@ class Crew:
     """The probes by name. An incarnation is one process; starting a probe that ended starts the next one."""
 
     def __init__(self, launch: Callable[[str, int], ProbeProcess], waiting: Mapping[str, str] = _NOBODY) -> None:
-        """``launch(probe, incarnation)`` starts a process; ``waiting``: the kinds of those that a step is to start."""
+        """``launch(probe, incarnation)`` starts a process; ``waiting``: kinds of the probes that a step starts."""
         self._launch = launch
         self._waiting = waiting
         self._running: dict[str, ProbeProcess] = {}
@@ -33,7 +33,7 @@ class Crew:
         self._lock = threading.RLock()
 
     def start(self, probe: str) -> None:
-        """Start a probe if it does not run: an undo may come twice."""
+        """Start a probe unless it runs: an undo may be executed twice."""
         with self._lock:
             old = self._running.get(probe)
             if old is not None:
@@ -45,7 +45,7 @@ class Crew:
             self._running[probe] = self._launch(probe, incarnation)
 
     def signal(self, signal: Signal) -> None:
-        """Carry out a deed on a probe; raises StepError if it cannot be."""
+        """Execute a deed on a probe; raises StepError on failure."""
         match signal.action:
             case "start":
                 self.start(signal.probe)
@@ -57,7 +57,7 @@ class Crew:
                 self.end(signal.probe, kill=signal.action == "kill", by_step=True)
 
     def end(self, probe: str, *, kill: bool = False, by_step: bool = False) -> None:
-        """End a probe cleanly, or with SIGKILL; raises StepError if a step would end one that does not run."""
+        """End a probe cleanly, or with SIGKILL; raises StepError if a step would end a probe that does not run."""
         process = self._running.get(probe)
         if process is None or not process.state().running:
             if by_step:
@@ -73,7 +73,7 @@ class Crew:
             self._note(probe, "step" if by_step else "stop", closing)
 
     def end_all(self, probes: tuple[str, ...]) -> None:
-        """End several probes cleanly, at the same time."""
+        """End several probes cleanly, in parallel."""
         threads = [threading.Thread(target=self.end, args=(probe,)) for probe in probes]
         for thread in threads:
             thread.start()
@@ -81,7 +81,7 @@ class Crew:
             thread.join()
 
     def abandon(self) -> None:
-        """Kill whatever still runs: the run is broken off."""
+        """Kill every running probe: the run is broken off."""
         with self._lock:
             for probe, process in list(self._running.items()):
                 if process.state().running:
@@ -89,21 +89,21 @@ class Crew:
                     self._note(probe, "abort")
 
     def state(self, probe: str) -> ProbeState:
-        """What a probe said last, or that a step is still to start it; raises StepError if there is no such probe."""
+        """Return the last state of a probe, also before a step starts it; raises StepError for an unknown probe."""
         if probe in self._waiting and probe not in self._running:
             return ProbeState(probe=probe, kind=self._waiting[probe], running=False, begun=False)
         return self._of(probe).state()
 
     def states(self) -> tuple[ProbeState, ...]:
-        """What each probe said last, in the order they were started."""
+        """Return the last state of each probe, in the order of their start."""
         return tuple(process.state() for process in list(self._running.values()))
 
     def dead(self) -> tuple[str, ...]:
-        """The probes that ended by themselves, or were ended by a step and not started again."""
+        """Return the probes that died, or were ended by a step and not started again."""
         return tuple(state.probe for state in self.states() if not state.running)
 
     def ends(self) -> tuple[ProbeEnd, ...]:
-        """How every process ended; one that died unnoticed is noted now."""
+        """Return the end of every process; also notes those that died unnoticed."""
         with self._lock:
             noted = {(end.probe, end.incarnation) for end in self._ends}
             for probe, process in self._running.items():

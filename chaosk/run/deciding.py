@@ -1,4 +1,4 @@
-"""Whether an entry of the timeline goes ahead, where somebody is asked: after its targets are known, before it acts."""
+"""The operator's decision on an entry of the timeline: after its targets are known, before it acts."""
 
 from __future__ import annotations
 
@@ -19,59 +19,59 @@ CHANGED = "asked again: its targets are others now than those that were shown"
 
 
 class Skipped(ChaoskError):  # noqa: N818 - what happened
-    """Somebody decided that an entry does not act, or it follows one that did not."""
+    """The operator skipped an entry, or it follows a skipped one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One entry that is about to act, as it is shown to who decides."""
+    """One entry that is about to act, as it is shown to the operator."""
 
     entry: str
     step: str
     says: str
-    """What the step does, in words."""
+    """The step's effect, in words."""
     targets: tuple[str, ...]
-    """The nodes, and where they are."""
+    """The nodes, with their hosts."""
     does: tuple[str, ...]
     """The commands, scripts shortened."""
     undoes: tuple[str, ...]
     lasts: str
     lease: str
-    """How long which hosts keep the undo once chaosk is gone; empty where there is none to keep."""
+    """Duration of the leases and their hosts; empty if there is none."""
     again: str = ""
-    """Why it is asked again."""
+    """Reason for asking again."""
 
 
 class Decider(Protocol):
-    """Who is asked."""
+    """The operator's side of a decision."""
 
     def attach(self, write: Callable[[Decision], None]) -> None:
-        """From now on every decision and note is written down, those made before as well."""
+        """Write down every decision and note from now on, and first the earlier ones."""
         ...
 
     def decide(self, question: Question, halt: threading.Event) -> Decision:
-        """What was decided: go or skip. Raises Interrupted once ``halt`` is set."""
+        """Return the decision: go or skip. Raises Interrupted once ``halt`` is set."""
         ...
 
     @property
     def ended(self) -> str | None:
-        """Why this one had the run stopped, in words; None if it did not."""
+        """Reason why the operator stopped the run; None if it was not the operator."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Asks about every entry that does something to somebody; the timeline stands still meanwhile."""
+    """Asks about every entry that has an effect; the timeline is paused until the answer."""
 
     decider: Decider
     pace: Pace
     inventory: Inventory
 
     def settled(self, entry: Entry, aim: Callable[[], Fault], halt: threading.Event) -> Fault:
-        """The fault to inject, aimed as it was shown. Raises Skipped, Interrupted, and StepError where ``aim`` does.
+        """Return the fault to inject, with the targets that were shown; raises Skipped, Interrupted, StepError.
 
-        A long question lets a leader move: after a go the entry is aimed again, and asked about again if it would hit
-        somebody else than those who were shown.
+        A leader may move before the answer. So the entry is aimed again after a go, and asked about again if its
+        targets have changed.
         """
         with self.pace.still():
             fault, again = aim(), ""
@@ -99,5 +99,5 @@ class Asking:
 
 
 def acts(fault: Fault) -> bool:
-    """Whether a fault does anything: a wait does not."""
+    """Return True if a fault has any effect: a wait has none."""
     return any(not isinstance(deed, Pause | Fact) for deed in fault.inject)

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live picture on a terminal, plain lines anywhere else."""
+"""The output during a run: a live display on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -21,60 +21,60 @@ from chaosk.spec.contracts.live import ProbeState
 LINE_EVERY = 5.0
 """Seconds between two plain status lines."""
 SHOWN_FOR = 1.5 * LINE_EVERY
-"""Seconds that an error is shown after it came, if no other one comes: each is on a plain line."""
+"""Seconds for which an error is shown, if no other one follows: long enough to be on a plain line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One look at a run under way."""
+    """A snapshot of a running run."""
 
     phase: str
     elapsed: float
     """Seconds since the timeline began; negative before."""
     doing: str = ""
-    """The timeline entries in place or under way."""
+    """The timeline entries in place or in progress."""
     coming: str | None = None
-    """The entry that waits for its turn."""
+    """The next entry of the timeline."""
     probes: tuple[ProbeState, ...] = ()
     rates: Mapping[str, float] = field(default_factory=dict)
     """Records per second by probe, over the last second or so."""
     cluster: tuple[str, ...] = ()
     """The watcher's lines: leaders, in-sync replicas, controller, ZooKeeper roles."""
     stands: bool = False
-    """Whether the timeline stands still, because somebody is asked."""
+    """True if the timeline is paused for a question."""
     outlook: tuple[Outlook, ...] = ()
-    """The entries of the timeline, each as it stands."""
+    """The entries of the timeline with their states."""
     faults: tuple[Standing, ...] = ()
     """The faults that are not over."""
 
     @property
     def going_on(self) -> str:
-        """What is in place or under way, with the faults that last beyond their entries; empty if nothing is."""
+        """Entries in place or in progress, and faults that outlast their entries; empty if there are none."""
         entries = self.doing.split(", ") if self.doing else []
         return ", ".join(dict.fromkeys((*entries, *(fault.name for fault in self.faults))))
 
 
 class Display(Protocol):
-    """Where a run tells what it does."""
+    """The output of a run."""
 
     def say(self, line: str) -> None:
-        """One line that stays."""
+        """Print one line that stays."""
         ...
 
     def show(self, status: Status) -> None:
-        """The state of things; replaces the one before."""
+        """Show the current state in place of the last one."""
         ...
 
 
 class Rates:
-    """Records per second of each probe between two looks at least half a second apart."""
+    """Records per second of each probe between two samples at least half a second apart."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[float, int]] = {}
         self._rates: dict[str, float] = {}
 
     def of(self, states: tuple[ProbeState, ...], at: float | None = None) -> dict[str, float]:
-        """The rate by probe; ``at`` is the time of the look in seconds, by default now."""
+        """Return the rate by probe; ``at`` is the time of the sample in seconds, by default now."""
         moment = time.monotonic() if at is None else at
         for state in states:
             before = self._seen.get(state.probe)
@@ -87,13 +87,13 @@ class Rates:
 
 
 class Errors:
-    """The last error of each probe, for as long as it meets any: one that is over is not shown until the run's end."""
+    """The last error of each probe, dropped some time after the last occurrence."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[float, tuple[int, int, int, str | None]]] = {}
 
     def of(self, states: tuple[ProbeState, ...], at: float | None = None) -> tuple[ProbeState, ...]:
-        """The states, without errors that came more than ``SHOWN_FOR`` seconds before; ``at`` as for rates."""
+        """Return the states, without errors older than ``SHOWN_FOR`` seconds; ``at`` as for rates."""
         moment = time.monotonic() if at is None else at
         return tuple(self._of(state, moment) for state in states)
 
@@ -107,7 +107,7 @@ class Errors:
 
 
 class PlainDisplay:
-    """Plain lines, for logs and pipes: what happens as it happens, and the state every few seconds."""
+    """Plain lines, for logs and pipes: events as they happen, and the state every few seconds."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -115,13 +115,13 @@ class PlainDisplay:
         self._last = 0.0
 
     def say(self, line: str) -> None:
-        """One line with the seconds since the start before it."""
+        """Print one line, with the seconds since the start before it."""
         self._console.print(
             f"{time.monotonic() - self._began:7.1f}s  {printable(line)}", markup=False, highlight=False, soft_wrap=True
         )
 
     def show(self, status: Status) -> None:
-        """One line every few seconds."""
+        """Print one line every few seconds."""
         moment = time.monotonic()
         if moment - self._last >= LINE_EVERY:
             self._last = moment
@@ -130,7 +130,7 @@ class PlainDisplay:
 
 
 class TerminalDisplay:
-    """A live picture below the lines that stay; use as a context manager."""
+    """A live display below the lines that stay; use as a context manager."""
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, refresh_per_second=4, transient=True)
@@ -142,20 +142,20 @@ class TerminalDisplay:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Take the picture away; the lines stay."""
+        """Remove the live display; the lines stay."""
         self._live.stop()
 
     def say(self, line: str) -> None:
-        """One line that stays above the picture."""
+        """Print one line that stays above the live display."""
         self._plain.say(line)
 
     def show(self, status: Status) -> None:
-        """Draw the picture anew."""
+        """Redraw the live display."""
         self._live.update(picture(status))
 
 
 def picture(status: Status) -> RenderableType:
-    """The live picture: what is going on, what comes next, each probe, the cluster."""
+    """Return the live display: entries in progress, the next entry, each probe, the cluster."""
     head = Text.assemble((f"{status.phase} ", "bold"), f"{status.elapsed:+.1f}s  ", (status.going_on or "-", "yellow"))
     if status.coming:
         head.append(f"   next: {status.coming}", "dim")

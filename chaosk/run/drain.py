@@ -1,8 +1,8 @@
-"""Whether the consumers have read what was written: not by their own word alone.
+"""Test for consumers with unread records, which does not rely on their own word alone.
 
-A consumer's lag is that of its last fetch: while it is cut off, or waits to connect again, it believes to be at the
-end. How many records it was given says little, too: some are given twice, and some are not in the log any more. So a
-group is done when the places up to which its members have read are the ends of all partitions, as their leaders tell.
+A consumer's lag is that of its last fetch: while it is cut off, or waits to reconnect, it believes to be at the end.
+The number of delivered records is no proof either: some are delivered twice, and some are no longer in the log. So a
+group is done when the positions of its members have reached the ends of all partitions, as their leaders report them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from chaosk.spec.contracts.probe import Probe
 
 
 def behind(probes: Mapping[str, Probe], states: Iterable[ProbeState], ends: Mapping[str, int]) -> tuple[str, ...]:
-    """Groups (or probes without one) that still have something to read, or may have.
+    """Return the groups (or probes without one) that still have records to read, or may have.
 
-    ``ends``: by topic the sum of the ends of its partitions, where they are known. A group of which no probe runs is
-    not waited for, nor are probes that must fail to the end.
+    ``ends``: the sum of the ends of all partitions by topic, if known. A group without a running probe is not waited
+    for, nor are probes that must fail to the end.
     """
     by_name = {state.probe: state for state in states}
     groups: dict[str, list[str]] = {}
@@ -36,7 +36,7 @@ def behind(probes: Mapping[str, Probe], states: Iterable[ProbeState], ends: Mapp
 
 
 def _at_the_end(members: list[ProbeState], topics: set[str], ends: Mapping[str, int]) -> bool:
-    """Who holds no partition has no lag, and has reached nothing."""
+    """Return True if the members have reached the ends; a member without partitions has no lag, and reached nothing."""
     if not topics <= ends.keys() or any(state.lag for state in members):
         return False
     return sum(state.reached or 0 for state in members) >= sum(ends[topic] for topic in topics)

@@ -1,17 +1,17 @@
-"""The phases of a run, in order, and healing whatever happens in them.
+"""The phases of a run, in order, and healing on every exit.
 
 ::
 
     warm_up    the watcher and the probes start; every probe has made progress
-    baseline   all goes well
+    baseline   the probes work without a fault
     timeline   the faults
-    heal       what is still in place is undone, last in, first out
-    settle     the probes go on, and for longer while a last stable offset stands still
+    heal       faults still in place are undone, last in, first out
+    settle     the probes go on, and for longer while a last stable offset does not move
     drain      producers end, consumers catch up and end
-    whole      the cluster is as healthy as preflight demands, or the run says that it is not
+    whole      waits until the cluster is as healthy as preflight demands, or reports that it is not
     audit      a fresh reader reads every topic
-    markers    where there were transactions: what ended them, from the leaders' own files
-    copies     where records are missing, or everywhere if the scenario asks: what each replica holds there
+    markers    if there were transactions: their markers, from the leaders' own files
+    copies     compares the replicas at missing records, or everywhere if the scenario asks for it
     close      events become Parquet, run.json is written
 """
 
@@ -53,17 +53,17 @@ from chaosk.spec.transaction_timeout import SLACK, longest
 log = structlog.get_logger()
 
 SAMPLED_TWICE = 5.0
-"""Seconds beyond what a rule waits for, so that the watcher has seen it before and after."""
+"""Seconds beyond a rule's waiting time, so that the watcher has samples before and after it."""
 
 
 class Engine:
-    """One run under way."""
+    """One run."""
 
     def __init__(
         self, plan: Plan, field: Field, rundir: RunDir, display: Display, stop: threading.Event,
         decider: Decider | None = None,
     ) -> None:  # fmt: skip
-        """``decider`` is asked before each entry acts; without one nobody is."""
+        """``decider`` is asked before each entry acts; None to ask nothing."""
         self._plan = plan
         self._field = field
         self._rundir = rundir
@@ -90,10 +90,10 @@ class Engine:
         self._analyst: Analyst | None = None
 
     def run(self) -> tuple[RunRecord, Analyst | None]:
-        """Run to the end, or heal and stop: how it went, and the analysis that waits to be told to go.
+        """Run to the end, or heal and stop; return the record, and the analysis, which waits for its start.
 
-        What happens to the cluster is in the record, not raised. Raises EventLogError if the evidence cannot be
-        written, and HealError if then something is left unhealed as well: no record could say so.
+        Problems of the cluster are in the record, not raised. Raises EventLogError if the evidence cannot be written,
+        and HealError if in addition a fault is left unhealed, since then no record can report it.
         """
         error: str | None = None
         try:
@@ -149,7 +149,7 @@ class Engine:
         self._collect()
 
     def _settle_longer(self) -> None:
-        """Go on while a transaction may hang, for as long as it takes to tell."""
+        """Continue while a transaction may hang, until that can be decided."""
         if not self._field.evidence.transacted():
             return
         within = longest(self._plan.scenario.probes_as_written) + SLACK + SAMPLED_TWICE
@@ -157,7 +157,7 @@ class Engine:
             self._display.say("a last stable offset does not move: readers of committed records get no further")
 
     def _collect(self) -> None:
-        """What the cluster holds, now that it is whole and nobody writes any more."""
+        """Record the content of the cluster, once it is whole and no client writes any more."""
         evidence = self._field.evidence
         evidence.snapshot(self._rundir.cluster / "after.json")
         evidence.measure_clocks(self._recorder)
@@ -174,7 +174,7 @@ class Engine:
                 self._display.say(f"of its replicas: {line}")
 
     def _snapshot_during(self) -> None:
-        """The state of the cluster under its first fault, just before that one is undone."""
+        """Record the state of the cluster under its first fault, just before that one is undone."""
         path = self._rundir.cluster / "during.json"
         if not path.exists() and not self._stop.is_set():
             self._field.evidence.snapshot(path)
@@ -185,7 +185,7 @@ class Engine:
             self._display.say(f"NOT HEALED: {problem}")
 
     def _compare_hosts(self) -> None:
-        """See that every host is as it was: what chaosk can have changed and has not put back is not healed."""
+        """Compare every host with its state before the run: a difference that chaosk may have caused is not healed."""
         left = differences(self._before, self._field.evidence.host_states())
         self._not_healed += left
         for problem in left:
@@ -247,14 +247,14 @@ class Engine:
             yield
 
     def _pass(self, seconds: float) -> None:
-        """Let time pass, and keep the display alive."""
+        """Wait, and keep the display up to date."""
         end = now() + int(seconds * 1e9)
         while now() < end:
             self._look()
             sleep_until(min(end, now() + 200_000_000), self._stop)
 
     def _look(self) -> None:
-        """Show how things stand; once a second the clocks are written down."""
+        """Update the display; record the clocks once a second."""
         states = self._field.crew.states()
         doing, coming = self._timeline.current()
         began = self._phase not in ("warm_up", "baseline")

@@ -1,4 +1,4 @@
-"""What a run asks of cluster and hosts and writes down, besides what its probes and the watcher do."""
+"""Evidence from cluster and hosts that is recorded in addition to the events of probes and watcher."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ log = structlog.get_logger()
 
 
 class Evidence:
-    """Asks through connections that are somebody else's."""
+    """Collects evidence through connections that it does not own."""
 
     def __init__(self, plan: Plan, brokers: Brokers, live: Live, transport: Clocked) -> None:
-        """Asks nothing yet."""
+        """Store the connections; no request is sent yet."""
         self._plan = plan
         self._brokers = brokers
         self._live = live
         self._transport = transport
         self.writers: list[str] = []
-        """Those of event streams that it has started."""
+        """Names of the event streams that it has started."""
 
     def host_states(self) -> dict[str, str]:
-        """What each host is like now, as far as faults could change it; a host that does not answer is left out."""
+        """Return a fingerprint of each host, as far as faults could change it; hosts without an answer are left out."""
 
         def ask(host: str) -> str | None:
             try:
@@ -60,7 +60,7 @@ class Evidence:
         return {host: state for host, state in states if state is not None}
 
     def audit(self, rundir: RunDir) -> AuditResult:
-        """Read every topic from start to end, and what each group committed; raises ClusterError, EventLogError."""
+        """Read every topic from start to end, and the groups' committed offsets; raises ClusterError, EventLogError."""
         scenario = self._plan.scenario
         self.writers.append(AUDIT)
         return audit(
@@ -74,25 +74,25 @@ class Evidence:
         )
 
     def transacted(self) -> tuple[str, ...]:
-        """The topics that probes write to in transactions, sorted."""
+        """Return the topics that probes write to in transactions, sorted."""
         return tuple(sorted({topic for probe in self._plan.scenario.probes.values() for topic in probe.transacts()}))
 
     def markers(self, rundir: RunDir) -> tuple[str, ...]:
-        """Fetch the transactions in the logs of those topics; a line for each partition of which some are missing."""
+        """Fetch the transactions in the logs of those topics; return a line for each incomplete partition."""
         shapes = {topic: self._partitions(topic) for topic in self.transacted()}
         return fetch(self._brokers, self._transport, self._plan.inventory, shapes, self._log(rundir, HOSTS))
 
     def _partitions(self, topic: str) -> int:
-        """How many a topic has now, or was to have where nobody tells."""
+        """Return the number of partitions of a topic, or the planned number if no broker answers."""
         try:
             return len(self._brokers.partitions(topic))
         except ClusterError:
             return self._plan.scenario.topics[topic].partitions
 
     def copies(self, rundir: RunDir) -> tuple[str, ...]:
-        """Ask every replica what it holds where the audit missed records; a line for what differs or is not known.
+        """Compare the replicas at the offsets that the audit missed; return a line for each difference or unknown.
 
-        Of all that the topics hold, where the scenario bounds ``differing_replicas``.
+        Compares everything that the topics hold if the scenario bounds ``differing_replicas``.
         """
         scenario = self._plan.scenario
         kept = [name for name, topic in scenario.topics.items() if not topic.compacted]
@@ -108,15 +108,15 @@ class Evidence:
         return LiveLog(rundir.live / writer, self._plan.run_id)
 
     def ends(self) -> dict[str, int]:
-        """By topic of the scenario how far its log goes; none whose leaders do not tell for sure."""
+        """Return the end of the log by topic of the scenario; a topic with an uncertain end is left out."""
         return ends(self._brokers, self._plan.scenario.topics)
 
     def held(self) -> dict[tuple[str, int], int]:
-        """By partition that probes write to in transactions its last stable offset, if that is below the end."""
+        """Return the last stable offsets below the high watermark, of partitions with transactions of the probes."""
         return held(self._brokers, self.transacted())
 
     def snapshot(self, path: Path) -> None:
-        """Write the state of topics, brokers and ZooKeeper; a cluster that does not answer is a state as well."""
+        """Write the state of topics, brokers and ZooKeeper; for a cluster that does not answer, the error."""
         self._write(path, lambda: take(self._brokers, self._live, self._plan.scenario.topics))
 
     def observe(self, path: Path) -> None:
@@ -134,7 +134,7 @@ class Evidence:
             raise EventLogError(f"{path}: cannot be written: {error.strerror}") from error
 
     def tell_clocks(self, recorder: Recorder | None) -> None:
-        """From now on, write down what every answer of a host says of its clock; None: nowhere any more."""
+        """Record the clock offset in every answer of a host from now on; None to end that."""
 
         def tell(found: Offset) -> None:
             if recorder is not None:
@@ -143,7 +143,7 @@ class Evidence:
         self._transport.tell = tell if recorder is not None else None
 
     def measure_clocks(self, recorder: Recorder) -> None:
-        """Write down how far each host's clock is off; a host that does not answer has no row."""
+        """Record each host's clock offset; a host that does not answer has no row."""
         recorder.clock()
         for host in self._plan.inventory.hosts:
             try:

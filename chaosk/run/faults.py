@@ -1,6 +1,6 @@
-"""The life of one fault: aimed, written down, leased, injected, verified, watched, verified again, undone, seen healed.
+"""The life of one fault: aim, journal, lease, inject, verify, watch, verify again, undo, verify the undo.
 
-Whatever happens in between, :meth:`Faults.heal_all` undoes what is still in place, last in, first out.
+On every exit, :meth:`Faults.heal_all` undoes all faults still in place, last in, first out.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from chaosk.spec.scenario import Entry
 log = structlog.get_logger()
 
 HEAL_WITHIN = 120.0
-"""Seconds that undoing one fault is tried for, again and again, before it counts as not healed."""
+"""Seconds for which the undo of one fault is retried before it counts as not healed."""
 RETRY_AFTER = 1.0
 """Seconds between two tries."""
 _NEVER = threading.Event()
-"""Nothing interrupts healing."""
+"""Never set: nothing interrupts healing."""
 
 
 def _nobody(_: str) -> None:
-    """Tells nobody."""
+    """Drop the message."""
 
 
 class Faults:
@@ -46,7 +46,7 @@ class Faults:
         self, hands: Hands, journal: Journal, leases: Leases, record: Callable[[Life], None],
         say: Callable[[str], None] = _nobody,
     ) -> None:  # fmt: skip
-        """``say`` tells people at once what they could not see by themselves."""
+        """``say`` prints a message at once."""
         self._hands = hands
         self._journal = journal
         self._leases = leases
@@ -56,7 +56,7 @@ class Faults:
         self._lock = threading.Lock()
 
     def inject(self, fault: Fault, entry: Entry, stop: threading.Event) -> Life:
-        """Inject and verify; raises StepError if it did not take, Interrupted when told to stop. Journaled first."""
+        """Journal, inject and verify; raises StepError if it did not take, Interrupted if the run is stopped."""
         life = Life(fault, invoked=now())
         try:
             self._require(life, fault.before, stop)
@@ -82,9 +82,9 @@ class Faults:
         return life
 
     def end(self, life: Life) -> None:
-        """Verify once more that the fault is still in place, then undo it and verify that; never raises.
+        """Verify that the fault is still in place, then undo it and verify the undo; never raises.
 
-        A fault that cannot be undone now stays open: :meth:`heal_all` tries again when all others are lifted.
+        A fault that cannot be undone now stays open: :meth:`heal_all` tries again once all others are undone.
         """
         with life.lock:
             if life.over:
@@ -95,9 +95,9 @@ class Faults:
                 self._close(life)
 
     def heal_all(self) -> tuple[str, ...]:
-        """Undo what is still in place, last in, first out; what could not be undone, in words, however often asked.
+        """Undo all faults in place, last in, first out; return the problems of those not undone, on every call.
 
-        First all deeds, then all facts: a broker does not come back while an older fault keeps its host cut off.
+        All deeds come first, then all facts: a broker does not return while an older fault keeps its host cut off.
         """
         with self._lock:
             lives = [life for life in reversed(self._lives) if not life.over]
@@ -112,55 +112,55 @@ class Faults:
         return tuple(f"{life.fault.name}: {life.left if life.undone else '; '.join(life.why)}" for life in left)
 
     def _disarm_late(self) -> None:
-        """Disarm what could not be disarmed when its fault was over, because a host did not answer."""
+        """Disarm leases that could not be disarmed at their fault's end, because a host did not answer."""
         with self._lock:
             lives = [life for life in self._lives if life.left]
         for life in lives:
             life.left = self._leases.disarm(life.fault)
 
     def lives(self) -> tuple[Life, ...]:
-        """What became of each so far, in the order in which they came."""
+        """Return the life of each fault so far, in order of injection."""
         with self._lock:
             return tuple(self._lives)
 
     def held(self) -> frozenset[str]:
-        """The hosts that a fault has in its hands as a whole."""
+        """Return the hosts that a fault affects as a whole."""
         with self._lock:
             faults = [life.fault for life in self._lives if not (life.over and life.undone)]
         hosts = (node.id for fault in faults for node in fault.targets if node.kind == "host")
         return frozenset(hosts) | frozenset(host for fault in faults for host in fault.down)
 
     def down(self) -> frozenset[str]:
-        """The hosts that a fault has taken down, or is about to, and that are not yet known to be whole again."""
+        """Return the hosts that a fault has taken down, or is about to, and that are not yet known to be whole."""
         with self._lock:
             faults = [life.fault for life in self._lives if not (life.over and life.undone)]
         return frozenset(host for fault in faults for host in fault.down)
 
     def over(self) -> frozenset[str]:
-        """Names of the faults of which nothing is left."""
+        """Return the names of the faults that are completely undone."""
         with self._lock:
             return frozenset(life.fault.name for life in self._lives if life.over and life.undone)
 
     def begun(self, name: str) -> bool:
-        """Whether that fault got so far that something may have to be undone."""
+        """Return True if that fault got so far that an undo may be necessary."""
         with self._lock:
             return any(life.fault.name == name for life in self._lives)
 
     def _lift(self, life: Life) -> bool:
-        """Look at a fault once more and carry out its undo once; whether that went well."""
+        """Verify a fault again and execute its undo once; return True on success."""
         with life.lock:
             self._look_again(life)
             life.heal_invoked = life.heal_invoked or now()
             return self._carry_out(life.fault, life.fault.undo) is None
 
     def _arm(self, life: Life, entry: Entry) -> None:
-        """From here on the fault counts as in place: its undo is on the disk, here and on every host it harms."""
+        """Write the undo to disk, here and on every harmed host; from then on the fault counts as in place."""
         if life.fault.undo:
             self._journal.arm(life.fault)
             try:
                 self._leases.arm(life.fault, entry, partial(self._seen, life))
             except ChaoskError:
-                self._keep(life)  # a host that did not answer may have armed it
+                self._keep(life)  # a host without an answer may have armed it
                 raise
             life.armed = True
         self._keep(life)
@@ -170,7 +170,7 @@ class Faults:
             self._lives.append(life)
 
     def _require(self, life: Life, facts: tuple[Fact, ...], stop: threading.Event, *, verifies: bool = False) -> int:
-        """Since when all of them hold: from now on, or since the last one that had to be waited for was seen."""
+        """Return the time since when all facts hold: from the start, or from the last one that had to be waited for."""
         since = now()
         for fact in facts:
             began = now()
@@ -184,7 +184,7 @@ class Faults:
         return since
 
     def _watch(self, life: Life) -> None:
-        """Begin to ask what hosts do not look at by themselves."""
+        """Start to watch the facts that no host watches itself."""
         theirs = {fact.says for host in self._leases.keepers(life.fault) for fact in watched_on(life.fault, host)}
         life.looks = [replace(look, by_host=look.says in theirs) for look in life.looks]
         if asked := tuple(fact for fact in life.fault.watch if fact.says not in theirs):
@@ -192,7 +192,7 @@ class Faults:
             life.vigil.start()
 
     def _seen(self, life: Life, look: Look) -> None:
-        """Keep a look at a fault that is in place; that it is not any more is told at once, the first time."""
+        """Add a look at a fault in place; report at once the first time that the fault is missing."""
         if life.verified is None or look.earliest < life.verified:
             return
         life.looks.append(look)
@@ -208,7 +208,7 @@ class Faults:
             self._close(life)
 
     def _superseded(self, entry: Entry, fault: Fault) -> list[Life]:
-        """The faults in place that this one ends, each looked at once more before it is lifted."""
+        """Return the faults in place that this one ends, each verified again before it is lifted."""
         with self._lock:
             lives = [life for life in self._lives if not life.over and life.fault.step in entry.step.ends]
         lives = [life for life in lives if set(life.fault.targets) <= set(fault.targets)]
@@ -228,7 +228,7 @@ class Faults:
             log.info("still", says=fact.says, holds=answer.holds, seen=answer.seen)
             if fact.last:
                 self._say_last(life, fact, answer)
-            # who cannot answer does not confirm it
+            # no answer does not confirm it
             life.looks.append(as_look(fact, answer.model_copy(update={"answered": True}), began))
         life.looked = now()
         if (lost := self._leases.lost(life.fault)) is not None:
@@ -236,7 +236,7 @@ class Faults:
             life.why.append(f"did not last: its lease was lost, so the host may have healed itself: {lost}")
 
     def _say_last(self, life: Life, fact: Fact, answer: Answer) -> None:
-        """Of what was to have come about by now: that it has, and how, or that it has not."""
+        """Report an effect that was due by now: its appearance, or its absence."""
         if answer.holds:
             self._say(f"{life.fault.name}: {fact.says} ({answer.seen})")
             return
@@ -245,7 +245,7 @@ class Faults:
         life.why.append(f"not seen by its end: {fact.says} ({answer.seen}){remedy}")
 
     def _undo(self, life: Life, *, lifted: bool = False) -> None:
-        """Undo, and verify, until it is healed or the time is over; ``lifted``: the first try's deeds are done."""
+        """Undo and verify until it is healed or the time is over; ``lifted``: the deeds of the first try are done."""
         if not life.armed:
             return
         life.heal_invoked = life.heal_invoked or now()
@@ -260,7 +260,7 @@ class Faults:
         life.healed = now()
 
     def _try_undo(self, fault: Fault, *, lifted: bool) -> str | None:
-        """One try: every deed even if one fails, the facts, then what is cleared away; the first problem, or None."""
+        """Try the undo once: all deeds even if one fails, the facts, the tidying; return the first problem, or None."""
         problem = None if lifted else self._carry_out(fault, fault.undo)
         if problem is not None:
             return problem
@@ -271,7 +271,7 @@ class Faults:
         return self._carry_out(fault, fault.tidy, tell=True)
 
     def _carry_out(self, fault: Fault, deeds: tuple[Deed, ...], *, tell: bool = False) -> str | None:
-        """Every deed of the undo, even if one fails; the first problem, or None. ``tell``: say what each has said."""
+        """Execute every deed, even if one fails; return the first problem, or None. ``tell``: print their output."""
         problems: list[str] = []
         for deed in deeds:
             try:
@@ -283,7 +283,7 @@ class Faults:
         return problems[0] if problems else None
 
     def _finish(self, life: Life) -> None:
-        """A fault that another step lifted: its undo has nothing left to do, its healing is verified all the same."""
+        """Close a fault that another step lifted: its undo has no effect any more, but its healing is verified."""
         with life.lock:
             if not life.over:
                 self._undo(life)
@@ -291,7 +291,7 @@ class Faults:
                     self._close(life)
 
     def _judge(self, life: Life) -> None:
-        """Whether it was in place from its verification to the last look before its undo, as far as anybody saw."""
+        """Decide from the looks if it was in place from its verification to the last look before its undo."""
         if life.looked is None or life.applied is None:
             return
         if life.fault.watch and life.undone:

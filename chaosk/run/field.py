@@ -1,4 +1,4 @@
-"""What a run can reach: hosts, cluster, probes, watcher. Opened once, asked by everybody, closed at the end."""
+"""The connections of a run: hosts, cluster, probes, watcher. Opened once, shared by all, closed at the end."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Field:
     """Connections are made when they are first needed; use as a context manager."""
 
     def __init__(self, plan: Plan, lost: Callable[[str], None]) -> None:
-        """``lost`` is called, from another thread, with why the run must end: it was halted, or lost the cluster."""
+        """``lost`` is called from another thread with the reason if the run must end: a halt, or a lost cluster."""
         inventory = plan.inventory
         self._plan = plan
         self._lost = lost
         self.gone: str | None = None
-        """Why the cluster is not this run's any more; None while it is."""
+        """Reason why this run has lost the cluster; None while it has it."""
         self._transport = Clocked(Reach(Ssh(inventory.hosts), kept(inventory.name)))
         self._naming = Naming(inventory)
         self._brokers = Brokers(inventory, client_settings(inventory), find=self._naming.find)
@@ -100,7 +100,7 @@ class Field:
         self._lost(why)
 
     def __enter__(self) -> Self:
-        """Nothing is opened before it is needed."""
+        """Open nothing before it is needed."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -116,7 +116,7 @@ class Field:
         self._transport.close()
 
     def preflight(self, display: Display) -> None:
-        """Raise PreflightError if the run may not start; then this run has the cluster, and its topics are made."""
+        """Raise PreflightError if the run may not start; otherwise lock the cluster and create the topics."""
         scenario, inventory = self._plan.scenario, self._plan.inventory
         check_shape(scenario.cluster, inventory)
         refuse(scenario, inventory, here(inventory))
@@ -138,19 +138,19 @@ class Field:
         self.foreign.partitions()
 
     def leases(self) -> Leases:
-        """The leases of this run, none armed yet."""
+        """Return the leases of this run, none armed yet."""
         return Leases(self._transport, self._plan.run_id, _owner(), self._plan.inventory.longest_lease)
 
     def excuse(self, down: Callable[[], frozenset[str]]) -> None:
-        """From now on hosts that a fault has taken down need not hold the cluster's lock meanwhile."""
+        """From now on, do not require the cluster's lock on hosts that a fault has taken down."""
         self._holding.excuse(down)
 
     def tell_remakings(self, tell: Callable[[str, int, int], None]) -> None:
-        """From now on, write down which topic was made again, since when it was gone, and when it was made."""
+        """From now on, report each recreated topic with the times of its deletion and creation."""
         self._remakings.tell = tell
 
     def unhealthy(self) -> tuple[str, ...]:
-        """What is wrong with the cluster and the scenario's topics now, in sentences; empty if all is well."""
+        """Return the problems of the cluster and the scenario's topics, in sentences; empty if there are none."""
         try:
             return unhealthy(self.live, self._plan.inventory, self._plan.scenario.topics)
         except ChaoskError as error:
@@ -172,7 +172,7 @@ class Field:
         self._watcher = WatcherProcess(spec, rundir.root / "watcher.json", self._naming.followed)
 
     def stop_watcher(self) -> tuple[str, ...]:
-        """End the watcher, if it runs; what it failed at, in words."""
+        """End the watcher, if it runs; return its failure, in words."""
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             try:
@@ -184,11 +184,11 @@ class Field:
 
     @property
     def stop_conditions(self) -> tuple[StopCondition, ...]:
-        """The inventory's, then the scenario's."""
+        """The inventory's stop conditions, then the scenario's."""
         return (*self._plan.inventory.stop_conditions, *self._plan.scenario.stop_conditions)
 
     def sight(self, held: Callable[[], frozenset[str]]) -> RunSight:
-        """What stop conditions look at; ``held``: the hosts that a fault has in its hands."""
+        """Return the input of stop conditions; ``held``: the hosts that a fault affects as a whole."""
 
         def watched() -> WatcherState | None:
             return self._watcher.state() if self._watcher is not None else None
@@ -197,7 +197,7 @@ class Field:
         return RunSight(watched, self.foreign, ProbeHistory(self.crew.states), self._host_watch)
 
     def watched(self) -> tuple[str, ...]:
-        """The watcher's last look at the cluster, as lines for a person."""
+        """Return the watcher's last sample of the cluster, as lines for people."""
         state = self._watcher.state() if self._watcher is not None else None
         return state.lines() if state is not None else ()
 
@@ -207,16 +207,16 @@ class Field:
         return self._plan.scenario.groups
 
     def group(self, name: str) -> GroupState:
-        """A consumer group as the cluster tells of it now; it is not joined, and what cannot be told is said in it."""
+        """Return the state of a consumer group, without joining it; unknown parts are reported in it."""
         return look(self._brokers, name)
 
     @property
     def writers(self) -> tuple[str, ...]:
-        """Who was started to write event streams, by the names of their folders."""
+        """Started writers of event streams, by the names of their folders."""
         return (*self._writers, *self.evidence.writers)
 
     def _own_names(self) -> bool:
-        """Whether a step needs the probes to have names of the run's own."""
+        """Return True if a step needs host names that only the run's probes resolve."""
         return any(entry.step.names for entry in self._plan.scenario.timeline)
 
     def _launch(self, probe: str, incarnation: int) -> ProbeProcess:
@@ -246,7 +246,7 @@ class Field:
 
 
 def _owner() -> str:
-    """Who runs this and where, for whoever finds what it left."""
+    """Return the user and host of this run, for the mark on hosts."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # no such user, as in a container

@@ -1,4 +1,4 @@
-"""Carries out deeds and asks facts: the one place where a step's words become commands, requests and signals."""
+"""Executes deeds and evaluates facts: the one place where a step's words become commands, requests and signals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ log = structlog.get_logger()
 
 
 _ANSWERS = (0, 1)
-"""How a question ends with a yes and a no; any other status is of one that could not be asked."""
+"""Exit codes of a fact's yes and no; any other one means that it could not be evaluated."""
 
 
 def _no_names(deed: Names) -> None:
@@ -53,25 +53,25 @@ def _no_look(deed: Look) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """What deeds and facts need: hosts, the live cluster, its controller and the probes."""
+    """The environment of deeds and facts: hosts, the live cluster, its controller and the probes."""
 
     inventory: Inventory
     transport: Transport
     live: Live
     operate: Callable[[Operation], None]
-    """Has the controller do something; raises StepError if it refuses."""
+    """Sends the controller a request; raises StepError if it refuses."""
     signal: Callable[[Signal], None]
-    """Starts, stops or kills a probe; raises StepError if it cannot."""
+    """Starts, stops or kills a probe; raises StepError on failure."""
     names: Callable[[Names], None] = _no_names
-    """Changes the names that probes know; raises StepError if it cannot."""
+    """Changes the host names that probes resolve; raises StepError on failure."""
 
     look: Callable[[Look], None] = _no_look
-    """Writes down how the cluster is."""
+    """Records the state of the cluster."""
 
     def do(self, deed: Deed, stop: threading.Event) -> str:
-        """Carry out one deed; what its command said, if it is one.
+        """Execute one deed; return the output of its command, if it has one.
 
-        Raises StepError with what went wrong, and Interrupted when ``stop`` is set.
+        Raises StepError with the reason of a failure, and Interrupted if ``stop`` is set.
         """
         match deed:
             case Run():
@@ -91,7 +91,7 @@ class Hands:
         return ""
 
     def ask(self, fact: Fact) -> Answer:
-        """Ask a fact once. Who cannot answer does not confirm: an unreachable host is a no, with the reason."""
+        """Evaluate a fact once. No answer does not confirm it: an unreachable host is a no, with the reason."""
         try:
             if isinstance(fact.query, str):
                 return parse_condition(fact.query).ask(self.live, self.inventory)
@@ -110,7 +110,7 @@ class Hands:
         return Answer(holds=seen == wanted, seen=str(seen))
 
     def confirm(self, fact: Fact, stop: threading.Event) -> Answer:
-        """Ask a fact until it holds, a no is beyond doubt, or its time is over; the last answer."""
+        """Evaluate a fact until it holds, a no is certain, or its time is over; return the last answer."""
         answers: list[Answer] = []
         believed = math.inf
 

@@ -1,4 +1,4 @@
-"""Holding the cluster's lock for as long as a run lives."""
+"""Holding the cluster's lock for the duration of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Holding:
     def __init__(
         self, transport: Transport, hosts: tuple[str, ...], run: str, by: str, lost: Callable[[str], None]
     ) -> None:
-        """``lost`` is called, from another thread, with why the run no longer has it; or was halted."""
+        """``lost`` is called from another thread with the reason if the lock is lost, or the run is halted."""
         self._transport = transport
         self._hosts = tuple(sorted(hosts))
         self._run = run
@@ -34,14 +34,14 @@ class Holding:
         self._booted: set[str] = set()
 
     def excuse(self, down: Callable[[], frozenset[str]]) -> None:
-        """The hosts that ``down`` names are passed over; the lock is taken on them again once they are back.
+        """Pass over the hosts that ``down`` returns; the lock is taken on them again once they are back.
 
-        Meanwhile no other run gets the cluster: it would have to have the locks of all the other hosts as well.
+        No other run can get the cluster until then, since it needs the locks of all the other hosts as well.
         """
         self._down = down
 
     def take(self) -> None:
-        """Take it on every host; raises PreflightError, and holds none, if another run has it on any."""
+        """Take the lock on every host; raises PreflightError, and holds none, if another run has one of them."""
         try:
             for host in self._hosts:
                 if (why := self._refusal(lock.take(host, self._run, self._by))) is not None:
@@ -63,7 +63,7 @@ class Holding:
             renewal.start()
 
     def leave(self) -> None:
-        """Give it back where it is held; a host that does not answer loses it by itself."""
+        """Release the lock on every host; on a host that does not answer it expires."""
         for renewal in self._renewals:
             renewal.end()
         for host in self._held:

@@ -1,4 +1,4 @@
-"""Undos on disk before their fault: a fault that is not written down is not injected."""
+"""The journal of undos on disk: a fault that is not written down is not injected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Journal:
         self._files: dict[str, Path] = {}
 
     def arm(self, fault: Fault) -> None:
-        """Write the fault and its undo, and have it on the disk; raises StepError if that cannot be done."""
+        """Write the fault and its undo, and sync it to disk; raises StepError on failure."""
         path = self._folder / f"{len(self._files):03d}-{fault.name}.json"
         try:
             with path.open("x", encoding="utf-8") as file:
@@ -34,7 +34,7 @@ class Journal:
         self._files[fault.name] = path
 
     def disarm(self, name: str) -> None:
-        """Mark a fault as undone; a disk that is full by now is no reason to fail."""
+        """Mark a fault as undone; a full disk is ignored."""
         path = self._files.get(name)
         if path is not None:
             with suppress(OSError):
@@ -49,5 +49,5 @@ class Journal:
 
 
 def armed(folder: Path) -> list[Fault]:
-    """The faults in a run's ``undo`` folder that nobody is known to have undone, oldest first."""
+    """Return the faults in a run's ``undo`` folder that are not marked as undone, oldest first."""
     return [Fault.model_validate_json(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]

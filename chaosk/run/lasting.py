@@ -1,12 +1,12 @@
-"""Whether a fault lasted: from what was seen of it, look by look, to the holes in it. Pure.
+"""Proof that a fault lasted: finds its holes from a series of looks at it. Pure.
 
-A fault is verified at both ends. In between it is looked at every few seconds, and two looks that find it in place do
-not prove that it was there between them: what was asked also says by *marks* which one it found. A table of the packet
-filter has a number that no other will have, a process that was started again another start, the threads of a frozen
-one have not run once more. A mark that is another one is a hole, however short. Counters are marks that may only grow.
+A fault is verified at both ends, and looked at every few seconds in between. Two looks that find it in place do not
+prove that it was there between them. So an answer also contains *marks*, which identify the instance: a table of the
+packet filter has a unique number, a restarted process another start time, and the threads of a frozen process have
+not run in between. A changed mark is a hole of any length. Counters are marks that may only grow.
 
-A look that could not be asked says neither yes nor no: a host that is too busy to answer is no hole. It matters only
-where the host could not look for longer than :data:`LONG` and no mark says that it was the same before and after.
+A look without an answer is neither yes nor no: a host that is too busy to answer is no hole. It matters only if the
+host could not look for longer than :data:`LONG`, and no mark proves that the fault was the same before and after.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 LONG = 60.0
-"""Seconds without a look on the host after which nobody knows whether the fault lasted: a dozen looks that were not
-answered, each of which may take longer than the next one is due. What clusters do about a fault that was away, they do
-after seconds; but a shorter stretch would call busy hosts harmed hosts, and the ends are verified all the same."""
+"""Seconds without a look on the host after which it is unknown if the fault lasted: a dozen looks without an answer,
+each of which may take longer than the interval. Clusters react to a missing fault within seconds, but a shorter limit
+would reject runs on busy hosts, and both ends are verified in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One fact, asked once. Times are monotonic nanoseconds."""
+    """One evaluation of a fact. Times are monotonic nanoseconds."""
 
     says: str
-    """The fact in words: looks at the same fact say the same."""
+    """The fact in words: equal for looks at the same fact."""
     earliest: int
     latest: int
-    """Between these it was asked."""
+    """It was evaluated between ``earliest`` and ``latest``."""
     holds: bool | None
-    """None: it could not be asked."""
+    """None: it could not be evaluated."""
     seen: str
-    """What came back: for people, but for lines ``mark KEY VALUE`` and ``count KEY NUMBER...``."""
+    """The answer: text for people, and lines ``mark KEY VALUE`` and ``count KEY NUMBER...``."""
     by_host: bool = False
-    """Whether the host that is harmed looked by itself, which needs nobody to reach it."""
+    """True if the harmed host looked itself, which does not depend on a connection to it."""
     remedy: str | None = None
 
     @property
     def told(self) -> str:
-        """What people are told of it."""
+        """The answer for people."""
         lines = (line for line in self.seen.splitlines() if line.partition(" ")[0] not in {"mark", "count"})
         return " ".join(" ".join(lines).split())
 
     def marks(self) -> dict[str, str]:
-        """By key what must stay as it is."""
+        """Return the values that must not change, by key."""
         return dict(self._lines("mark"))
 
     def counts(self) -> dict[str, tuple[int, ...]]:
-        """By key numbers of which each may only grow, and none come or go."""
+        """Return numbers by key that may only grow, and of which none may appear or vanish."""
         return {key: tuple(int(n) for n in values.split() if n.isdecimal()) for key, values in self._lines("count")}
 
     def _lines(self, kind: str) -> Iterator[tuple[str, str]]:
@@ -59,17 +59,17 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A time in which a fault was not in place, as far as looks tell."""
+    """A time in which a fault was not in place, according to the looks."""
 
     last: Look
-    """The last that found it in place before."""
+    """The last look before it that found the fault in place."""
     missing: tuple[Look, ...]
-    """Those that did not find it; none where only its marks tell."""
+    """The looks that did not find it; empty if only its marks prove the hole."""
     back: Look | None
-    """The first that found it in place again; None if none did."""
+    """The first look that found it in place again; None if none did."""
 
     def words(self, since: int, end: int) -> str:
-        """What was missing and for how long, as a sentence; ``since`` when it was in place, ``end`` of the fault."""
+        """Return a sentence with the missing fact and the duration; ``since`` is the fault's start, ``end`` its end."""
         when = [f"last seen in place {_after(self.last.earliest, since)}"]
         if self.missing:
             shown = self.missing[0]
@@ -86,7 +86,7 @@ class Hole:
         return f"did not last: {what}, {self._length(end)}: {', '.join(when)}{remedy}"
 
     def _length(self, end: int) -> str:
-        """How long it was missing at the least and at the most."""
+        """Return the minimum and maximum duration of the hole."""
         most = ((self.back.latest if self.back is not None else end) - self.last.earliest) / 1e9
         if not self.missing:
             return f"for up to {most:.1f} s"
@@ -100,9 +100,10 @@ def _after(at: int, since: int) -> str:
 
 
 def lasted(looks: Sequence[Look], since: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Why a fault did not last, in sentences, and what else is to be told of how it was watched.
+    """Return the reasons why a fault did not last, in sentences, and other messages about its looks.
 
-    ``looks`` has those that verified it, in place ``since``, and those right before its undo, the last ones at ``end``.
+    ``looks`` includes those that verified it, in place ``since``, and those right before its undo, the last ones at
+    ``end``.
     """
     why: list[str] = []
     told: list[str] = []
@@ -123,7 +124,7 @@ def lasted(looks: Sequence[Look], since: int, end: int) -> tuple[tuple[str, ...]
 
 
 def _in_order(looks: Iterable[Look]) -> list[Look]:
-    """From the first that found it in place on; before that it may still have come."""
+    """Return the looks from the first that found it in place on; before that, it may not have come about."""
     every = sorted(looks, key=lambda look: look.latest)
     first = next((at for at, look in enumerate(every) if look.holds), len(every))
     begun = every[first].latest if first < len(every) else 0
@@ -151,14 +152,14 @@ def _holes(looks: Sequence[Look]) -> list[Hole]:
 
 
 class _Known:
-    """The marks that were last seen."""
+    """The last seen marks."""
 
     def __init__(self) -> None:
         self._marks: dict[str, str] = {}
         self._counts: dict[str, tuple[int, ...]] = {}
 
     def still(self, look: Look) -> bool:
-        """Whether a look shows no other marks than those before, and no counter went back; then it counts itself."""
+        """Return False if a mark changed or a counter fell since the last looks; then remember this look's."""
         marks, counts = look.marks(), look.counts()
         same = all(self._marks.get(key, value) == value for key, value in marks.items())
         grown = all(_grown(self._counts.get(key, now), now) for key, now in counts.items())
@@ -172,7 +173,7 @@ def _grown(then: tuple[int, ...], now: tuple[int, ...]) -> bool:
 
 
 def _dark(looks: Sequence[Look]) -> tuple[float, bool] | None:
-    """The longest time without an answer if that is long, and whether it matters; None if there is none."""
+    """Return the longest time without an answer, and True if it matters; None if it is below the limit."""
     longest: tuple[float, bool] | None = None
     answered = [look for look in looks if look.holds is not None]
     watched_there = any(look.by_host for look in looks)
@@ -184,5 +185,5 @@ def _dark(looks: Sequence[Look]) -> tuple[float, bool] | None:
 
 
 def _same(one: Look, two: Look) -> bool:
-    """Whether marks prove that it was the same one all the time: that none is another is shown elsewhere."""
+    """Return True if both looks have a common mark: changed marks are found elsewhere."""
     return bool(one.marks().keys() & two.marks().keys())

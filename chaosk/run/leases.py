@@ -1,6 +1,6 @@
-"""The leases of a run: armed on the hosts before a fault, renewed while the run lives, disarmed when all is undone.
+"""The leases of a run: armed on the hosts before a fault, renewed while the run lives, disarmed after the undo.
 
-With each renewal a host tells what it has seen of the fault meanwhile.
+At each renewal a host reports its looks at the fault since the last one.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ DISARM_TRIES = 3
 
 
 Tell = Callable[[Look], None]
-"""Is told of each look."""
+"""Called with each look."""
 
 
 def nobody(_: Look) -> None:
-    """Tells nobody."""
+    """Drop the look."""
 
 
 class _Kept:
-    """One lease that is renewed, and up to where its host has told what it saw."""
+    """One renewed lease, and the number of the last look that its host reported."""
 
     def __init__(self, one: Lease, seconds: float, run: Callable[[Command], Result], tell: Tell) -> None:
         self._lease = one
@@ -47,16 +47,16 @@ class _Kept:
         self._after = 0
 
     def renew(self) -> str | None:
-        """What the host has against it, None if it did it; raises ChaoskError where it does not answer."""
+        """Renew the lease; return the host's reason for a refusal, else None. Raises ChaoskError without an answer."""
         result = self._run(lease.renew(self._lease, self._seconds, self._after))
         try:
             self._take(result)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with what was seen, the lease is kept alive
+        except Exception as error:  # noqa: BLE001 - a malformed look must not end the renewal
             log.warning("looks", lease=self._lease.id, host=self._lease.host, problem=str(error))
         return None if result.ok else _against(result)
 
     def ask(self) -> None:
-        """What the host saw up to now; a host that does not answer has told enough."""
+        """Fetch the host's looks up to now; a missing answer is only logged."""
         try:
             self._take(self._run(lease.looks(self._lease, self._after)))
         except ChaoskError as error:
@@ -84,7 +84,7 @@ class Leases:
     """Every lease of one run; usable from several threads."""
 
     def __init__(self, transport: Transport, run_id: str, by: str, longest: float) -> None:
-        """``by`` says who runs it, for whoever finds a lease; ``longest``: the most seconds that one may last."""
+        """``by``: the owner, for people who find a lease; ``longest``: the maximum duration of a lease in seconds."""
         self._transport = transport
         self._run = run_id
         self._by = by
@@ -95,10 +95,11 @@ class Leases:
         self._lock = threading.Lock()
 
     def arm(self, fault: Fault, entry: Entry, tell: Tell = nobody) -> None:
-        """Arm a lease on each host that the fault's undo touches, all at the same time, and begin to renew them.
+        """Arm a lease on each host that the fault's undo touches, in parallel, and start to renew them.
 
-        ``tell`` is called, in other threads, with what hosts see of the fault from then on, also before it is in place.
-        Raises StepError if any cannot be armed; those that were are disarmed then, or by a later :meth:`disarm`.
+        ``tell`` is called from other threads with the hosts' looks at the fault from then on, also before it is in
+        place. Raises StepError if any cannot be armed; the others are then disarmed, at once or by a later
+        :meth:`disarm`.
         """
         leases = lease.leases(fault, self._run, self._by, time.time_ns())
         seconds = self._seconds(entry)
@@ -111,7 +112,7 @@ class Leases:
         kept = {
             f"{one.id} on {one.host}": _Kept(one, seconds, self._sent, tell)
             for one in leases
-            if one.host not in fault.down  # kept there for whoever heals once it is up again
+            if one.host not in fault.down  # the lease stays there for the healing after its boot
         }
         renewals = [Renewal(each.renew, name, seconds) for name, each in kept.items()]
         with self._lock:
@@ -122,37 +123,37 @@ class Leases:
             renewal.start()
 
     def guarded(self, fault: Fault, deed: Deed) -> Deed:
-        """A deed of the injection: a host refuses it once the lease has run out there."""
+        """Return a deed of the injection that a host refuses once its lease has expired."""
         return lease.guarded(deed, self._armed.get(fault.name, {}))
 
     def exclusive(self, fault: Fault, deed: Deed) -> Deed:
-        """A deed of the undo: never at the same time as the host's own undo."""
+        """Return a deed of the undo that never runs at the same time as the host's own undo."""
         return lease.exclusive(deed, self._armed.get(fault.name, {}))
 
     def lost(self, fault: Fault) -> str | None:
-        """Why a lease of the fault was not renewed in time, so that its host may have healed itself; None if none."""
+        """Return the reason if a lease of the fault was not renewed in time, so that its host may have healed."""
         with self._lock:
             lost = [renewal.lost for renewal in self._renewals.get(fault.name, ())]
         return next((why for why in lost if why is not None), None)
 
     def keepers(self, fault: Fault) -> tuple[str, ...]:
-        """The hosts that keep a lease of the fault and renew it, and so look at it by themselves."""
+        """Return the hosts that keep and renew a lease of the fault, and so look at it themselves."""
         with self._lock:
             return tuple(host for host in self._armed.get(fault.name, ()) if host not in fault.down)
 
     def looked(self, fault: Fault) -> None:
-        """Have told what hosts saw of the fault since they were last asked; for a fault that is over, not disarmed."""
+        """Fetch the hosts' remaining looks at a fault that is over but not disarmed."""
         with self._lock:
             kept = self._kept.get(fault.name, [])
         together(_Kept.ask, kept)
 
     def left(self) -> dict[str, float]:
-        """By fault the seconds until the first of its leases would run out if it were not renewed any more."""
+        """Return the seconds by fault until the first of its leases expires without renewal."""
         with self._lock:
             return {name: min(one.left for one in each) for name, each in self._renewals.items() if each}
 
     def disarm(self, fault: Fault) -> str | None:
-        """End the renewals and the hosts' timers; what is left armed, in words."""
+        """End the renewals and the hosts' timers; return a message about leases still armed, else None."""
         with self._lock:
             renewals = self._renewals.pop(fault.name, [])
             self._kept.pop(fault.name, None)
@@ -173,7 +174,7 @@ class Leases:
         return lease.length(entry.lasts, self._longest)
 
     def _everywhere(self, leases: tuple[Lease, ...] | list[Lease], command: Callable[[Lease], Command]) -> list[str]:
-        """Run a command for every lease at the same time; what went wrong, in words."""
+        """Run a command for every lease in parallel; return the problems."""
         problems = together(lambda one: self._problem(command(one)), leases)
         return [why for why in problems if why is not None]
 
@@ -184,7 +185,7 @@ class Leases:
             return str(error)
 
     def _refusal(self, command: Command) -> str | None:
-        """What the host has against it, None if it did it; raises ChaoskError where it does not answer."""
+        """Run a command; return the host's reason for a refusal, else None. Raises ChaoskError without an answer."""
         result = self._sent(command)
         return None if result.ok else _against(result)
 

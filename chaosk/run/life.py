@@ -1,4 +1,4 @@
-"""What became of one fault, as a value that its driver fills in, and as a row of events."""
+"""The life of one fault: a value that its driver fills in, and a row of events."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from chaosk.spec.contracts.step import Fault
 
 @dataclass(slots=True)
 class Life:
-    """What became of one fault so far. Times are monotonic nanoseconds."""
+    """The course of one fault so far. Times are monotonic nanoseconds."""
 
     fault: Fault
     invoked: int
     armed: bool = False
-    """Whether there may be something to undo."""
+    """True if an undo may be necessary."""
     applied: int | None = None
     verified: int | None = None
-    """Since when it is watched."""
+    """Start of the watch."""
     looked: int | None = None
-    """When it was last looked at, right before its undo."""
+    """Time of the last look, right before its undo."""
     told: bool = False
-    """Whether somebody was told that it is not in place any more."""
+    """True once its absence was reported."""
     heal_invoked: int | None = None
     healed: int | None = None
     took: bool = False
     why: list[str] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
-    """What was seen of it, by several threads: first what verified it."""
+    """The looks at it, from several threads, beginning with those that verified it."""
     vigil: Vigil | None = None
-    """Who asks what no host can look at."""
+    """Watches the facts that no host can watch."""
     left: str | None = None
-    """A lease that could not be disarmed, in words: it will carry out the undo once more."""
+    """A message about a lease that could not be disarmed: its host will execute the undo once more."""
     over: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def undone(self) -> bool:
-        """Whether nothing of it is left: its undo was verified, or it leaves nothing."""
+        """True if nothing of it is left: its undo was verified, or it needs none."""
         return self.healed is not None or not self.armed
 
     def row(self) -> tuple[object, ...]:
-        """Its row in the table ``faults``."""
+        """Return its row of the table ``faults``."""
         targets = ", ".join(str(node) for node in self.fault.targets)
         return (
             self.fault.name, self.fault.step, targets, self.invoked, self.applied, self.heal_invoked, self.healed,

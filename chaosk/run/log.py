@@ -12,14 +12,14 @@ import structlog
 
 
 class FileLogger:
-    """Writes lines to a file and goes on where it cannot: a full disk must not stop the healing that is logged."""
+    """Writes lines to a file and ignores failures: a full disk must not stop the healing that is logged."""
 
     def __init__(self, file: io.RawIOBase) -> None:
-        """``file`` is unbuffered: a buffer would try again when it is closed, and fail then."""
+        """``file`` is unbuffered: a buffer would be flushed on closing, and fail then."""
         self._file = file
 
     def msg(self, line: str) -> None:
-        """Write one line, if the disk takes it."""
+        """Write one line, unless the disk is full."""
         with suppress(OSError):
             self._file.write(line.encode() + b"\n")
 
@@ -28,7 +28,7 @@ class FileLogger:
 
 @contextmanager
 def logging_to(path: Path) -> Iterator[None]:
-    """Send what chaosk logs to a file, until the block ends."""
+    """Write chaosk's log to a file until the block ends."""
     with path.open("ab", buffering=0) as file:
         structlog.configure(
             processors=[

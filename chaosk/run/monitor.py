@@ -1,4 +1,4 @@
-"""Watches over a run: every stop condition in a thread of its own; the first one that holds stops the run."""
+"""Stop conditions: each has its own thread, and the first one that holds stops the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 log = structlog.get_logger()
 
 BLIND = 10.0
-"""Seconds that a condition may be unable to look before that itself stops the run."""
+"""Seconds without an evaluation of a condition after which the run is stopped."""
 
 
 class Monitor:
@@ -25,7 +25,7 @@ class Monitor:
     def __init__(
         self, conditions: Iterable[StopCondition], sight: Sight, stop: threading.Event, say: Callable[[str], None]
     ) -> None:
-        """``stop`` is set at the first breach, unless it is set already: a run that ends, ends as it does."""
+        """``stop`` is set at the first breach, unless it is set already: then the run keeps its earlier reason."""
         self._sight = sight
         self._stop = stop
         self._say = say
@@ -39,26 +39,26 @@ class Monitor:
 
     @property
     def breach(self) -> Breach | None:
-        """What stopped the run."""
+        """The breach that stopped the run."""
         return self._breach
 
     @property
     def words(self) -> str | None:
-        """Why the run was stopped; None if no stop condition did that."""
+        """Reason why the run was stopped; None if no stop condition did that."""
         return None if self._breach is None else f"ABORTED BY GUARD {self._breach.condition}: {self._breach.what}"
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the threads."""
         for thread in self._threads:
             thread.start()
 
     def end(self) -> None:
-        """Look no more; what is still being asked is heard by nobody."""
+        """End the threads; the result of an evaluation in progress is dropped."""
         with self._lock:
             self._ended.set()
 
     def healed(self) -> None:
-        """Note that everything is undone now, if a stop condition was why."""
+        """Record the time at which everything was undone, if a stop condition ended the run."""
         if self._breach is not None:
             self._breach = self._breach.model_copy(update={"healed": now()})
             log.info("all healed", **self._breach.model_dump())
@@ -92,6 +92,6 @@ class Monitor:
 
 
 def _blind(looked: int, error: ChaoskError) -> Seen | None:
-    """A breach if the last look that said anything is too long ago."""
+    """Return a breach if the last successful evaluation is too long ago."""
     blind = (now() - looked) / 1e9
     return None if blind < BLIND else Seen(now(), f"it cannot look for {blind:.0f} s, so nobody watches: {error}")

@@ -1,4 +1,4 @@
-"""The names that a run's probes know, where a step of it takes them away or has them lead elsewhere."""
+"""The host names of brokers as a run's probes resolve them, if a step makes them unknown or moves them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ _FOLLOWED = "followed"
 
 
 class Naming:
-    """The names of brokers, as clients are told them; usable from any thread.
+    """The names of brokers; usable from any thread.
 
-    What probes are told the others of the run follow only as far as names lead elsewhere: where they are taken away,
-    chaosk itself still has to see. The watcher has files of its own for that, this process asks :meth:`find`.
+    If a step moves names, the rest of the run follows. If a step makes them unknown, only the probes are affected,
+    since chaosk itself still has to observe the cluster. The watcher has files of its own for that, this process calls
+    :meth:`find`.
     """
 
     def __init__(self, inventory: Inventory) -> None:
-        """Nothing is laid out before ``open``."""
+        """Create no files; that is for ``open``."""
         self._names = inventory.names()
         self._folder: Path | None = None
         self._silent: socket.socket | None = None
         self._moved: dict[str, str] = {}
 
     def check(self) -> None:
-        """Raise PreflightError where probes cannot have names of the run's own."""
+        """Raise PreflightError if this machine cannot give probes names of their own."""
         with TemporaryDirectory(prefix="chaosk-names-") as folder:
             self.open(Path(folder))
             self.close()
 
     def open(self, folder: Path) -> None:
-        """Lay out the run's own files in ``folder``; raises PreflightError where probes cannot have them."""
+        """Create the run's name files in ``folder``; raises PreflightError if probes cannot have them."""
         resolver.lay_out(folder)
         resolver.lay_out(folder / _FOLLOWED)
         silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -51,26 +52,26 @@ class Naming:
         self._folder, self._silent = folder, silent
 
     def close(self) -> None:
-        """Hold the port of the silent server no longer."""
+        """Release the port of the silent name server."""
         if self._silent is not None:
             self._silent.close()
         self._folder = self._silent = None
         self._moved = {}
 
     def seen(self, command: list[str]) -> list[str]:
-        """A probe's command, as it is run."""
+        """Return a probe's command, with the run's names in effect."""
         return command if self._folder is None else resolver.seeing(self._folder, command)
 
     def followed(self, command: list[str]) -> list[str]:
-        """The watcher's command, as it is run."""
+        """Return the watcher's command, with the run's moved names in effect."""
         return command if self._folder is None else resolver.seeing(self._folder / _FOLLOWED, command)
 
     def find(self, name: str) -> str:
-        """What this process connects to for a broker's name or address: where it was moved, or itself."""
+        """Return the address for a broker's name in this process: its new address if it was moved, else the name."""
         return self._moved.get(name, name)
 
     def change(self, deed: Names) -> None:
-        """Carry out a deed; raises StepError if it cannot be."""
+        """Execute a deed; raises StepError on failure."""
         if self._folder is None:
             raise StepError("probes have no names of their own in this run")
         match deed:
@@ -88,9 +89,9 @@ class Naming:
                 self._moved = {}
 
     def unknown(self) -> tuple[str, ...]:
-        """The names of brokers that a probe cannot look up now."""
+        """Return the names of brokers that a probe cannot resolve now."""
         return resolver.unknown(self._folder, self._names) if self._names else ()
 
     def addresses(self, name: str) -> tuple[str, ...]:
-        """Where a name leads a probe now."""
+        """Return the addresses to which a name resolves for a probe now."""
         return resolver.addresses(self._folder, [name])[name]

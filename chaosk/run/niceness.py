@@ -1,4 +1,4 @@
-"""How the analysis makes way for what is measured."""
+"""Niceness of the analysis, so that it does not disturb the measured processes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 _NICENESS = 5
-"""A third of what others get: at 10, a tenth, judging beside another run took minutes, and nobody can take it back."""
+"""A third of the processor share of others; at 10, a tenth, judging beside another run took minutes. Irreversible."""
 
 
 def step_back() -> None:
-    """Let others go first: those of this session, and other sessions.
+    """Lower the priority of this process within its session, and of its session.
 
-    Where Linux groups tasks by session (autogroup, Debian's default), it weighs sessions against each other by a
-    niceness of their own, and a task's only says where it stands within its session: see sched(7).
+    If Linux groups tasks by session (autogroup, Debian's default), sessions are weighted by a niceness of their own,
+    and a task's niceness only counts within its session: see sched(7).
     """
     os.nice(_NICENESS)
-    with suppress(OSError):  # a kernel without such groups, or another one was set less than 100 ms ago
+    with suppress(OSError):  # no autogroup in the kernel, or another value was set less than 100 ms ago
         Path("/proc/self/autogroup").write_text(str(_NICENESS), "ascii")

@@ -1,4 +1,4 @@
-"""A close look at the cluster, for the report: more than a snapshot, and of what is not told as much as is."""
+"""A detailed state of the cluster for the report; unknown parts are left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def observe(brokers: Brokers, live: Live, scenario: Scenario) -> Snapshot:
-    """The state now, with logs, coordinators and settings of topics; raises ClusterError if no broker answers."""
+    """Return the state, with logs, coordinators and settings of topics; raises ClusterError if no broker answers."""
     names = sorted(scenario.topics)
     settings = _told(names, lambda topic: live.settings(Entity(kind="topic", name=topic)))
     return take(brokers, live, names).model_copy(
@@ -31,7 +31,7 @@ def observe(brokers: Brokers, live: Live, scenario: Scenario) -> Snapshot:
 
 
 def _told(names: Iterable[str], ask: Callable[[str], T]) -> Iterator[tuple[str, T]]:
-    """What is answered of each; what nobody tells is left out."""
+    """Yield the answer for each name; names without an answer are left out."""
     for name in names:
         try:
             answer = ask(name)

@@ -1,4 +1,4 @@
-"""The clock of a timeline: that of this machine, but it stands still while somebody is asked what to do."""
+"""The clock of a timeline: this machine's, paused while a question to the operator is open."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chaosk.run.clock import TICK, Interrupted, now
 
 
 class Pace:
-    """Nanoseconds like those of the monotonic clock, behind it by as long as it stood still; from any thread."""
+    """A clock in nanoseconds, behind the monotonic clock by the time it was paused; usable from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -19,18 +19,18 @@ class Pace:
         self._behind = 0
 
     def now(self) -> int:
-        """The time of the timeline; that of the monotonic clock as long as it never stood still."""
+        """Return the time of the timeline; equal to the monotonic clock if it was never paused."""
         with self._lock:
             return (self._since if self._standing else now()) - self._behind
 
     @property
     def stands(self) -> bool:
-        """Whether it stands still."""
+        """True while it is paused."""
         return self._standing > 0
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """It stands still until this is over, and until everything is over that made it stand still meanwhile."""
+        """Pause the clock until the last of all overlapping contexts ends."""
         with self._lock:
             if not self._standing:
                 self._since = now()
@@ -44,7 +44,7 @@ class Pace:
                     self._behind += now() - self._since
 
     def sleep_until(self, moment: int, stop: threading.Event) -> None:
-        """Wait until it is ``moment``; raises Interrupted when ``stop`` is set first."""
+        """Wait until ``moment``; raises Interrupted if ``stop`` is set first."""
         while (left := (moment - self.now()) / 1e9) > 0:
             if stop.wait(TICK if self.stands else min(left, 1.0)):
                 raise Interrupted("the run was told to stop")
@@ -52,7 +52,7 @@ class Pace:
             raise Interrupted("the run was told to stop")
 
     def wait_for(self, holds: Callable[[], bool], within: float, stop: threading.Event) -> bool:
-        """Ask until it holds or ``within`` seconds are over; raises Interrupted when ``stop`` is set."""
+        """Poll until it holds (True) or ``within`` seconds are over (False); raises Interrupted if ``stop`` is set."""
         end = self.now() + int(within * 1e9)
         while not holds():
             if self.now() >= end:

@@ -1,4 +1,4 @@
-"""Which cluster a run takes place on: the one of the inventory, or a lab of the shape the scenario needs."""
+"""The cluster of a run: the one of the inventory, or a lab of the shape that the scenario needs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import ClusterShape, Scenario
 
 KAFKA_WITHOUT_ZOOKEEPER = "4.2.0"
-"""What a lab runs for a scenario that wants KRaft."""
+"""Kafka version of a lab in KRaft mode."""
 
 
 def layout_for(scenario: Scenario) -> LabLayout:
-    """The smallest lab that a scenario can run on: the default one, or one with a name of its own."""
+    """Return the smallest lab that a scenario can run on: the default one, or one with a name of its own."""
     plain, special = _counted(scenario.cluster), dressed(scenario)
     if not special:
         return plain
@@ -29,10 +29,9 @@ def layout_for(scenario: Scenario) -> LabLayout:
 
 
 def dressed(scenario: Scenario) -> dict[str, object]:
-    """What a lab's layout is given for what a scenario wants beyond numbers, and nothing for what it does not.
+    """Return the fields of a lab's layout beyond numbers of servers that a scenario needs.
 
-    Settings, racks, disks, logins and versions of brokers; names, where a step takes them away or has them lead
-    elsewhere.
+    These are settings, racks, disks, logins and versions of brokers, and host names if a step changes them.
     """
     shape = scenario.cluster
     config = {name: spelled(value) for name, value in sorted(shape.config.items())}
@@ -51,7 +50,7 @@ def dressed(scenario: Scenario) -> dict[str, object]:
 
 
 def _counted(shape: ClusterShape) -> LabLayout:
-    """By how many servers of which kind there have to be; the name says it."""
+    """Return a layout with the needed numbers of servers; its name contains them."""
     brokers, machines = max(1, shape.brokers.min), "vm" if shape.hosts == "vms" else ""
     if shape.mode == "kraft":
         name = f"{machines}k-{brokers}-{shape.controllers.min}"
@@ -69,10 +68,10 @@ def _counted(shape: ClusterShape) -> LabLayout:
 def settle_on(
     inventory: Path | None, scenario: Scenario, say: Callable[[str], None], name: str | None = None
 ) -> Inventory:
-    """The inventory to run on; puts a lab up where that is what it takes, and enters its network namespace.
+    """Return the inventory to run on; starts a lab if needed, and enters its network namespace.
 
-    ``name`` is what a lab for the scenario is called, in place of its usual name. Call it before any thread is
-    started. Raises DocumentError for a wrong inventory, LabError for a lab that cannot be put up.
+    ``name`` replaces the usual name of a lab for the scenario. Call it before any thread is started. Raises
+    DocumentError for a wrong inventory, LabError for a lab that cannot be started.
     """
     wanted = load_inventory(inventory) if inventory is not None else _called(layout_for(scenario), name)
     if isinstance(wanted, LabLayout):

@@ -18,7 +18,7 @@ class Recorder:
     """Writes rows as they come and hands them to the operating system at once; there are few of them."""
 
     def __init__(self, folder: Path, run: str) -> None:
-        """``run``: its id."""
+        """``run``: the run's id."""
         self._log = LiveLog(folder, run)
         self.durations: dict[str, float] = {}
         """Seconds by phase."""
@@ -38,7 +38,7 @@ class Recorder:
         self.write("decisions", row)
 
     def remaking(self, topic: str, gone: int, made: int) -> None:
-        """Write that a topic was deleted and made again."""
+        """Write that a topic was recreated."""
         self.write("remakings", (topic, gone, made))
 
     def clock(self) -> None:
@@ -47,7 +47,7 @@ class Recorder:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Write when a phase began and ended; a phase that was cut short has no end."""
+        """Write the start and end of a phase; a phase that was cut short has no end."""
         began = now()
         ended: int | None = None
         try:

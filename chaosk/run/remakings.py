@@ -1,4 +1,4 @@
-"""When topics were deleted and made again: the moments that part what a run saw of one from what it saw of the next."""
+"""Times at which topics were recreated, which separate the events of the old topic from those of the new one."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from chaosk.spec.topic_shape import TopicShape
 
 
 def _nowhere(topic: str, gone: int, made: int) -> None:
-    """There is no run that could write it down."""
+    """Drop the event: there is no run to record it."""
 
 
 class Remakings:
-    """Notes when a topic was gone, and tells it as soon as the controller is about to be asked to make it again."""
+    """Remembers the deletion of a topic, and reports it just before the controller is asked to create it again."""
 
     def __init__(self) -> None:
-        """Tells nobody as yet."""
+        """Report to nothing until ``tell`` is set."""
         self.tell: Callable[[str, int, int], None] = _nowhere
         self._gone: dict[str, int] = {}
 
     def gone(self, topic: str) -> None:
-        """No broker knows the topic any more."""
+        """Note that no broker knows the topic any more."""
         self._gone[topic] = now()
 
     def making(self, shape: TopicShape, identity: Callable[[], str | None]) -> None:
-        """It is about to be made: told once for each time that it was gone.
+        """Report that the topic is about to be created, once for each deletion.
 
-        Where it is there already, a host has made it, at some time since it was gone. One that nobody saw gone, and
-        that still has its old id, has not been made again. Raises ClusterError where no broker tells.
+        If it exists already, a host has created it at some time since the deletion. A topic without an observed
+        deletion and with its old id was not recreated. Raises ClusterError if no broker answers.
         """
         there = identity()
         if there == shape.identity:

@@ -1,4 +1,4 @@
-"""Keeping something alive on a host for as long as this process lives: a thread that says so again and again."""
+"""A thread that renews a lease or lock on a host while this process lives."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from chaosk.run.clock import now
 log = structlog.get_logger()
 
 PER_LEASE = 3
-"""Times that a lease is renewed before it would run out: two may fail."""
+"""Renewals within the duration of a lease: two may fail."""
 OFTEN = 5.0
-"""Seconds between two renewals at the most, so that a halt is heard of soon."""
+"""Maximum seconds between two renewals, so that a halt is noticed soon."""
 
 
 def _nobody(why: str) -> None:
-    """Tells nobody."""
+    """Drop the reason."""
 
 
 class Renewal(threading.Thread):
-    """Calls ``renew`` three times as often as needed, until it is ended or the host says that it is too late."""
+    """Calls ``renew`` at a third of the lease's duration, until it is ended or the host refuses."""
 
     def __init__(
         self, renew: Callable[[], str | None], name: str, seconds: float, tell: Callable[[str], None] = _nobody
     ) -> None:
-        """``renew`` says why the host refuses, None if it does not; it raises ChaoskError where there is no answer.
+        """``renew`` returns the host's reason for a refusal, else None; it raises ChaoskError if there is no answer.
 
-        ``tell`` is called, in this thread, with why it was lost.
+        ``tell`` is called in this thread with the reason of a loss.
         """
         super().__init__(name=f"renew {name}", daemon=True)
         self._renew = renew
@@ -40,11 +40,11 @@ class Renewal(threading.Thread):
         self._ended = threading.Event()
         self._last = now()
         self.lost: str | None = None
-        """Why it was not renewed in time, in words; None while it is alive, as far as is known."""
+        """Reason why it was not renewed in time; None while it is believed alive."""
 
     @property
     def left(self) -> float:
-        """Seconds until what it keeps alive would end if it were not renewed any more."""
+        """Seconds until the lease expires without renewal."""
         return self._seconds - (now() - self._last) / 1e9
 
     def run(self) -> None:

@@ -1,4 +1,4 @@
-"""What stop conditions look at: the watcher's last state, what probes said over the last minute, the hosts."""
+"""Inputs of stop conditions: the watcher's last state, the probes' states over the last minute, the hosts."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.stop_condition import Change, Strained
 
 LONGEST = 60.0
-"""Seconds of what probes said that are kept."""
+"""Seconds for which states of the probes are kept."""
 STALE = 5.0
-"""Seconds after which what the watcher said last is no news any more."""
+"""Seconds after which the watcher's last state is stale."""
 OFTEN = 0.1
-"""Seconds between two looks at the probes."""
+"""Minimum seconds between two samples of the probes."""
 
 States = tuple[ProbeState, ...]
 
 
 class ProbeHistory:
-    """What probes said of themselves, over the last minute."""
+    """States of the probes over the last minute."""
 
     def __init__(self, states: Callable[[], States]) -> None:
-        """``states``: what each said last."""
+        """``states`` returns the last state of each probe."""
         self._states = states
         self._seen: deque[tuple[int, States]] = deque()
         self._lock = threading.Lock()
 
     def changes(self, window: float) -> tuple[int, tuple[Change, ...]] | None:
-        """Look now, and compare with the look of ``window`` seconds ago; None if there was none so long ago."""
+        """Sample now, and compare with the sample of ``window`` seconds ago; None if there is none that old."""
         with self._lock:
             at, states = self._look()
             before = [old for old in self._seen if old[0] <= at - int(window * 1e9)]
@@ -54,7 +54,7 @@ class ProbeHistory:
 
 
 def _change(old: ProbeState | None, new: ProbeState) -> Change:
-    """A probe that was started anew counts from nothing again."""
+    """Return the difference of two states; a restarted probe counts from zero."""
     bad, was = new.fail + new.info + new.errors, old.fail + old.info + old.errors if old is not None else 0
     ok, before = new.ok, old.ok if old is not None else 0
     if bad < was or ok < before:
@@ -63,23 +63,23 @@ def _change(old: ProbeState | None, new: ProbeState) -> Change:
 
 
 class HostWatch:
-    """Asks hosts for a sign of life, each over a connection that nothing else uses."""
+    """Tests if hosts are reachable, each over a separate connection."""
 
     def __init__(self, transport: Transport, hosts: Iterable[str], held: Callable[[], frozenset[str]]) -> None:
-        """``held``: the hosts that a fault has in its hands now."""
+        """``held`` returns the hosts that a fault affects as a whole now."""
         self._transport = transport
         self._hosts = tuple(hosts)
         self._held = held
         self._pool = ThreadPoolExecutor(max(1, len(self._hosts)), "signs of life")
 
     def unreachable(self, within: float) -> tuple[int, dict[str, str]]:
-        """When they were asked, and why some did not answer in time."""
+        """Return the time of the test, and the reason for each host that did not answer in time."""
         spared = self._held()
         asked = {host: self._pool.submit(self._ask, host, within) for host in self._hosts if host not in spared}
         wait(asked.values(), within)
         at = now()
         found = {host: why for host, future in asked.items() if (why := _problem(future, within)) is not None}
-        spared |= self._held()  # a fault may have come while it was waited
+        spared |= self._held()  # a fault may have started during the wait
         return at, {host: why for host, why in found.items() if host not in spared}
 
     def close(self) -> None:
@@ -101,12 +101,12 @@ def _problem(future: Future[None], within: float) -> str | None:
 
 
 class RunSight:
-    """The sight of a run under way: see :class:`chaosk.spec.contracts.stop_condition.Sight`."""
+    """The inputs of a run's stop conditions: see :class:`chaosk.spec.contracts.stop_condition.Sight`."""
 
     def __init__(
         self, watched: Callable[[], WatcherState | None], foreign: Foreign, probes: ProbeHistory, hosts: HostWatch
     ) -> None:
-        """``watched``: what the watcher said last."""
+        """``watched`` returns the watcher's last state."""
         self._watched = watched
         self._foreign = foreign
         self._offline: dict[tuple[str, int], int] = {}
@@ -115,7 +115,7 @@ class RunSight:
         self.unreachable = hosts.unreachable
 
     def strained(self) -> tuple[int, tuple[Strained, ...]] | None:
-        """The last state of the topics of others; raises StepError if it is too old."""
+        """Return the last state of topics outside the scenario; raises StepError if it is stale."""
         state = self._watched()
         if state is None:
             return None

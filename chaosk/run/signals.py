@@ -1,4 +1,4 @@
-"""Signals during a run: the first one ends and heals it; Ctrl-C once more leaves the healing to the hosts."""
+"""Signals during a run: the first one ends and heals it; a second Ctrl-C leaves the healing to the hosts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from types import FrameType
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_AFTER = 1.0
-"""Seconds after which a Ctrl-C is one more, and not the first once again, as wrappers like sudo pass it on."""
+"""Seconds after which a Ctrl-C counts as a second one; wrappers like sudo repeat the first one at once."""
 
 
 def _nobody(signal: str) -> None:
-    """Tells nobody."""
+    """Drop the signal."""
 
 
 @contextmanager
@@ -27,8 +27,8 @@ def heard(
 ) -> Iterator[None]:
     """Set ``stop`` when a signal asks the run to end; from the main thread only.
 
-    ``leave`` is called, in the main thread, when Ctrl-C is pressed once more while the run heals; ``tell`` is called
-    with the name of every signal, before anything else.
+    ``leave`` is called in the main thread if Ctrl-C is pressed again while the run heals. ``tell`` is called first,
+    with the name of every signal.
     """
     first: list[float] = []
 

@@ -1,8 +1,8 @@
-"""An analysis that stands by for several runs: where it is found, how it is asked, and who keeps it.
+"""A standby analysis shared by several runs: finding it, sending it requests, and starting it.
 
 Judging a run took 22 to 28 s of processor time in a JVM of its own, and 4 to 8 in one that had judged before. So
-whoever makes several runs, as ``chaosk gate`` and ``chaosk explore`` do, keeps one (``standing_by``), and each run asks
-that one first. It is never needed: a run that finds none, or gets no answer, starts an analysis of its own.
+commands with several runs, ``chaosk gate`` and ``chaosk explore``, start one (``standing_by``), and each run tries it
+first. It is optional: a run that finds none, or gets no answer, starts an analysis of its own.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import Any
 from chaosk.run.niceness import step_back
 
 VARIABLE = "CHAOSK_STANDBY"
-"""The environment variable that holds the path of its socket."""
+"""Environment variable with the path of its socket."""
 _CONNECT = 5.0
 _END = 10.0
 
 
 class Standby:
-    """A connection to it. It starts Spark as soon as there is one, so it is made before there is anything to judge."""
+    """A connection to it. It starts Spark at the first connection, so connect early."""
 
     def __init__(self, path: str) -> None:
-        """Connect; raises OSError where there is nobody."""
+        """Connect; raises OSError if it does not run."""
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.settimeout(_CONNECT)
@@ -40,9 +40,9 @@ class Standby:
             raise
 
     def judge(self, root: Path, patience: float) -> dict[str, Any] | None:
-        """Have it judge a run directory: how long that took; None if it cannot.
+        """Have it judge a run directory and return its timings; None on failure.
 
-        Raises TimeoutError if it has not within so many seconds: it may still be writing there.
+        Raises TimeoutError if it has not answered within so many seconds: it may still be writing there.
         """
         try:
             self._socket.settimeout(patience)
@@ -56,12 +56,12 @@ class Standby:
         return told
 
     def close(self) -> None:
-        """Leave it to others."""
+        """Close the connection."""
         self._socket.close()
 
 
 def at_hand() -> Standby | None:
-    """The one that the environment names, if it is there."""
+    """Return a connection to the standby that the environment names; None if there is none."""
     path = os.environ.get(VARIABLE)
     if path:
         with suppress(OSError):
@@ -71,10 +71,10 @@ def at_hand() -> Standby | None:
 
 @contextmanager
 def standing_by(log: Path) -> Iterator[None]:
-    """Keep one for the processes that are started meanwhile, if there is none; what it says goes to ``log``.
+    """Run one for the processes started in this context, unless there is one; its output goes to ``log``.
 
-    It costs next to nothing until somebody asks, and ends when this does, however that comes about. Where it cannot be
-    started, for want of room or of a short enough path for its socket, there is none.
+    It needs next to nothing until the first request, and ends with this process in any case. If it cannot be started,
+    for lack of space or of a short enough path for its socket, there is none.
     """
     if VARIABLE in os.environ:
         yield
@@ -104,7 +104,7 @@ def _start(path: str, log: Path) -> subprocess.Popen[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """It ends as its standard input does."""
+    """End it by closing its standard input."""
     try:
         process.communicate(timeout=_END)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The faults that are not over, for people: what is being done to whom, since when, and how long a lease would last."""
+"""Faults in place, for people: targets, duration, and remaining time of leases."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Standing:
     state: str
     """``injecting``, ``in place``, ``undoing`` or ``NOT HEALED``."""
     seconds: float
-    """How long it has been so."""
+    """Seconds in this state."""
     lease: float | None
-    """Seconds until its host would undo it if chaosk were gone; None where no host keeps a lease that is renewed."""
+    """Seconds until its host would undo it without chaosk; None if no host keeps a renewed lease."""
 
 
 def standing(lives: Iterable[Life], leases: Mapping[str, float]) -> tuple[Standing, ...]:
-    """Those of ``lives`` that are not over and undone; ``leases``: by fault the seconds that are left."""
+    """Return those of ``lives`` that are not over and undone; ``leases``: remaining seconds by fault."""
     return tuple(_standing(life, leases.get(life.fault.name)) for life in lives if not (life.over and life.undone))
 
 

@@ -1,8 +1,8 @@
-"""When each entry of the timeline starts: on a time, after another entry, on a condition, or as its turn comes.
+"""The start of each entry of the timeline: at a time, after another entry, on a condition, or in turn.
 
-Every entry has a thread of its own, so faults may overlap; the marks below are all they share. The first entry that
-fails breaks the timeline off: what follows it would be evidence of something else. One that somebody skips does not:
-what waits for its effect or its end is skipped with it, and what only comes after it has its turn.
+Every entry has its own thread, so faults may overlap; they share only the marks below. The first entry that fails
+breaks the timeline off, since later faults would be evidence of something else. A skipped entry does not: entries that
+wait for its effect or its end are skipped with it, and entries that only follow it start in their turn.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from chaosk.spec.scenario import Entry
 
 Mark = Literal["applied", "healed", "done"]
 _APART = 0.001
-"""Seconds between two looks whether the run was told to stop, of all entries that wait together: hundreds may."""
+"""Seconds between two checks for a stop, over all entries that wait together: there may be hundreds."""
 
 
 class Actor(Protocol):
-    """Who acts for an entry."""
+    """Executes entries."""
 
     def start(self, entry: Entry, stop: threading.Event) -> Callable[[], None]:
-        """Inject the entry's fault and verify it; what ends it is returned. Raises StepError, Interrupted."""
+        """Inject the entry's fault and verify it; return the function that ends it. Raises StepError, Interrupted."""
         ...
 
     def asks(self, condition: str) -> Callable[[], Answer]:
-        """What asks a condition again and again; one that counts does so from now on."""
+        """Return a function that evaluates a condition repeatedly; a counting condition counts from now on."""
         ...
 
 
 @dataclass(slots=True)
 class _Marks:
-    """When an entry got where, by the timeline's clock; each time is set before its event."""
+    """Times at which an entry reached its marks, by the timeline's clock; each is set before its event."""
 
     at: dict[Mark, int] = field(default_factory=dict)
     events: dict[Mark, threading.Event] = field(
@@ -53,18 +53,18 @@ class _Marks:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """How one entry stands."""
+    """The state of one entry."""
 
     entry: str
     kind: str
     state: str
     """``waits``, ``in place``, ``done``, ``failed`` or ``skipped``."""
     seconds: float | None
-    """Until it is due, or until it is undone; None where nobody knows yet. Negative: a condition holds it up."""
+    """Until it is due, or until it is undone; None if unknown. Negative: it waits for a condition."""
 
 
 class Timeline:
-    """The entries of one run under way."""
+    """The entries of one run."""
 
     def __init__(
         self, entries: tuple[Entry, ...], actor: Actor, stop: threading.Event, pace: Pace | None = None
@@ -81,10 +81,10 @@ class Timeline:
         self._until: dict[str, int] = {}
 
     def run(self, begin: int, until: Callable[[], None]) -> None:
-        """Play the timeline from ``begin`` (monotonic nanoseconds); ``until`` is called now and then meanwhile.
+        """Execute the timeline from ``begin`` (monotonic nanoseconds); calls ``until`` repeatedly.
 
         Returns when every entry is done or the timeline is broken off; faults without a duration are then still in
-        place. Raises Interrupted when told to stop, after every thread has ended.
+        place. Raises Interrupted if the run is to stop, after every thread has ended.
         """
         threads = [
             threading.Thread(target=self._live, args=(number, begin), name=entry.name)
@@ -105,7 +105,7 @@ class Timeline:
             raise Interrupted("the run was told to stop")
 
     def ends(self) -> tuple[EntryEnd, ...]:
-        """What became of each entry, in order."""
+        """Return the outcome of each entry, in order."""
         skipped = "the timeline was broken off before its turn"
         return tuple(
             self._ends.get(entry.name, EntryEnd(entry=entry.name, status="skipped", why=skipped))
@@ -113,13 +113,13 @@ class Timeline:
         )
 
     def current(self) -> tuple[str, str | None]:
-        """What is in place or under way now, and what comes next, for the live display."""
+        """Return the entries in place or in progress, and the next one, for the live display."""
         begun = [e.name for e in self._entries if self._marks[e.name].at and e.name not in self._ends]
         waiting = [e.name for e in self._entries if not self._marks[e.name].at and e.name not in self._ends]
         return ", ".join(begun), waiting[0] if waiting else None
 
     def outlook(self, begin: int) -> tuple[Outlook, ...]:
-        """Each entry as it stands now, in order; ``begin`` as given to :meth:`run`."""
+        """Return the state of each entry, in order; ``begin`` as given to :meth:`run`."""
         return tuple(self._outlook(number, begin) for number in range(len(self._entries)))
 
     def _outlook(self, number: int, begin: int) -> Outlook:
@@ -134,7 +134,7 @@ class Timeline:
         return Outlook(entry.name, entry.kind, "waits", None if start is None else (start - self._pace.now()) / 1e9)
 
     def _due(self, number: int, begin: int) -> int | None:
-        """When an entry is due by the timeline's clock, as far as that is known; a condition may hold it up."""
+        """Return the time at which an entry is due by the timeline's clock, if known; a condition may delay it."""
         entry = self._entries[number]
         if entry.at is not None:
             return begin + int(entry.at * 1e9)
@@ -166,7 +166,7 @@ class Timeline:
             self._ends[entry.name] = EntryEnd(entry=entry.name, status="skipped", why=str(skipped))
         except ChaoskError as error:
             self._fail(entry, str(error))
-        except Exception as error:  # noqa: BLE001 - a defect in a step (a plugin's, say) must break off, not vanish
+        except Exception as error:  # noqa: BLE001 - a defect in a step, like a plugin's, must end the timeline
             self._fail(entry, f"a defect in {entry.kind}: {type(error).__name__}: {error}")
         finally:
             marks.set("done", self._pace.now())
@@ -212,7 +212,7 @@ class Timeline:
 
 
 class _Either(threading.Event):
-    """An event that is set when either of two others is; waiting looks at both ten times a second."""
+    """An event that is set when either of two others is; waiting polls both ten times a second."""
 
     def __init__(self, *events: threading.Event) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""Asking again and again whether a fault is in place, of what no host can look at by itself: probes and the cluster.
+"""Watches facts about a fault that no host can watch itself: those about probes and the cluster.
 
-A thread of its own for each fault: one that hangs delays no renewal, no other fault and no undo.
+Each fault has its own thread: one that hangs delays no renewal, no other fault and no undo.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.contracts.step import Fact
 
 EVERY = 5.0
-"""Seconds between two rounds of questions; as often as hosts look by themselves."""
+"""Seconds between two rounds; the same interval as on hosts."""
 
 
 class Vigil(threading.Thread):
-    """Asks each of some facts once a round, until it is ended."""
+    """Evaluates each of some facts once a round, until it is ended."""
 
     def __init__(self, facts: tuple[Fact, ...], ask: Callable[[Fact], Answer], tell: Callable[[Look], None]) -> None:
-        """``ask`` asks a fact once; ``tell`` is called, in this thread, with what came back."""
+        """``ask`` evaluates a fact once; ``tell`` is called in this thread with the look."""
         super().__init__(name="vigil", daemon=True)
         self._facts = facts
         self._ask = ask
@@ -29,7 +29,7 @@ class Vigil(threading.Thread):
         self._ended = threading.Event()
 
     def run(self) -> None:
-        """Ask until ended."""
+        """Evaluate the facts until ended."""
         while not self._ended.wait(EVERY):
             for fact in self._facts:
                 if self._ended.is_set():
@@ -37,21 +37,21 @@ class Vigil(threading.Thread):
                 self._tell(look(fact, self._ask))
 
     def end(self) -> None:
-        """Ask no more; who hangs is not waited for."""
+        """End the thread; a hanging request is not waited for."""
         self._ended.set()
 
 
 def look(fact: Fact, ask: Callable[[Fact], Answer]) -> Look:
-    """Ask a fact once, and say when."""
+    """Evaluate a fact once, with its time."""
     began = now()
     try:
         answer = ask(fact)
-    except Exception as error:  # noqa: BLE001 - what is asked may be closed by then, and nobody waits for this thread
+    except Exception as error:  # noqa: BLE001 - the connection may be closed by then, as nothing waits for this thread
         answer = Answer(holds=False, seen=f"{type(error).__name__}: {error}", answered=False)
     return as_look(fact, answer, began)
 
 
 def as_look(fact: Fact, answer: Answer, began: int, *, by_host: bool = False) -> Look:
-    """An answer that was asked for from ``began`` until now."""
+    """Return an answer as a look, requested between ``began`` and now."""
     holds = answer.holds if answer.answered else None
     return Look(fact.says, began, now(), holds, answer.seen, by_host=by_host, remedy=fact.remedy)

@@ -1,6 +1,6 @@
-"""What a run waits for before and after its faults: probes at work, consumers caught up, a cluster that is whole again.
+"""Waiting before and after the faults: for working probes, consumers that caught up, and a whole cluster.
 
-``look`` is called again and again meanwhile, so that the display lives.
+``look`` is called repeatedly during a wait, to keep the display up to date.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from chaosk.spec.contracts.probe import Probe
 WARM_WITHIN = 60.0
 """Seconds until every probe must have made progress."""
 CATCH_UP_WITHIN = 30.0
-"""Seconds that consumers may take to read what was written."""
+"""Seconds that consumers may take to read the remaining records."""
 ASK_EVERY = 1.0
-"""Seconds between two questions to the cluster how much there is to read."""
+"""Seconds between two requests to the cluster for the ends of its logs."""
 WHOLE_WITHIN = 120.0
-"""Seconds that the cluster may take to be healthy again once everything is undone."""
+"""Seconds that the cluster may take to be healthy again after all undos."""
 
 Look = Callable[[], None]
 Place = tuple[str, int]
@@ -30,9 +30,9 @@ Place = tuple[str, int]
 
 
 def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading.Event) -> None:
-    """Start every probe that no step is to start, and wait until all but standbys make progress.
+    """Start every probe that no step starts, and wait until all but standbys make progress.
 
-    Those that must always fail are not waited for. Raises StepError if one does not, or dies.
+    Probes that must always fail are not waited for. Raises StepError if a probe makes no progress, or dies.
     """
     for name, probe in probes.items():
         if probe.started_by == "run":
@@ -52,7 +52,7 @@ def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading
 
 
 def _idle(crew: Crew, probes: Mapping[str, Probe]) -> tuple[str, ...]:
-    """The probes that have made no progress, and are to make some."""
+    """Return the probes without progress, except those that must always fail and standbys."""
     hopeless = {name for name, probe in probes.items() if probe.must_fail is not None and probe.must_fail.always}
     states = (state for state in crew.states() if state.probe not in hopeless)
     return tuple(state.probe for state in states if state.ok == 0 and not state.standby)
@@ -61,9 +61,9 @@ def _idle(crew: Crew, probes: Mapping[str, Probe]) -> tuple[str, ...]:
 def drain(
     crew: Crew, probes: Mapping[str, Probe], ends: Callable[[], Mapping[str, int]], look: Look, stop: threading.Event
 ) -> tuple[str, ...]:
-    """End the producers, let the consumers catch up, end them; the groups that have not read everything in time.
+    """End the producers, let the consumers catch up, end them; return the groups with unread records.
 
-    ``ends`` asks the cluster for the ends of all topics. Nobody moves them any more: it is asked again at times only.
+    ``ends`` requests the ends of all topics from the cluster. They no longer move, so it is called only now and then.
     """
     crew.end_all(tuple(name for name, probe in probes.items() if probe.writes))
     known, asked = ends(), time.monotonic()
@@ -83,10 +83,10 @@ def drain(
 
 
 def settle_longer(held: Callable[[], Mapping[Place, int]], within: float, look: Look, stop: threading.Event) -> bool:
-    """Wait until every last stable offset that stands below its high watermark has moved; whether they did in time.
+    """Wait until every last stable offset below its high watermark has moved; return True if all did in time.
 
-    ``held`` asks the cluster for those that do. A transaction that is under way holds one for a moment; one that hangs
-    for ever, and that can only be said when it has had the time that it may take: so long is ``within``, in seconds.
+    ``held`` requests those offsets from the cluster. An open transaction holds one briefly, a hanging one forever. Only
+    after the longest possible time of a transaction, ``within`` seconds, is one known to hang.
     """
     waiting, asked = dict(held()), time.monotonic()
 
@@ -102,7 +102,10 @@ def settle_longer(held: Callable[[], Mapping[Place, int]], within: float, look: 
 
 
 def become_whole(unhealthy: Callable[[], tuple[str, ...]], look: Look, stop: threading.Event) -> tuple[str, ...]:
-    """Wait for the health that preflight demands, as undoing a cut does not bring back who gave up; what is wrong."""
+    """Wait until the cluster has the health that preflight demands; return the remaining problems.
+
+    Undoing a cut, for example, does not bring back a server that gave up.
+    """
     problems: tuple[str, ...] = ()
 
     def healthy() -> bool:

@@ -40,7 +40,7 @@ def refusal(space: Space, inventory: Inventory | None) -> Callable[[Sequence], s
 
 
 def check(space: Space, inventory: Inventory) -> None:
-    """Raise PreflightError if the cluster has another shape, UsageError if a fault names a thing that it lacks."""
+    """Raise PreflightError if the cluster has another shape, UsageError if a fault names a part that is missing."""
     check_shape(from_plain(ClusterShape, space.scenario.get("cluster", {})), inventory)
     wrong: dict[str, None] = {}
     for move in _alone(space):

@@ -98,7 +98,7 @@ def _variants(path: Path, sets: Mapping[str, str]) -> Iterator[Chosen]:
 
 
 def _refuse_twins(every: Iterable[Chosen]) -> None:
-    """Refuse two scenarios of one name: reports, folders and baselines could not tell them apart."""
+    """Refuse two scenarios of one name: reports, folders and baselines could not distinguish them."""
     first: dict[str, Path] = {}
     for one in every:
         if (other := first.setdefault(one.scenario.name, one.path)) != one.path:

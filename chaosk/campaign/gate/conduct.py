@@ -18,7 +18,7 @@ from chaosk.core.errors import ExitCode
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """Operations on attempts; each lane calls them from a thread of its own."""
+    """Operations on attempts; each lane calls them from its own thread."""
 
     run: Callable[[Attempt, Lane], Ended]
     """Runs one attempt in a lane."""

@@ -1,4 +1,4 @@
-"""Heartbeats: a thread of its own records four times a second that the process is running.
+"""Heartbeats: a separate thread records four times a second that the process is running.
 
 The thread waits for nothing but the processor. A client call that waits for a broker, or an application that works on a
 record, blocks the loop but not this thread: the beats continue, which shows that chaosk did not cause the delay. A

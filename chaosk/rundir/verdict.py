@@ -95,9 +95,9 @@ class Measure(Model):
 
 
 class Account(Model):
-    """One account of the ledger: the acknowledged records of a topic by result, for the log or for one reader.
+    """One account of the ledger: the acknowledged records of a topic by answer, for the log or for one reader.
 
-    ``owed`` is the sum of all the others: each record has exactly one result.
+    ``owed`` is the sum of all the others: each record has exactly one answer.
     """
 
     topic: str
@@ -118,12 +118,12 @@ class Account(Model):
 
     @property
     def answered(self) -> int:
-        """Number of records with a result."""
+        """Number of records with an answer."""
         return self.delivered + self.violation + sum(self.excused.values()) + sum(self.not_judged.values())
 
     @property
     def balanced(self) -> bool:
-        """True if the results add up to ``owed``."""
+        """True if the answers add up to ``owed``."""
         return self.owed == self.answered
 
 

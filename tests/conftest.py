@@ -15,6 +15,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -122,7 +123,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run tests that are marked long, and long folders, as well")
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests without a tier as pure; leave long ones to ``--all``, unless the command line names their file.
 
@@ -136,7 +136,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not any(item.get_closest_marker(tier) for tier in TIERS):
             item.add_marker("pure")
-        item.add_marker(pytest.mark.xdist_group(folder_of(item.nodeid)))
     latest: dict[str, int] = {}
     for item in items:
         latest[folder_of(item.nodeid)] = max(latest.get(folder_of(item.nodeid), 0), TIERS.index(_tier(item)))
@@ -169,6 +168,18 @@ def _judge_by_whom(item: pytest.Item) -> None:
     os.environ.pop(STANDBY, None)
     if item.get_closest_marker("lab") and folder_of(item.nodeid) not in OWN and (path := item.config.stash[_STANDBY]):
         os.environ[STANDBY] = path
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a folder in one process. xdist's own groups (3.8) have no effect with pytest 9.2."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFolder(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return folder_of(nodeid)
+
+    return ByFolder(config, log)
 
 
 @pytest.fixture(scope="session")

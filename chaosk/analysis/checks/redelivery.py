@@ -17,6 +17,7 @@ from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.suspects import suspected_reads
+from chaosk.analysis.frames.terms import terms
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.histograms import Histograms, Key, histograms
 from chaosk.analysis.windows import ALL
@@ -58,7 +59,7 @@ class Redelivery(Check):
         known = (
             again.withColumn("term", F.explode("terms"))
             .select(*OWNED, "offset", *VALUE, "deliveries", "began", "ended", "term.*")
-            .join(events.near(terms(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
+            .join(events.near(committed_before(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
             .groupBy(*OWNED, "offset", *VALUE, "deliveries", "began", "ended")
             .agg(F.max("committed").alias("committed"))
             .join(events.near(events.frame(holdings).select(*OWNED, "sought")), on=list(OWNED), how="left")
@@ -93,20 +94,13 @@ def _deliveries(case: Case, seen: Histograms) -> Counter[tuple[str, str]]:
     return found
 
 
-def terms(events: Events) -> DataFrame:
+def committed_before(events: Events) -> DataFrame:
     """Return the highest offset committed before each term's member asked for the committed offset.
 
     Columns: ``MEMBER``, ``OWNED``, assignment, ``committed`` (its commit was acknowledged before the request).
     """
-    given = events.table("assignments").filter((F.col("kind") == "assign") & F.col("group").isNotNull())
-    asked = events.table("fetched").select(*MEMBER, *OWNED, "invoked", "completed")
-    when = (
-        given.select(*MEMBER, *OWNED, "assignment", "at")
-        .join(events.near(asked), on=[*MEMBER, *OWNED], how="inner")
-        .filter(F.col("completed") >= F.col("at"))
-        .groupBy(*MEMBER, *OWNED, "assignment")
-        .agg(F.min_by("invoked", "completed").alias("asked"))
-    )
+    asked = events.frame(terms).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
+    when = asked.select(*MEMBER, *OWNED, "assignment", "asked")
     done = events.table("commits").filter(F.col("outcome") == "ok").select(*OWNED, "offset", "completed")
     return (
         done.join(events.near(when), on=list(OWNED), how="inner")

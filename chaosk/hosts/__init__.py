@@ -1,1 +1,1 @@
-"""What is executed on machines: transports, commands, scripts, and the leases by which hosts undo faults."""
+"""Commands, scripts and transports for hosts, and the leases by which hosts undo faults."""

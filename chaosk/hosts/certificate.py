@@ -1,4 +1,4 @@
-"""A certificate that nobody trusts, in place of one that everybody does. Pure."""
+"""Make an untrusted, self-signed certificate to replace a broker's own. Pure."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ _SERIAL_BITS = 128
 
 
 class Stranger(Model):
-    """A certificate that signs itself, with its key."""
+    """A self-signed certificate and its key."""
 
     pem: str
-    """The key as PKCS #8 without a password, then the certificate; both as PEM."""
+    """The key as PKCS #8 without a password, then the certificate, both as PEM."""
     sha256: str
-    """The certificate's fingerprint."""
+    """SHA-256 fingerprint of the certificate, in hexadecimal."""
 
 
 def fingerprint(certificate: bytes) -> str:
-    """SHA-256 of a certificate as DER, in hexadecimal."""
+    """Return the SHA-256 of a certificate in DER, in hexadecimal."""
     return hashlib.sha256(certificate).hexdigest()
 
 
 def stranger(of: str, mark: str) -> Stranger:
-    """One that says all that ``of`` says, a certificate as DER in base64, and is signed by nobody but itself.
+    """Make a self-signed copy of the certificate ``of``, which is DER in base64.
 
-    Subject, names and dates are the same, or brokers would not take it for another edition of theirs. Its key follows
-    from ``mark`` alone, so that whoever asks twice gets the same: it protects nothing, as nobody trusts it.
+    Subject, alternative names and dates are copied, so that a broker accepts it as a new version of its own
+    certificate. The key is derived from ``mark`` alone, so that two calls return the same certificate. It needs no
+    secrecy, because no client trusts the certificate.
     """
     former = x509.load_der_x509_certificate(base64.b64decode(of))
     seed = int.from_bytes(hashlib.sha512(mark.encode()).digest(), "big")

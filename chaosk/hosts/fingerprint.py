@@ -1,4 +1,4 @@
-"""What a host is like, as far as a fault could change it, and whether it is like that again. Pure."""
+"""Compare the state of a host before and after a run, as far as a fault can change it. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from chaosk.spec.inventory import Inventory, KafkaProcess, ScriptService
 log = structlog.get_logger()
 
 OURS = ("chaosk", "CHAOSK")
-"""What every rule of ours names."""
+"""Marks in the name of every rule, queue or file that chaosk makes."""
 TOUCHED = ("-A INPUT ", "-A OUTPUT ", "service ", "data ", "link ")
-"""What chaosk changes besides what is its own: the chains it puts its jumps into, services, data directories, and the
-links that name installations."""
+"""Prefixes of facts about things that chaosk changes but does not own: the chains that it adds jumps to, services, data
+directories, and the links to installations."""
 
 
 def ask(inventory: Inventory, host: str) -> Command:
-    """Ask what the host is like; the answer is a fact a line."""
+    """Return the command that prints the host's state, one fact a line."""
     services = (process.service for process in inventory.processes(host))
     words = (
         word
@@ -39,7 +39,7 @@ def ask(inventory: Inventory, host: str) -> Command:
 
 
 def changes(before: str, after: str) -> tuple[str, ...]:
-    """The facts that are gone (``- FACT``) or new (``+ FACT``), in that order; or those in another order."""
+    """Return the removed facts (``- FACT``), then the new ones (``+ FACT``); or ``moved FACT`` for another order."""
     old, new = Counter(before.splitlines()), Counter(after.splitlines())
     found = (*(f"- {fact}" for fact in (old - new).elements()), *(f"+ {fact}" for fact in (new - old).elements()))
     if not found and before != after:
@@ -50,10 +50,10 @@ def changes(before: str, after: str) -> tuple[str, ...]:
 
 
 def unhealed(changed: Iterable[str]) -> tuple[str, ...]:
-    """Those changes that can be chaosk's: something of its own is left, or what it touches is not as it was.
+    """Select the changes that chaosk can have caused: leftovers of its own, and changes to what it touches.
 
-    The rest is somebody else's: a program that blocks addresses, say, changes rules of its own all the time. A boot by
-    itself is no change; what did not outlive it is.
+    Other changes are ignored: a program that blocks addresses, for example, edits its own rules all the time. A reboot
+    alone is no change; a fact that did not survive it is.
     """
     return tuple(
         change
@@ -63,7 +63,10 @@ def unhealed(changed: Iterable[str]) -> tuple[str, ...]:
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
-    """By sentence what on the hosts is not as it was, and can be chaosk's; every other change is only logged."""
+    """Return a sentence for each host that is unreachable or has changes that chaosk can have caused.
+
+    Every change is logged, also those of other programs.
+    """
     told: list[str] = []
     for host, state in before.items():
         if host not in after:

@@ -1,4 +1,4 @@
-"""Healing from what the hosts themselves keep: for whoever comes after a run that died, on any machine."""
+"""Heal hosts from the leases they keep, after a run that died; works from any machine."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from chaosk.spec.command import Command
 
 T = TypeVar("T")
 BOOTING = 60.0
-"""Seconds that a host which was switched on may take from when its SSH server answers until it lets anybody in."""
+"""Seconds to retry a host that was switched on and does not accept logins yet."""
 State = Literal["healed", "whole", "unknown", "failed"]
-"""``whole``: there was nothing to heal; ``unknown``: the host does not answer; ``failed``: not undone."""
+"""``whole``: nothing to heal; ``unknown``: the host does not answer; ``failed``: not undone."""
 
 
 class Healed(Model):
-    """What became of one host."""
+    """The outcome for one host."""
 
     host: str
     state: State
     what: str
-    """In words: which faults, or why not."""
+    """The healed faults, or the reason for failure, as text."""
 
 
 def find(transport: Transport, hosts: Iterable[str], run: str | None = None) -> dict[str, tuple[Held, ...] | str]:
-    """By host every lease on it, of one run or of all; where a host does not answer, why."""
+    """Map each host to its leases, of one run or of all; an unreachable host to the reason."""
     return _everywhere(hosts, lambda host: _leases(transport, host, run))
 
 
 def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> tuple[Healed, ...]:
-    """Undo every fault whose lease is on a host, of one run or of all: what was begun last is undone first, everywhere.
+    """Undo every fault that has a lease on a host, of one run or of all; the newest fault first, across hosts.
 
-    A fault is undone and checked by the script that the host has kept since before it was injected; then its lease is
-    forgotten. Nothing else is touched. Doing it again finds nothing. ``hosts`` are those of
+    Each fault is undone and checked by the script that its host has kept since before the injection. Then the lease is
+    removed. Nothing else is touched, and a second call finds nothing to heal. ``hosts`` are those of
     :func:`chaosk.hosts.localhost.places`.
     """
     found: dict[str, Healed | tuple[Held, ...] | str] = _here_first(
@@ -63,7 +63,7 @@ def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> 
 
 
 def _tried(transport: Transport, one: Held) -> str | HostError | None:
-    """Heal and forget one fault; what is wrong, where the host does not answer as its error."""
+    """Heal one fault and remove its lease; return the failure, None, or the HostError of an unreachable host."""
     try:
         return _heal_one(transport, one)
     except HostError as error:
@@ -87,16 +87,16 @@ def _healed(host: str, leases: Sequence[Held], wrong: Sequence[str]) -> Healed:
 
 
 def _begun(one: Held) -> int:
-    """When its lease was armed, by the one clock of the run that did; 0 for who does not tell."""
+    """Return when the lease was armed, in nanoseconds of the run's monotonic clock; 0 if not recorded."""
     begun = one.about.get("armed", "")
     return int(begun) if begun.isascii() and begun.isdecimal() else 0
 
 
 def halt(transport: Transport, hosts: Iterable[str], run: str | None) -> tuple[frozenset[str], tuple[Healed, ...]]:
-    """Halt a run, or every run that holds the cluster's lock or a lease, and heal its hosts at once.
+    """Halt a run, or all runs that hold the cluster's lock or a lease, and heal their hosts at once.
 
-    From then on hosts refuse whatever the run would inject. No host waits for another: each undoes what was begun on it
-    last first. Returns the runs, and what became of each host.
+    From then on the hosts refuse all injections of these runs. Hosts heal independently of each other, each its newest
+    fault first. Returns the halted runs and the outcome for each host.
     """
     found = _here_first(hosts, lambda host: _halt(transport, host, run), lambda said: said[1].state != "whole")
     answers = {host: said for host, said in found.items() if not isinstance(said, str)}
@@ -110,14 +110,14 @@ def halt(transport: Transport, hosts: Iterable[str], run: str | None) -> tuple[f
 
 
 def _halt(transport: Transport, host: str, run: str | None) -> tuple[frozenset[str], Healed]:
-    """Halt and heal one host, by what it knows itself."""
+    """Halt and heal one host, by the runs and leases that it knows."""
     runs = frozenset({run}) if run is not None else _running(transport, host)
     _tell(transport, host, runs)
     return runs, _heal(transport, host, run)
 
 
 def _running(transport: Transport, host: str) -> frozenset[str]:
-    """The runs that hold the cluster's lock on a host, or a lease there."""
+    """Return the runs that hold the cluster's lock or a lease on a host."""
     holder = _said(transport, lock.show(host)).split(" ", 1)[0]
     leases = _leases(transport, host, None)
     return frozenset(run for run in (holder, *(one.about.get("run", "") for one in leases)) if run)
@@ -129,13 +129,13 @@ def _tell(transport: Transport, host: str, runs: Iterable[str]) -> None:
 
 
 def _heal(transport: Transport, host: str, run: str | None) -> Healed:
-    """Heal one host, by what it keeps itself: what was begun there last comes first."""
+    """Heal one host by its own leases, newest first."""
     leases = _leases(transport, host, run)
     return _healed(host, leases, [why for one in leases if (why := _heal_one(transport, one)) is not None])
 
 
 def _heal_one(transport: Transport, one: Held) -> str | None:
-    """Heal and forget one fault; what is wrong, or None."""
+    """Heal one fault and remove its lease; return the failure, or None."""
     try:
         _said(transport, lease.heal(one.host, one.id))
         _said(transport, lease.disarm(one.host, one.id))
@@ -151,7 +151,7 @@ def _leases(transport: Transport, host: str, run: str | None) -> tuple[Held, ...
 
 
 def _said(transport: Transport, command: Command) -> str:
-    """What a command said; raises StepError if it failed, HostError where the host does not answer."""
+    """Run a command and return its output; raise StepError if it fails, HostError if the host does not answer."""
     result = transport.run(command)
     if not result.ok:
         raise StepError(f"{command.host}: {result.said}")
@@ -159,7 +159,7 @@ def _said(transport: Transport, command: Command) -> str:
 
 
 def _everywhere(hosts: Iterable[str], ask: Callable[[str], T]) -> dict[str, T | str]:
-    """By host what ``ask`` said, all at the same time; in words what went wrong."""
+    """Map each host to the result of ``ask``, or to its error message; all hosts in parallel."""
     names = sorted(hosts)
 
     def one(host: str) -> T | str:
@@ -174,9 +174,9 @@ def _everywhere(hosts: Iterable[str], ask: Callable[[str], T]) -> dict[str, T | 
 
 
 def _here_first(hosts: Iterable[str], ask: Callable[[str], T], switched: Callable[[T], bool]) -> dict[str, T | str]:
-    """As :func:`_everywhere`, but this machine before all hosts: hosts that it has switched on are up only then.
+    """Like :func:`_everywhere`, with this machine first: its leases switch hosts on again.
 
-    Where it had something to heal, ``switched`` says, a host that does not let anybody in yet is asked again.
+    If ``switched`` holds for its result, hosts that do not accept logins yet are retried for BOOTING seconds.
     """
     rest = set(hosts)
     found = _everywhere(rest & {HERE}, ask)

@@ -1,4 +1,4 @@
-"""The Java that Spark runs on: where it is, and whether it is new enough. Nothing of Spark is loaded for that."""
+"""Find the Java runtime for Spark and check its version, without loading Spark."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 from chaosk.core.errors import PreflightError
 
 LEAST = 17
-"""The oldest version that Spark runs on."""
+"""The oldest Java version that Spark supports."""
 _WITHIN = 20.0
-"""Seconds for a JVM to say which one it is; on a busy machine it takes some."""
+"""Time-out in seconds for ``java -version``, long enough for a busy machine."""
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _TODO = "install a Java 17 runtime (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
 
 
 def problem() -> str | None:
-    """What keeps Spark from its Java, with what to do; None if nothing does."""
+    """Return why Spark has no usable Java, with a remedy; None if it has one."""
     home = os.environ.get("JAVA_HOME")
     if home and not (Path(home) / "bin" / "java").is_file():
         return f"JAVA_HOME is {home}, where there is no bin/java; {_TODO}"
@@ -33,13 +33,13 @@ def problem() -> str | None:
 
 
 def require_java() -> None:
-    """Raises PreflightError where there is no Java to run Spark on."""
+    """Raise PreflightError if there is no usable Java for Spark."""
     if (why := problem()) is not None:
         raise PreflightError(f"{why}; the analysis runs on Spark")
 
 
 def _version(java: str) -> int | None:
-    """The major version that a JVM calls itself; None if it says nothing that can be read, which Spark will tell."""
+    """Return the major version of a JVM; None if it cannot be read: Spark then reports the problem itself."""
     try:
         done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_WITHIN, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,12 +1,12 @@
-"""Leases: a fault's undo, kept on the host that it harms, which carries it out by itself when the lease runs out.
+"""Leases: the undo of a fault, kept on the host that the fault harms and run there when the lease expires.
 
-Pure: nothing here connects. Before a fault is injected its undo is brought to each host and a timer is started there
-(``hosts/scripts/lease.sh``). The run renews the lease for as long as it lives, so a lease runs out only when the run
-has died or lost the host, and then nobody but the host is needed to heal. What is injected runs *under* the lease: a
-command that comes late, after the host has healed itself, is refused there.
+Pure: nothing here connects. Before a fault is injected, its undo is copied to each host and a timer is started there
+(``hosts/scripts/lease.sh``). The run renews the lease as long as it lives. So a lease expires only if the run has died
+or lost the host, and the host then heals without help. Injections run *under* the lease: a command that arrives late,
+after the host has healed itself, is refused there.
 
-Meanwhile the host looks at the fault by itself, every few seconds and in a process that nothing waits for, and tells
-with each renewal what it has seen since the last one.
+While the fault lasts, the host also checks it every few seconds, in a separate process that blocks nothing else. Each
+renewal returns the results since the last one.
 """
 
 from __future__ import annotations
@@ -26,66 +26,69 @@ from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.step import Deed, Fact, Fault, Run
 
 State = Literal["armed", "dead", "booted", "healed"]
-"""``dead``: its timer is gone; ``booted``: with the host's last boot; ``healed``: the host has undone the fault."""
+"""``dead``: the timer is gone; ``booted``: the host was rebooted since; ``healed``: the host has undone the fault."""
 
 MARGIN = 30.0
-"""Seconds that a lease lasts beyond the fault's own duration: for injecting, verifying and undoing it."""
+"""Seconds that a lease lasts beyond the duration of its fault: for injecting, verifying and undoing it."""
 QUICK = 20.0
-"""Seconds for a command that only reads or writes a few small files."""
+"""Time-out in seconds for a command that reads or writes a few small files."""
 UNDO_WITHIN = 180.0
-"""Seconds that the host's own undo may keep others waiting: a broker that is started recovers its log first."""
+"""Seconds to wait for an undo by the host's timer: a broker that is started recovers its log first."""
 
 
 class Lease(Model):
-    """One fault's lease on one host."""
+    """The lease of one fault on one host."""
 
     id: str
-    """``<run id>.<entry>``: names its folder on the host."""
+    """``<run id>.<entry>``, also the name of its folder on the host."""
     run: str
     host: str
     about: str
-    """For people and for ``chaosk heal``: one line of JSON."""
+    """One line of JSON, for operators and for ``chaosk heal``."""
     undo: str
-    """A shell script; safe to run twice, and when nothing was injected yet."""
+    """A shell script, idempotent, and safe before anything is injected."""
     check: str
-    """A shell script that ends with 0 once everything is undone."""
+    """A shell script that exits with 0 once everything is undone."""
     look: str = ""
-    """A shell script of questions whether the fault is in place, ``told NUMBER COMMAND`` for each."""
+    """A shell script of checks that the fault is in place, a line ``told NUMBER COMMAND`` for each."""
     watched: tuple[Fact, ...] = ()
-    """The facts that it asks; NUMBER is the place of one in it."""
+    """The facts that ``look`` checks; NUMBER is an index into them."""
 
 
 class Held(Model):
-    """A lease as a host tells of it."""
+    """A lease as listed by a host."""
 
     host: str
     id: str
     state: State
     left: float
-    """Seconds until it runs out."""
+    """Seconds until it expires."""
     about: dict[str, str]
-    """run, entry, step, targets, by (user@machine) and armed (nanoseconds), as far as they can be read."""
+    """The fields run, entry, step, targets, by (user@machine) and armed (nanoseconds), as far as readable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a host saw of a fault when it looked. Times are nanoseconds of this machine's monotonic clock."""
+    """The result of a host's check of a fault. Times are nanoseconds of this machine's monotonic clock."""
 
     number: int
-    """Of the look, the greater the later."""
+    """Sequence number of the check; later checks have greater numbers."""
     earliest: int
-    """When it cannot have begun before."""
+    """Lower bound of its start."""
     latest: int
-    """When it cannot have ended after."""
+    """Upper bound of its end."""
     fact: int
-    """The place of the fact among those of :attr:`Lease.watched`."""
+    """Index into :attr:`Lease.watched`."""
     status: int
-    """How the question ended: with 0 for a yes, 1 for a no, anything else for neither."""
+    """Exit status of the check: 0 for yes, 1 for no, any other for unknown."""
     text: str
 
 
 def leases(fault: Fault, run: str, by: str, armed: int = 0) -> tuple[Lease, ...]:
-    """A lease for each host that the fault's undo touches; ``by`` says who runs it, ``armed`` when, by one clock."""
+    """Return a lease for each host that the fault's undo touches.
+
+    ``by`` names the operator (user@machine); ``armed`` is the time of arming, in nanoseconds of the run's clock.
+    """
     undos = [deed.command for deed in fault.undo if isinstance(deed, Run)]
     watched = {host: watched_on(fault, host) for host in dict.fromkeys(command.host for command in undos)}
     about = {
@@ -108,43 +111,44 @@ def leases(fault: Fault, run: str, by: str, armed: int = 0) -> tuple[Lease, ...]
 
 
 def watched_on(fault: Fault, host: str) -> tuple[Fact, ...]:
-    """What a host that keeps a lease looks at by itself: what is asked there, by a command that is all words."""
+    """Return the facts that a lease's host checks itself: those asked there by a command without standard input."""
     asked = (fact for fact in fault.watch if _is_asked_on(fact, host))
     return tuple(fact for fact in asked if isinstance(fact.query, Command) and fact.query.stdin is None)
 
 
 def length(lasts: float | None, longest: float) -> float:
-    """Seconds that a fault's lease lasts, renewed meanwhile: the fault's own and a margin, ``longest`` at most."""
+    """Return the seconds that each renewal of a lease gives: the fault's duration plus MARGIN, at most ``longest``."""
     return min((lasts or 0.0) + MARGIN, longest)
 
 
 def lease_id(run: str, entry: str) -> str:
-    """The id of a timeline entry's leases, the same on every host."""
+    """Return the id of a timeline entry's leases, the same on every host."""
     return f"{run}.{entry}"
 
 
 def arm(lease: Lease, seconds: float) -> Command:
-    """Bring the undo to the host and start its timer; fails unless both are seen to be there."""
+    """Copy the undo to the host and start its timer; fails unless both are confirmed."""
     parts = (script("lease"), lease.about + "\n", lease.undo, lease.check, lease.look)
     bundle = "".join(f"{part.count(chr(10))}\n{part}" for part in parts)
     return _command(lease.host, "arm", lease.id, f"{seconds:.2f}", stdin=bundle)
 
 
 def renew(lease: Lease, seconds: float, after: int = 0) -> Command:
-    """Let it last so many seconds from now on; fails if it has run out, or the run was halted.
+    """Extend the lease to so many seconds from now; fails if it has expired or the run was halted.
 
-    Says, for :func:`seen`, what the host saw since the look with the number ``after``, and forgets that and the former.
+    The output has the host's checks since number ``after``, for :func:`seen`. The host deletes the checks up to
+    ``after``.
     """
     return _command(lease.host, "renew", lease.id, lease.run, f"{seconds:.2f}", str(after), repeatable=True)
 
 
 def looks(lease: Lease, after: int) -> Command:
-    """Ask what the host saw since that look, without renewing anything."""
+    """Return the host's checks since number ``after``, without a renewal."""
     return _command(lease.host, "looks", lease.id, str(after), repeatable=True)
 
 
 def seen(result: Result) -> tuple[Seen, ...]:
-    """What :func:`renew` and :func:`looks` have said; lines that are none of theirs are passed over."""
+    """Parse the checks in the output of :func:`renew` or :func:`looks`; other lines are ignored."""
     lines = result.stdout.splitlines()
     now = next((line.split()[1] for line in lines if line.startswith("now ")), "")
     if not now.isdecimal():
@@ -155,7 +159,10 @@ def seen(result: Result) -> tuple[Seen, ...]:
 
 
 def _seen(result: Result, now: int, words: list[str]) -> Seen:
-    """One line of looks; what the host calls ``now`` was when the command was under way."""
+    """Parse one ``look`` line.
+
+    ``now`` is the host's clock at some moment between sending the command and receiving its result.
+    """
     number, began, ended, fact, status = map(int, words[1:6])
     tick = 10_000_000  # a hundredth of a second
     earliest, latest = result.sent - (now - began + 1) * tick, result.received - (now - ended - 1) * tick
@@ -163,38 +170,38 @@ def _seen(result: Result, now: int, words: list[str]) -> Seen:
 
 
 def under(lease: Lease, command: Command) -> Command:
-    """The command, refused by the host unless the lease is alive there; its timer waits until it is over."""
+    """Wrap a command: the host refuses it unless the lease is alive, and its timer waits until the command ends."""
     return _wrapped(command, "under", lease.id, lease.run, wait=10.0)
 
 
 def undoing(lease: Lease, command: Command) -> Command:
-    """The command, never at the same time as the timer's undo; whether or not there still is a lease."""
+    """Wrap a command so that it never overlaps with the timer's undo; works without a lease, too."""
     return _wrapped(command, "undoing", lease.id, wait=UNDO_WITHIN)
 
 
 def heal(host: str, lease: str) -> Command:
-    """Undo and check now, from what the host itself keeps."""
+    """Undo and check a fault now, by the lease that its host keeps."""
     return _command(host, "heal", lease, timeout=2 * UNDO_WITHIN, repeatable=True, alone=True)
 
 
 def disarm(host: str, lease: str) -> Command:
-    """End the timer and forget the undo; what it guards must be undone. Doing it again changes nothing."""
+    """Stop the timer and delete the lease of a fault that is undone; idempotent."""
     return _command(host, "disarm", lease, timeout=UNDO_WITHIN + QUICK, repeatable=True)
 
 
 def halt(host: str, run: str) -> Command:
-    """From now on the host refuses whatever this run would inject under a lease."""
+    """Make the host refuse all further injections of a run."""
     return _command(host, "halt", run, repeatable=True)
 
 
 def listing(host: str) -> Command:
-    """Ask for every lease on a host; for :func:`held`."""
+    """List all leases of a host, for :func:`held`."""
     return _command(host, "list", repeatable=True)
 
 
 def held(host: str, listed: str) -> tuple[Held, ...]:
-    """The leases in what :func:`listing` said; raises StepError if it is no such list."""
-    lines = listed.removesuffix("\n").split("\n") if listed else ()  # nothing else that Python takes for an end of line
+    """Parse the output of :func:`listing`; raises StepError if it cannot be read."""
+    lines = listed.removesuffix("\n").split("\n") if listed else ()  # splitlines() would split at other characters, too
     return tuple(_held(host, line) for line in lines)
 
 
@@ -209,7 +216,7 @@ def _held(host: str, line: str) -> Held:
 
 
 def _texts(about: str) -> dict[str, str]:
-    """The line that was written when it was armed; a folder that somebody else wrote is listed all the same."""
+    """Parse the JSON line of a lease; empty for one that chaosk did not write, which is listed all the same."""
     try:
         found = json.loads(about)
     except ValueError:
@@ -223,13 +230,13 @@ def _is_asked_on(fact: Fact, host: str) -> bool:
 
 
 def _undo(commands: Iterable[Command]) -> str:
-    """Every command, even if one fails; ends with 0 if all went well."""
+    """Return a script that runs every command, even after a failure; its exit status is 0 if all succeeded."""
     lines = [f"{_words(command)} || failed=yes\n" for command in commands]
     return "".join(("failed=\n", *lines, '[ -z "$failed" ]\n'))
 
 
 def _check(facts: Iterable[Fact]) -> str:
-    """Each fact in turn, asked again every half second for as long as it may take."""
+    """Return a script that checks each fact in turn, with a retry every half second within the fact's time-out."""
     lines = (
         f"looks={max(1, round(fact.within * 2))}\n"
         f"until {_words(fact.query)}; do\n"
@@ -241,7 +248,7 @@ def _check(facts: Iterable[Fact]) -> str:
 
 
 def _look(facts: Iterable[Fact]) -> str:
-    """Each fact once; whoever asks counts it as not asked if it takes too long."""
+    """Return a script that checks each fact once; a check that exceeds its time-out counts as unknown."""
     queries = (fact.query for fact in facts)
     return "".join(
         f"told {number} {_words(query)}\n" for number, query in enumerate(queries) if isinstance(query, Command)
@@ -254,7 +261,7 @@ def _words(command: Command) -> str:
 
 
 def _wrapped(command: Command, *words: str, wait: float) -> Command:
-    """The same command behind the lease's script, which on hosts needs root; its own standing is kept."""
+    """Run the command through the lease script, which needs root on hosts; ``repeatable`` and ``alone`` are kept."""
     if not (command.sudo or command.host == HERE):
         return command
     argv = ("sh", "-c", script("lease"), "chaosk", *words, *command.argv)
@@ -272,7 +279,7 @@ def _command(
 
 
 def guarded(deed: Deed, by_host: dict[str, Lease]) -> Deed:
-    """A deed of the injection, its command under the lease of its host if there is one."""
+    """Put a deed of the injection under the lease of its host, if there is one."""
     if isinstance(deed, Run) and deed.heals:
         return exclusive(deed, by_host)
     if isinstance(deed, Run) and (lease := by_host.get(deed.command.host)) is not None:
@@ -281,12 +288,12 @@ def guarded(deed: Deed, by_host: dict[str, Lease]) -> Deed:
 
 
 def exclusive(deed: Deed, by_host: dict[str, Lease]) -> Deed:
-    """A deed of the undo, its command alone on its host if there is a lease."""
+    """Keep a deed of the undo from overlapping with the timer's undo, if its host has a lease."""
     if isinstance(deed, Run) and (lease := by_host.get(deed.command.host)) is not None:
         return Run(command=undoing(lease, deed.command))
     return deed
 
 
 def all_of(every: Sequence[Lease]) -> dict[str, Lease]:
-    """Leases by host."""
+    """Index leases by host."""
     return {lease.host: lease for lease in every}

@@ -1,4 +1,4 @@
-"""The machine that chaosk runs on, as a place where commands run: what has to be done for a host that is off."""
+"""The machine that runs chaosk, as a place to run commands: it acts for hosts that are switched off."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 from chaosk.spec.inventory import Inventory
 
 HERE = "this machine"
-"""What it is called in place of a host's name; no host can be called so."""
+"""Its name in place of a host's; no host can have this name."""
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def places(inventory: Inventory) -> tuple[str, ...]:
-    """Where leases on a cluster can be: this machine, if it switches any host on again, then every host."""
+    """Return all places that can hold leases: this machine if it controls a power switch, then every host."""
     switched = any(host.power is not None for host in inventory.hosts.values())
     return (*((HERE,) if switched else ()), *inventory.hosts)
 
 
 @cache
 def boot_id() -> str:
-    """This kernel's boot id, the same in every container and namespace of the machine; empty where it does not tell."""
+    """Return this kernel's boot id, shared by all containers and namespaces of the machine; empty if unknown."""
     try:
         return _BOOT.read_text("ascii").strip()
     except (OSError, ValueError):
@@ -29,9 +29,10 @@ def boot_id() -> str:
 
 
 def kept(cluster: str) -> Path:
-    """The folder in which this machine keeps the leases of a cluster, by the inventory's ``name``.
+    """Return the folder in which this machine keeps the leases of a cluster; ``cluster`` is the inventory's ``name``.
 
-    Below ``$CHAOSK_STATE``, else ``/var/lib/chaosk`` for root, else the account's own state.
+    It is below ``$CHAOSK_STATE`` if set. Otherwise it is below ``/var/lib/chaosk`` for root, and below the account's
+    state directory for others.
     """
     named = os.environ.get("CHAOSK_STATE")
     if named:

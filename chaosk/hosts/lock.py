@@ -1,7 +1,7 @@
-"""One run at a time per cluster: a lock on the hosts themselves, which a run that died loses by itself. Pure.
+"""The cluster lock: one run at a time, kept on the hosts, and expiring if its run dies. Pure.
 
-It is taken on one host after the other, in order of their names, so of several runs that come together exactly one gets
-it: who gets the first host's lock gets them all. It is a lease like those of faults, renewed while the run lives.
+It is taken host after host, in the order of their names. So of several runs that start together, exactly one gets it:
+the run that locks the first host. Like the lease of a fault, it is renewed while the run lives.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 
 SECONDS = 30.0
-"""How long a dead run keeps others out."""
+"""Seconds that the lock of a dead run keeps others out."""
 HALTED = 3
-"""What the host's scripts end with where the run was halted."""
+"""Exit status of the host's scripts if the run was halted."""
 
 
 def take(host: str, run: str, by: str, seconds: float = SECONDS) -> Command:
-    """Get the lock on a host; fails, and says who has it, if another run does."""
+    """Take the lock on a host; fails, and prints the holder, if another run has it."""
     return _command(host, "take", run, f"{seconds:.2f}", f"the run {run} of {by}")
 
 
 def keep(host: str, run: str, seconds: float = SECONDS) -> Command:
-    """Hold it so many seconds from now on; fails if another run has taken it over."""
+    """Renew the lock for so many seconds from now; fails if another run has taken it over."""
     return _command(host, "keep", run, f"{seconds:.2f}")
 
 
 def leave(host: str, run: str) -> Command:
-    """Give it back; what is not this run's stays."""
+    """Release the lock, if this run has it."""
     return _command(host, "leave", run)
 
 
 def show(host: str) -> Command:
-    """Ask who has it."""
+    """Print the holder of the lock."""
     return _command(host, "show")
 
 

@@ -1,8 +1,9 @@
-"""What probes look names up by: files of a run's own, which are /etc/hosts and its like to them, and to nobody else.
+"""Name resolution for probes: per-run copies of /etc/hosts and related files, visible to the probes alone.
 
-``python -m chaosk.hosts.resolver FOLDER COMMAND...`` runs a command that sees those of a folder: in a mount namespace
-of its own, which ends with it, so that nothing of the machine is ever touched. Without root that takes a user namespace
-as well, and to make one a process may not have threads yet: therefore a program of its own, with little to load.
+``python -m chaosk.hosts.resolver FOLDER COMMAND...`` runs a command with the files of a folder in place of those in
+/etc. They are mounted in a separate mount namespace that ends with the command, so the machine is never changed.
+Without root a user namespace is needed as well. A process with threads cannot create one, so this is a separate program
+with few imports.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from chaosk.core.errors import PreflightError
 
 FILES = ("hosts", "nsswitch.conf", "resolv.conf")
 NOBODY = "127.67.65.79"
-"""An address of this machine's own at which no name server answers."""
+"""A loopback address without a name server."""
 
 _ETC = Path("/etc")
 _BEFORE = "before"
@@ -43,7 +44,7 @@ with ThreadPoolExecutor(16) as pool:
 
 
 def lay_out(folder: Path) -> None:
-    """Copy what this machine looks names up by into ``folder``; raises PreflightError where probes cannot have it."""
+    """Copy this machine's resolver files into ``folder``; raises PreflightError if probes cannot use copies."""
     if Path("/var/run/nscd/socket").exists():
         raise PreflightError("nscd answers for names on this machine, whatever is in its files; stop nscd")
     for name in FILES:
@@ -63,23 +64,23 @@ def lay_out(folder: Path) -> None:
 
 
 def refuse(folder: Path) -> None:
-    """From now on there are no such names: who asks is told so at once."""
+    """Make every lookup fail at once: no name exists."""
     _write(folder, "files")
 
 
 def silence(folder: Path) -> None:
-    """From now on nobody answers who asks for a name, if somebody holds :data:`NOBODY` and says nothing."""
+    """Make every lookup time out: names are asked of :data:`NOBODY`, where a socket has to be bound and stay silent."""
     _write(folder, "files dns")
 
 
 def restore(folder: Path) -> None:
-    """Names are what they were."""
+    """Restore the original names."""
     for name in FILES:
         _put(folder / name, (folder / _BEFORE / name).read_text("utf-8", "surrogateescape"))
 
 
 def move(folder: Path, names: Iterable[str], to: str) -> None:
-    """From now on these names lead to the address ``to`` and nowhere else, and all others where they did."""
+    """Make ``names`` resolve to the address ``to`` alone; all other names resolve as before."""
     moved = {name.lower() for name in names}
     before = {name: (folder / _BEFORE / name).read_text("utf-8", "surrogateescape") for name in FILES}
     kept = "".join(_without(line, moved) for line in before["hosts"].splitlines())
@@ -91,9 +92,9 @@ def move(folder: Path, names: Iterable[str], to: str) -> None:
 
 
 def addresses(folder: Path | None, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """By name where it leads those who see ``folder`` (None: this process), each address once; nowhere: to nothing.
+    """Map each name to its addresses as seen in ``folder`` (None: by this process), without duplicates.
 
-    Who is not answered within a second has found nothing.
+    A lookup that gets no answer within a second counts as no address.
     """
     every = tuple(names)
     words = [sys.executable, "-I", "-S", "-c", _LOOK_UP, *every]
@@ -103,17 +104,17 @@ def addresses(folder: Path | None, names: Iterable[str]) -> dict[str, tuple[str,
 
 
 def unknown(folder: Path | None, names: Iterable[str]) -> tuple[str, ...]:
-    """Which of ``names`` lead those nowhere who see ``folder``; None for this process."""
+    """Return the ``names`` that do not resolve in ``folder`` (None: in this process)."""
     return tuple(name for name, found in addresses(folder, names).items() if not found)
 
 
 def seeing(folder: Path, command: Sequence[str]) -> list[str]:
-    """``command`` as it is run by who sees ``folder``."""
+    """Return the words that run ``command`` with the files of ``folder``."""
     return [sys.executable, "-m", "chaosk.hosts.resolver", str(folder), *command]
 
 
 def _without(line: str, names: set[str]) -> str:
-    """A line of a hosts file without some names; nothing if it has no others."""
+    """Return a line of a hosts file without some names; empty if no name is left."""
     words = line.partition("#")[0].split()
     kept = [word for word in words[1:] if word.lower() not in names]
     if len(kept) == len(words[1:]):
@@ -129,7 +130,7 @@ def _write(folder: Path, services: str) -> None:
 
 
 def _put(path: Path, text: str) -> None:
-    """In place: what is mounted is the file, not its name."""
+    """Write in place: the mount is of the file, not of its name."""
     with path.open("r+", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
         file.truncate()
@@ -144,7 +145,7 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _enter(folder: Path) -> None:
-    """Have the files of ``folder`` for those in /etc, in this process alone; raises OSError."""
+    """Mount the files of ``folder`` over those in /etc, for this process alone; raises OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
     _call(libc.unshare(_CLONE_NEWNS | (0 if user == 0 else _CLONE_NEWUSER)), "a namespace")
@@ -166,7 +167,7 @@ def _call(result: int, what: str) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Become the command, or end with why not."""
+    """Replace this process with the command, or exit with the reason for failure."""
     try:
         _enter(Path(arguments[0]))
         os.execvp(arguments[1], arguments[1:])  # noqa: S606 - words, no shell

@@ -1,8 +1,8 @@
-"""The gate: one program on a host that runs chaosk's own scripts as root, and nothing else. Pure.
+"""The sudo gate: a program on a host that runs only chaosk's own scripts as root. Pure.
 
-Where an operator does not want to allow ``NOPASSWD: ALL``, ``chaosk sudoers`` prints this program, made for one
-cluster, and the sudoers line that allows only it, by its digest. Commands are the same with it as without: here the
-text of a script in a command becomes the script's name, and the gate has the text.
+It is for operators who do not want to allow ``NOPASSWD: ALL``. ``chaosk sudoers`` prints this program, made for one
+cluster, and a sudoers line that allows it alone, by its digest. Commands are the same with and without a gate. With
+one, a script's text in a command is replaced by the script's name, and the gate supplies the text.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ from chaosk.spec.dynamic_config import BrokerSetting, Limit
 from chaosk.spec.inventory import Inventory, KafkaProcess, ScriptService, ServerProcess
 
 PLACE = "/usr/local/sbin/chaosk-gate"
-"""Where it is installed unless the inventory says otherwise."""
+"""Default path of the gate on hosts."""
 _END = "CHAOSK-SCRIPT"
 _WIDE = re.compile(r"[A-Z][A-Z0-9_]*")
-"""What sudoers takes for an alias (sudoers(5), User_Alias), or for ``ALL``."""
+"""A name that sudoers reads as an alias (sudoers(5), User_Alias), or as ``ALL``."""
 
 
 @cache
 def texts() -> dict[str, str]:
-    """By name the scripts that a gate has."""
+    """Map each name to its script, for all scripts of a gate."""
     return {name: script(name) for name in PARTS}
 
 
 @cache
 def edition() -> str:
-    """Which scripts a gate has: it refuses a chaosk with others, because words would mean something else."""
+    """Return a digest of all scripts. A gate refuses a chaosk of another edition: arguments may mean other things."""
     every = "\0".join((part("gate"), *(text for _, text in sorted(texts().items()))))
     return hashlib.sha256(every.encode()).hexdigest()[:12]
 
 
 def through(command: Command, gate: str) -> Command:
-    """The same command for a gate: names in place of texts. Raises StepError for one that no gate lets through."""
+    """Rewrite a command for a gate: script names in place of texts. Raises StepError if no gate would run it."""
     words = tuple(_named(command.argv, gate))
     if words[:2] != (gate, "inner"):
         raise StepError(
@@ -73,7 +73,7 @@ def through(command: Command, gate: str) -> Command:
 
 
 def program(inventory: Inventory, place: str = PLACE) -> str:
-    """The gate's text for a cluster: its list has the services of all hosts, so it is the same on each of them."""
+    """Return the gate for a cluster; its list covers the services of all hosts, so all hosts have the same gate."""
     functions = "".join(f"{name}) cat <<'{_END}' ;;\n{_ended(text)}{_END}\n" for name, text in texts().items())
     return (
         "#!/bin/sh\n"
@@ -85,7 +85,7 @@ def program(inventory: Inventory, place: str = PLACE) -> str:
 
 
 def sudoers(users: Collection[str], text: str, place: str = PLACE) -> str:
-    """The lines that allow accounts this gate, as long as it is as it was, and nothing else.
+    """Return the sudoers lines that allow ``users`` exactly this gate, by its digest.
 
     Raises UsageError for a name that sudoers would take for more than one account.
     """
@@ -100,7 +100,7 @@ def sudoers(users: Collection[str], text: str, place: str = PLACE) -> str:
 
 
 def installer(inventory: Inventory) -> str:
-    """A shell script that installs gate and sudoers lines; to be run as root on each of the hosts."""
+    """Return a shell script that installs the gate and its sudoers lines; to be run as root on each host."""
     place = next((host.gate for host in inventory.hosts.values() if host.gate), PLACE)
     text = program(inventory, place)
     users = [host.user for host in inventory.hosts.values() if host.sudo]
@@ -137,7 +137,7 @@ fi
 
 
 def _list(inventory: Inventory) -> Iterator[str]:
-    """Each command on a service, and each question about a host, that chaosk can have; a tab ends a word."""
+    """Yield the allowed commands on services and checks of hosts, a line each; a tab ends a word."""
     own_kernels = any(host.own_kernel or host.power is not None for host in inventory.hosts.values())
     for process in inventory.every_process():
         for command in _on(process):
@@ -171,7 +171,7 @@ def _on(process: ServerProcess) -> Iterator[Command]:
 
 
 def _on_supervisor(process: ServerProcess) -> Iterator[str]:
-    """All that is done to whoever may start a process again, but for ids."""
+    """Yield all commands on the supervisor of a process, without ids."""
     name = "parent" if isinstance(process.service, ScriptService) else "supervisor"
     for ask in (supervisor.fits, supervisor.hold, supervisor.is_held, supervisor.release, supervisor.is_released):
         yield _line(name, ask(process, "ID"))
@@ -180,7 +180,7 @@ def _on_supervisor(process: ServerProcess) -> Iterator[str]:
 
 
 def _on_identity(inventory: Inventory, process: ServerProcess) -> Iterator[str]:
-    """Whether a process is the server that the inventory calls so, without its data and with each directory of it."""
+    """Yield the identity checks of a process: one without data directories, and one with each of them."""
     numbered = {**inventory.brokers, **inventory.controllers}
     number = next((each for each, one in numbered.items() if one is process), None)
     for folders in ((), *((folder,) for folder in process.data)):
@@ -188,7 +188,7 @@ def _on_identity(inventory: Inventory, process: ServerProcess) -> Iterator[str]:
 
 
 def _on_versions(process: KafkaProcess) -> Iterator[str]:
-    """All that is done to the link through which a server is started."""
+    """Yield all commands on the link that a server is started through."""
     if process.installation is None:
         return
     for version in process.installation.versions:
@@ -202,7 +202,7 @@ def _on_versions(process: KafkaProcess) -> Iterator[str]:
 
 
 def _on_owner(host: str, folder: str) -> Iterator[Command]:
-    """All that is asked about the owner of a data directory, without the ids, which are the run's."""
+    """Yield all commands on the owner of a data directory; the ids come from the run."""
     for account in get_args(ownership.Owner):
         for ask in (ownership.fits, ownership.change, ownership.is_changed):
             yield ask(host, folder, "ID", account)
@@ -210,7 +210,7 @@ def _on_owner(host: str, folder: str) -> Iterator[Command]:
 
 
 def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
-    """All that is done to a data directory itself, without the ids."""
+    """Yield all commands on a data directory, without ids."""
     yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
     for command in _on_owner(broker.host, folder):
         yield _line("owner", command)
@@ -224,19 +224,19 @@ def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
 
 
 def _on_disk(broker: ServerProcess, folder: str) -> Iterator[str]:
-    """All that is asked about the disk under a data directory, but for ids and what is done to it."""
+    """Yield all commands on the disk under a data directory, without ids and without the parameters of the fault."""
     for ask in (mapper.fits, mapper.put, mapper.stands, mapper.lift, mapper.is_gone):
         yield _line("mapper", ask(mapper.Disk(broker, folder, "BOOT", "ID"), ()))
 
 
 def _on_memory(broker: ServerProcess) -> Iterator[str]:
-    """All that is asked of a kernel that kills a broker, but for ids."""
+    """Yield all commands that make the kernel kill a broker, without ids."""
     for ask in (oom.fits, oom.kill, oom.is_killed, oom.spare, oom.is_spared):
         yield _line("oom", ask(broker, "BOOT", "ID"))
 
 
 def _on_settings(inventory: Inventory) -> Iterator[str]:
-    """With which tools settings and rights are changed and topics made, and which of whom."""
+    """Yield the tools that change settings, rights and topics, and the settings and principals allowed for them."""
     host = next(iter(inventory.hosts))
     yield _line("settings", brokertool.fits(inventory, host))
     yield _line("topic", topictool.fits(inventory, host))
@@ -251,7 +251,7 @@ def _on_settings(inventory: Inventory) -> Iterator[str]:
 
 
 def _on_certificates(inventory: Inventory) -> Iterator[str]:
-    """Of which brokers certificates are swapped, and at which listeners."""
+    """Yield the brokers and listeners whose certificates can be swapped."""
     home, config, _ = brokertool.place(inventory)
     host = next(iter(inventory.hosts))
     for broker, (address, port) in inventory.client_addresses().items():
@@ -261,7 +261,7 @@ def _on_certificates(inventory: Inventory) -> Iterator[str]:
 
 
 def _line(name: str, command: Command, skip: int = 0) -> str:
-    """The words of a command but for the first ``skip``."""
+    """Return a command's words as a list line, without the first ``skip``."""
     return _listed(command.host, name, *command.argv[4 + skip :])
 
 
@@ -283,7 +283,7 @@ def _named(argv: tuple[str, ...], gate: str) -> Iterator[str]:
 
 
 def _bundle(stdin: str, gate: str) -> str:
-    """A lease's bundle without the script itself, which the gate has, and with names in its undo, check and look."""
+    """Remove the script from a lease's bundle, and replace scripts by names in undo, check and look."""
     _, about, *shells = _parts(stdin)
     for name, text in texts().items():
         quoted = shlex.join(("sh", "-c", text, "chaosk"))

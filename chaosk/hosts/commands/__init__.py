@@ -1,1 +1,1 @@
-"""What is run on hosts to break them and put them right: commands as values, one kind a file. Pure."""
+"""Commands that inject and undo faults on hosts, as values; one file for each kind. Pure."""

@@ -1,4 +1,4 @@
-"""Commands that give a host one address more: one constant script, run as root on the host. Pure."""
+"""Commands that add an extra address to a host: one constant script, run as root there. Pure."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 
 TIMEOUT = 30.0
-"""Seconds for a command; whoever asks a network whose an address is waits three of them for nobody."""
+"""Time-out in seconds: the check for an address in use waits three of them for an answer."""
 
 
 def address_id(run_id: str, entry: str) -> str:
-    """What names the note of an address, on the host."""
+    """Return the id of the note about an address on the host."""
     return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
 def fits(host: str, which: str, address: str, ports: Iterable[int]) -> Command:
-    """Whether the host can have it: nobody has it, and what serves these TCP ports serves them at every address."""
+    """Check that the host can take the address: it is unused, and the servers on these TCP ports accept any address."""
     return _command(host, "fits", which, address, *map(str, ports))
 
 
 def add(host: str, which: str, address: str) -> Command:
-    """Have it."""
+    """Add the address to the host."""
     return _command(host, "add", which, address)
 
 
 def there(host: str, which: str, address: str) -> Command:
-    """Whether the host has it."""
+    """Check that the host has the address."""
     return _command(host, "there", which, address)
 
 
 def remove(host: str, which: str, address: str) -> Command:
-    """Take it away, and no other."""
+    """Remove the address, if ``add`` has added it."""
     return _command(host, "remove", which, address)
 
 
 def is_gone(host: str, which: str, address: str) -> Command:
-    """Whether there is nothing to take away."""
+    """Check that there is no address to remove."""
     return _command(host, "gone", which, address)
 
 

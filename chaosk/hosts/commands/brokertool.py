@@ -1,6 +1,6 @@
-"""Commands that change settings of brokers, quotas and rights of clients: one constant script, as root on a host. Pure.
+"""Commands that change settings of brokers, quotas and ACLs: one constant script, run as root on a host. Pure.
 
-Kafka's own kafka-configs.sh and kafka-acls.sh do it, there: so a host can undo it by itself when chaosk is gone.
+The script calls Kafka's kafka-configs.sh and kafka-acls.sh on the host, so that the host can undo it if chaosk dies.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from chaosk.spec.entity import Acl, Entity, Settings
 from chaosk.spec.inventory import Inventory
 
 QUICK = 15.0
-"""Seconds to look."""
+"""Time-out in seconds for a check."""
 SLOW = 60.0
-"""Seconds for Kafka's tool, which starts twice where a part of it is done already; busy hosts take long over that."""
+"""Time-out in seconds for a Kafka tool on a busy host; it runs twice if part of the change is done already."""
 IN_THE_CLEAR = "PLAINTEXT"
 
 
 def fits(inventory: Inventory, host: str) -> Command:
-    """Whether the host has the tool, and the file that it needs."""
+    """Check that the host has the tool and its configuration file."""
     return _command(host, "fits", *_tool(inventory), timeout=QUICK)
 
 
 def change(inventory: Inventory, host: str, settings: Settings) -> Command:
-    """Set and remove settings of a broker or of clients; doing it again changes nothing.
+    """Set and remove settings of a broker or of clients; idempotent.
 
-    Raises StepError where the tool could not log in.
+    Raises StepError if the tool could not log in.
     """
     if (why := refused(inventory)) is not None:
         raise StepError(why)
@@ -36,9 +36,9 @@ def change(inventory: Inventory, host: str, settings: Settings) -> Command:
 
 
 def grant(inventory: Inventory, host: str, of: Entity, acl: Acl, *, there: bool) -> Command:
-    """Add an ACL to those of a resource, or take it away; doing it again changes nothing.
+    """Add an ACL to a resource, or remove it; idempotent.
 
-    Raises StepError where the tool could not log in.
+    Raises StepError if the tool could not log in.
     """
     if (why := refused(inventory)) is not None:
         raise StepError(why)
@@ -47,21 +47,21 @@ def grant(inventory: Inventory, host: str, of: Entity, acl: Acl, *, there: bool)
 
 
 def have_certificate(inventory: Inventory, broker: int, place: str, mark: str, pem: str) -> Command:
-    """Have a broker show the certificate in ``pem`` where the settings ``place`` say; ``mark``: its name on the host.
+    """Make a broker present the certificate in ``pem`` at the listener whose keystore settings ``place`` names.
 
-    Raises StepError where the tool could not log in.
+    ``mark`` is the file's name on the host. Raises StepError if the tool could not log in.
     """
     command = _on_certificate(inventory, broker, "put", mark, place)
     return command.model_copy(update={"stdin": pem})
 
 
 def keystore(listener: str) -> str:
-    """The settings of a broker that say which certificate it shows at a listener begin like this."""
+    """Return the prefix of the broker settings that select a listener's certificate."""
     return f"listener.name.{listener.lower()}.ssl.keystore"
 
 
 def have_former(inventory: Inventory, broker: int, mark: str, former: Settings) -> Command:
-    """Have a broker show what it showed before: by the settings of that time."""
+    """Make a broker present its former certificate again, by its former settings."""
     words = (name if value is None else f"{name}={value}" for name, value in former.values.items())
     return _on_certificate(inventory, broker, "lift", mark, *words)
 
@@ -76,12 +76,12 @@ def _on_certificate(inventory: Inventory, broker: int, action: str, mark: str, *
 
 
 def place(inventory: Inventory) -> tuple[str, str, str]:
-    """The words that are the same for all that is changed on a cluster: tool, its file, and where brokers answer."""
+    """Return the arguments common to all changes of a cluster: Kafka's home, client configuration, and brokers."""
     return (*_tool(inventory), ",".join(f"{host}:{port}" for host, port in inventory.client_addresses().values()))
 
 
 def refused(inventory: Inventory) -> str | None:
-    """Why the tool could not log in to the cluster, and what to write; None where the inventory tells of nothing."""
+    """Return why Kafka's tools cannot log in to the cluster, with a remedy; None if they can, as far as known."""
     spoken = inventory.client.get("security.protocol", IN_THE_CLEAR)
     if inventory.kafka.client_config is not None or str(spoken).upper() == IN_THE_CLEAR:
         return None

@@ -1,4 +1,4 @@
-"""Commands that overwrite bytes of a partition's newest segment: one constant script, run as root on the host. Pure."""
+"""Commands that overwrite bytes of a partition's newest segment: one constant script, run as root there. Pure."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 120.0
-"""Seconds for a command: to mend a log it waits for the end of a server that was asked to stop."""
+"""Time-out in seconds: before a log is restored, a server that was told to stop has to end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A partition's log on a broker."""
+    """The log of a partition on a broker."""
 
     process: ServerProcess
     folder: str
     """The data directory."""
     name: str
-    """Like ``orders-0``."""
+    """The partition, such as ``orders-0``."""
     which: str
-    """What names the note of what was overwritten, on the host."""
+    """Id of the saved bytes on the host."""
 
 
 def corrupt_id(run_id: str, entry: str, folder: str, name: str) -> str:
-    """An id for a log's note, the entry's own."""
+    """Return an id for the saved bytes of a log, unique to the entry."""
     return hashlib.sha256(f"{run_id}/{entry}/{folder}/{name}".encode()).hexdigest()[:10]
 
 
 def fits(log: Log) -> Command:
-    """Whether there is a segment to corrupt."""
+    """Check that there is a segment to corrupt."""
     return _command(log, "fits")
 
 
 def corrupt(log: Log) -> Command:
-    """Overwrite bytes in its middle, of a server that does not run."""
+    """Overwrite bytes in the middle of the segment; the server must not run."""
     return _command(log, "corrupt")
 
 
 def is_recovered(log: Log) -> Command:
-    """Whether they are not there any more."""
+    """Check that the corrupt bytes are gone."""
     return _command(log, "recovered")
 
 
 def mend(log: Log) -> Command:
-    """Put back what was there, where it is still needed."""
+    """Restore the overwritten bytes, if they are still corrupt."""
     return _command(log, "mend")
 
 
 def is_mended(log: Log) -> Command:
-    """Whether nothing has to be put back."""
+    """Check that nothing has to be restored."""
     return _command(log, "mended")
 
 

@@ -1,4 +1,4 @@
-"""Commands for the room in a data directory: one constant script, run as root on the host. Pure."""
+"""Commands that fill a data directory: one constant script, run as root on the host. Pure."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 
 How = Literal["size", "free"]
-"""``size``: the file has so many bytes; ``free``: so many are left to everybody else."""
+"""``size``: the size of the file in bytes; ``free``: the bytes that it leaves free."""
 
 QUICK = 20.0
-"""Seconds to look, or to remove."""
+"""Time-out in seconds for a check or a removal."""
 SLOW = 90.0
-"""Seconds to write a large file, where the file system cannot reserve it at once."""
+"""Time-out in seconds for writing a large file on a file system that cannot reserve blocks."""
 
 
 def file_name(folder: str, run_id: str, entry: str) -> str:
-    """Where the file of a timeline entry lies: brokers pass over what is no directory in theirs."""
+    """Return the path of an entry's file: in the data directory, where brokers ignore all that is no directory."""
     digest = hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
     return f"{folder.rstrip('/')}/chaosk-fill-{digest}"
 
 
 def fits(host: str, file: str, how: How, size: int) -> Command:
-    """Whether the file can be placed and leaves room for leases; says how much is free."""
+    """Check that the file fits and leaves room for leases; prints the free space."""
     return _command(host, "fits", file, how, str(size))
 
 
 def fill(host: str, file: str, how: How, size: int) -> Command:
-    """Place it; doing it again places it anew."""
+    """Create the file; repeating it creates the file again."""
     return _command(host, "fill", file, how, str(size), timeout=SLOW)
 
 
 def is_filled(host: str, file: str, how: How, size: int) -> Command:
-    """Whether it is there with all its blocks, and, for ``free``, as much is free as was asked for."""
+    """Check that the file has all its blocks and, for ``free``, that no more than the requested space is free."""
     return _command(host, "filled", file, how, str(size))
 
 
 def empty(host: str, file: str) -> Command:
-    """Remove it."""
+    """Remove the file."""
     return _command(host, "empty", file)
 
 
 def is_gone(host: str, file: str) -> Command:
-    """Whether it is not there."""
+    """Check that the file does not exist."""
     return _command(host, "gone", file)
 
 

@@ -1,4 +1,4 @@
-"""What a broker's host is asked about the logs of some partitions. Pure."""
+"""Commands that read the logs of partitions on a broker's host. Pure."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import Broker, Kafka
 
 PATIENCE = 120.0
-"""Seconds that reading the logs of one broker may take: some ten million records."""
+"""Time-out in seconds for reading the logs of one broker: some ten million records."""
 
 
 def markers(kafka: Kafka, broker: Broker, logs: Iterable[str]) -> Command:
-    """Ask for the transactions in logs, named like ``orders-0``; the broker has data directories."""
+    """Print the transactions in logs, such as ``orders-0``; the broker has to have data directories."""
     return _ask("markers", kafka, broker, logs)
 
 
 def batches(kafka: Kafka, broker: Broker, stretches: Iterable[str]) -> Command:
-    """Ask for the batches that hold some offsets, each stretch named like ``orders-0:100:250``, both ends included."""
+    """Print the batches that hold a range of offsets, such as ``orders-0:100:250``, inclusive."""
     return _ask("batches", kafka, broker, stretches)
 
 
 def _ask(action: str, kafka: Kafka, broker: Broker, logs: Iterable[str]) -> Command:
     words = (action, kafka.home, ",".join(broker.data), *logs)
     argv = ("sh", "-c", script("dump"), "chaosk", *words)
-    # a session of its own: the lock on the cluster is renewed meanwhile
+    # a separate session, so that renewals of the cluster lock are not delayed
     return Command(host=broker.host, argv=argv, sudo=True, alone=True, timeout=PATIENCE, repeatable=True)

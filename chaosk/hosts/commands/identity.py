@@ -1,4 +1,4 @@
-"""Whether a process is the server that the inventory calls so: one constant script, run as root on its host. Pure."""
+"""Check that a process is the server of the inventory: one constant script, run as root on its host. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 30.0
-"""Seconds for the command: a host may be busy."""
+"""Time-out in seconds, long enough for a busy host."""
 
 
 def is_it(process: ServerProcess, number: int | None, *folders: str) -> Command:
-    """Whether the process has its ports and its node id, and the lock of each of these data directories.
+    """Check that the process has its ports and its node id, and holds the lock of each of these data directories.
 
-    ``number``: the node id, of a broker or a controller; None where configurations have none.
+    ``number`` is the node id of a broker or a controller; None for servers without one in their configuration.
     """
     words = ("" if number is None else str(number), ",".join(map(str, service.ports(process))), *folders)
     argv = ("sh", "-c", script("identity"), "chaosk", "is", *service.place(process), *words)

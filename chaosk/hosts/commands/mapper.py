@@ -1,4 +1,4 @@
-"""Commands for disks that are slow or fail, by device-mapper: one constant script, run as root on the host. Pure."""
+"""Commands that make disks slow or failing, by device-mapper: one constant script, run as root on the host. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess
 
 Ill = tuple[str, ...]
-"""What the disk has: ``slow`` and so many milliseconds more for a read and for a write, ``all`` or ``writes``."""
+"""The fault of the disk: ``slow`` and the extra milliseconds of a read and of a write, ``all`` or ``writes``."""
 
 QUICK = 60.0
-"""Seconds for a command: the disk may be slow."""
+"""Time-out in seconds: the disk may be slow."""
 MENDING = 180.0
-"""Seconds to bring it back: a file system is checked."""
+"""Time-out in seconds for restoring a disk: its file system is checked."""
 
 
 class Disk(NamedTuple):
@@ -25,38 +25,38 @@ class Disk(NamedTuple):
     process: ServerProcess
     folder: str
     own: str
-    """The boot id of the machine that chaosk runs on: nothing of its kernel is touched."""
+    """Boot id of the machine that runs chaosk: a device of its kernel is never changed."""
     id: str
-    """What the note of it is called on the host."""
+    """Id of the note about the disk on the host."""
 
 
 def disk_id(run_id: str, entry: str, folder: str) -> str:
-    """What names the note of the disk's own table, on the host."""
+    """Return the id of the note with the disk's original table, on the host."""
     return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
 def fits(disk: Disk, ill: Ill) -> Command:
-    """Whether the disk can be given another table, and its own again."""
+    """Check that the disk's table can be replaced and restored."""
     return _command(disk, "fits", ill)
 
 
 def put(disk: Disk, ill: Ill) -> Command:
-    """Give it the other table."""
+    """Replace the disk's table."""
     return _command(disk, "put", ill)
 
 
 def stands(disk: Disk, ill: Ill) -> Command:
-    """Whether it has that table, and a read feels it."""
+    """Check that the disk has that table, and that a read shows its effect."""
     return _command(disk, "stands", ill)
 
 
 def lift(disk: Disk, ill: Ill) -> Command:
-    """Give it its own table again; after a failure the server is killed and the file system mended."""
+    """Restore the original table; after failures, the server is killed and the file system repaired."""
     return _command(disk, "lift", ill, MENDING)
 
 
 def is_gone(disk: Disk, ill: Ill) -> Command:
-    """Whether there is nothing to lift."""
+    """Check that there is no table to restore."""
     return _command(disk, "gone", ill)
 
 

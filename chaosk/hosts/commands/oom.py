@@ -1,4 +1,4 @@
-"""Commands by which a host's kernel kills a server for its memory: one constant script, run as root there. Pure."""
+"""Commands that make a host's kernel OOM-kill a server: one constant script, run as root there. Pure."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 30.0
-"""Seconds for a command: a host may be busy."""
+"""Time-out in seconds, long enough for a busy host."""
 
 
 def fits(process: ServerProcess, own: str, lease: str) -> Command:
-    """Whether the kernel would kill it and no other; ``own``: the boot id of the machine that chaosk runs on."""
+    """Check that the kernel would kill this server and no other; ``own``: boot id of the machine that runs chaosk."""
     return _command(process, "fits", own, lease)
 
 
 def kill(process: ServerProcess, own: str, lease: str) -> Command:
-    """Have the kernel kill it, under that lease."""
+    """Make the kernel kill the server, under that lease."""
     return _command(process, "kill", own, lease, repeatable=False)
 
 
 def is_killed(process: ServerProcess, own: str, lease: str) -> Command:
-    """Whether it is gone, and the kernel's log says why."""
+    """Check that the server is gone, and that the kernel's log gives the reason."""
     return _command(process, "killed", own, lease)
 
 
 def spare(process: ServerProcess, own: str, lease: str) -> Command:
-    """If it lives on, make it no likelier to be killed than it was."""
+    """Restore the server's oom_score_adj, if it is still alive."""
     return _command(process, "spare", own, lease)
 
 
 def is_spared(process: ServerProcess, own: str, lease: str) -> Command:
-    """Whether no process is likelier to be killed than it was."""
+    """Check that no oom_score_adj has to be restored."""
     return _command(process, "spared", own, lease)
 
 

@@ -1,4 +1,4 @@
-"""Commands for the owner of a data directory: one constant script, run as root on the host. Pure."""
+"""Commands that change the owner of a data directory: one constant script, run as root on the host. Pure."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 
 Owner = Literal["nobody", "root"]
-"""Accounts that every host has, and whose new rights help nobody who logs in."""
+"""Accounts that every host has. Nobody logs in as one of them, so nobody gains access."""
 
 TIMEOUT = 60.0
-"""Seconds for a command: there may be a file or three for each of many thousand segments."""
+"""Time-out in seconds: a directory can have many thousand segments, of up to three files each."""
 
 
 def owner_id(run_id: str, entry: str, folder: str) -> str:
-    """What names the note of whose it was, on the host."""
+    """Return the id of the note about the original owner, on the host."""
     return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
 def fits(host: str, folder: str, which: str, owner: Owner) -> Command:
-    """Whether the owner can be changed, and changed back."""
+    """Check that the owner can be changed and changed back."""
     return _command(host, "fits", folder, which, owner)
 
 
 def change(host: str, folder: str, which: str, owner: Owner) -> Command:
-    """Give all that the folder's owner has there to another account."""
+    """Give all files of the folder's owner below the folder to another account."""
     return _command(host, "change", folder, which, owner)
 
 
 def is_changed(host: str, folder: str, which: str, owner: Owner) -> Command:
-    """Whether nothing there belongs to its former owner."""
+    """Check that nothing below the folder belongs to its original owner."""
     return _command(host, "changed", folder, which, owner)
 
 
 def restore(host: str, folder: str, which: str) -> Command:
-    """Give it back."""
+    """Restore the original owner."""
     return _command(host, "restore", folder, which)
 
 
 def is_restored(host: str, folder: str, which: str) -> Command:
-    """Whether there is nothing to give back."""
+    """Check that there is no owner to restore."""
     return _command(host, "restored", folder, which)
 
 

@@ -1,7 +1,7 @@
-"""Commands for a host's power switch and for its kernel's end. Pure: nothing here connects.
+"""Commands that use a host's power switch or end its kernel. Pure: nothing here connects.
 
-A switch is thrown from the machine that chaosk runs on (:data:`chaosk.hosts.localhost.HERE`), because a host that is
-off can do nothing; a kernel is ended by its host, which proves first that it is its own.
+A switch is operated from the machine that runs chaosk (:data:`chaosk.hosts.localhost.HERE`), because a host that is off
+cannot act. A kernel is ended by its host, after a check that the kernel is not shared.
 """
 
 from __future__ import annotations
@@ -15,68 +15,68 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import Host
 
 End = Literal["reboot", "reset", "crash"]
-"""``reboot``: the clean way; ``reset``: at once, with nothing written any more; ``crash``: a panic of the kernel."""
+"""``reboot``: a clean reboot; ``reset``: an immediate one that writes nothing to disk; ``crash``: a kernel panic."""
 
 QUICK = 20.0
-"""Seconds for a question."""
+"""Time-out in seconds for a check."""
 SWITCH = 60.0
-"""Seconds to throw a switch and see that it is thrown."""
+"""Time-out in seconds for operating a switch and confirming it."""
 
 
 def answers(host: Host) -> Command:
-    """Whether its SSH server answers."""
+    """Check that the host's SSH server answers."""
     return _here(host, "answers", repeatable=True)
 
 
 def is_silent(host: Host) -> Command:
-    """Whether no SSH server answers there."""
+    """Check that no SSH server answers on the host."""
     return _here(host, "silent", repeatable=True)
 
 
 def is_on(host: Host) -> Command:
-    """Whether its power is on; fails also where nobody can tell."""
+    """Check that the host's power is on; fails also if the state is unknown."""
     return _here(host, "is-on", repeatable=True)
 
 
 def is_off(host: Host) -> Command:
-    """Whether its power is off; fails also where nobody can tell."""
+    """Check that the host's power is off; fails also if the state is unknown."""
     return _here(host, "is-off", repeatable=True)
 
 
 def off(host: Host) -> Command:
-    """Switch it off, unless it is."""
+    """Switch the host off, unless it is off."""
     return _here(host, "off", timeout=SWITCH)
 
 
 def on(host: Host) -> Command:
-    """Switch it on, unless it is."""
+    """Switch the host on, unless it is on."""
     return _here(host, "on", timeout=SWITCH)
 
 
 def revive(host: Host, grace: float) -> Command:
-    """Have it answer: on if it is off, off and on if it stays silent for ``grace`` seconds. Twice is as once."""
+    """Switch the host on if it is off; power-cycle it if it stays silent for ``grace`` seconds. Idempotent."""
     within = host.boots_within
     timeout = grace + 2 * SWITCH + within
     return _here(host, "revive", f"{grace:.0f}", f"{within:.0f}", timeout=timeout)
 
 
 def is_own(name: str, own: str) -> Command:
-    """Whether the host has a kernel of its own; ``own``: the boot id of the machine that chaosk runs on."""
+    """Check that the host has its own kernel; ``own``: boot id of the machine that runs chaosk."""
     return _there(name, "own", own, repeatable=True)
 
 
 def returns(name: str, own: str) -> Command:
-    """Whether its kernel boots again by itself after a panic."""
+    """Check that the host's kernel reboots after a panic."""
     return _there(name, "returns", own, repeatable=True)
 
 
 def end(name: str, own: str, lease: str, how: End) -> Command:
-    """End its kernel, a moment after the command has ended; refused unless that kernel is the host's own."""
+    """End the host's kernel shortly after the command has returned; refused unless the kernel is the host's own."""
     return _there(name, "end", own, lease, how)
 
 
 def has_booted(name: str, own: str, lease: str) -> Command:
-    """Whether it was booted since the lease was armed there."""
+    """Check that the host was booted since the lease was armed."""
     return _there(name, "changed", own, lease, repeatable=True)
 
 

@@ -10,36 +10,36 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 30.0
-"""Seconds for a command: a host may be busy."""
+"""Time-out in seconds, long enough for a busy host."""
 
 
 def mount_id(run_id: str, entry: str, folder: str) -> str:
-    """What names the note of a mount, on the host."""
+    """Return the id of the note about a mount, on the host."""
     return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
 def fits(process: ServerProcess, folder: str, which: str) -> Command:
-    """Whether the directory can be made read-only for that server, and writable again."""
+    """Check that the directory can be made read-only for that server, and writable again."""
     return _command(process, "fits", folder, which)
 
 
 def put(process: ServerProcess, folder: str, which: str) -> Command:
-    """Make it read-only, in the mount namespace of the server."""
+    """Make the directory read-only, in the mount namespace of the server."""
     return _command(process, "put", folder, which)
 
 
 def stands(process: ServerProcess, folder: str, which: str) -> Command:
-    """Whether the server has it read-only, or has ended by it."""
+    """Check that the directory is read-only for the server, or that the server has ended."""
     return _command(process, "stands", folder, which)
 
 
 def lift(process: ServerProcess, folder: str, which: str) -> Command:
-    """Make it writable again."""
+    """Make the directory writable again."""
     return _command(process, "lift", folder, which)
 
 
 def is_gone(process: ServerProcess, folder: str, which: str) -> Command:
-    """Whether there is nothing to lift."""
+    """Check that there is no mount to remove."""
     return _command(process, "gone", folder, which)
 
 

@@ -1,6 +1,6 @@
 """Commands that end the established connections of a host: one constant script, run as root. Pure.
 
-Which connections is said by the rules of a cut: those that it would stop.
+The rules of a cut select the connections: those that the cut would stop.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 
 TIMEOUT = 30.0
-"""Seconds for a command."""
+"""Time-out in seconds."""
 
 
 def fits(host: str) -> Command:
-    """Whether the host's kernel can end connections; tried on one of its own."""
+    """Check that the host's kernel can end connections, by a test with one of its own."""
     return Command(host=host, argv=_argv("fits"), sudo=True, timeout=TIMEOUT, repeatable=True)
 
 
 def end(host: str, rules: tuple[Rule, ...]) -> Command:
-    """End them once; fails if there was none, or if any that was there still is. Says which they were."""
+    """End the connections once and print them; fails if there were none, or if one of them is left."""
     text = "".join(f"{line}\n" for rule in rules for line in words(rule, "drop"))
     return Command(host=host, argv=_argv("end"), sudo=True, stdin=text, timeout=TIMEOUT)
 

@@ -1,8 +1,8 @@
-"""Commands for one server process (broker, controller, ZooKeeper node): under systemd, or by scripts and a pid file.
+"""Commands for one server process (broker, controller, ZooKeeper node), run by systemd or by scripts and a pid file.
 
-Pure: nothing here connects. Each function yields a command that runs one constant script as root on the process's
-host. The script proves first which process is meant: systemd's main process, or the one in the pid file if its command
-line names the configuration file (without one in the inventory: if it is as old as the pid file).
+Pure: nothing here connects. Each function returns a command that runs one constant script as root on the process's
+host. The script first verifies the process. With systemd it is the main process. With a pid file its command line has
+to name the configuration file; if the inventory has none, the process has to be as old as the pid file.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ Signal = Literal["STOP", "CONT", "TERM"]
 
 _INTERPRETERS = frozenset({"sh", "ash", "bash", "dash", "ksh", "zsh", "perl", "python", "python3"})
 _RUNNERS = _INTERPRETERS | {"env", "nohup", "nice", "ionice", "setsid", "stdbuf", "taskset", "time", "timeout"}
-"""Programs that carry out a file which their words name, as the account that has started them."""
+"""Programs that run another file named in their arguments, as the account that has started them."""
 
 QUICK = 15.0
-"""Seconds for a command that only looks or sends a signal; sudo and JVMs can keep a host busy."""
+"""Time-out in seconds for a check or a signal; sudo and JVMs can keep a host busy."""
 SLOW = 120.0
-"""Seconds for a start or stop: a broker recovers its log first, and moves its leaderships away."""
+"""Time-out in seconds for a start or stop: a broker recovers its log, or moves its leaderships away first."""
 
 
 def ports(process: ServerProcess) -> tuple[int, ...]:
-    """Where it listens for those who use it: not the ports by which ZooKeeper nodes elect their leader."""
+    """Return the ports for clients, without those that ZooKeeper nodes elect their leader on."""
     match process:
         case Broker():
             return tuple(sorted({listener.port for listener in process.listeners.values()}))
@@ -40,29 +40,29 @@ def ports(process: ServerProcess) -> tuple[int, ...]:
 
 
 def place(process: ServerProcess) -> tuple[str, str, str]:
-    """The words by which scripts find the process: kind, place, and its configuration file or nothing."""
+    """Return the arguments that identify the process to scripts: kind, place, and configuration file or nothing."""
     service = process.service
     where = ("script", service.pid_file) if isinstance(service, ScriptService) else ("systemd", service.systemd)
     return (*where, process.config or "")
 
 
 def is_running(process: ServerProcess) -> Command:
-    """Whether the process is there (perhaps stopped by a signal, but no zombie)."""
+    """Check that the process exists: perhaps stopped by a signal, but no zombie."""
     return _ask(process, "runs")
 
 
 def is_gone(process: ServerProcess) -> Command:
-    """Whether there is no such process, nor another that listens on its ports in its stead."""
+    """Check that the process does not exist, and that no other process listens on its ports."""
     return _ask(process, "gone", *map(str, ports(process)))
 
 
 def is_frozen(process: ServerProcess) -> Command:
-    """Whether the process is there, stopped by a signal (state T of proc(5))."""
+    """Check that the process is stopped by a signal (state T of proc(5))."""
     return _ask(process, "frozen")
 
 
 def is_awake(process: ServerProcess) -> Command:
-    """Whether the process is there and not stopped by a signal."""
+    """Check that the process exists and is not stopped by a signal."""
     return _ask(process, "awake")
 
 
@@ -72,29 +72,29 @@ def signal(process: ServerProcess, name: Signal) -> Command:
 
 
 def kill(process: ServerProcess) -> Command:
-    """Send KILL; fails if the process does not run. The lease under which it is done keeps which process that was."""
+    """Send SIGKILL; fails if the process does not run. The lease records the killed process."""
     return _command(process, "kill")
 
 
 def is_ended(process: ServerProcess, lease: str) -> Command:
-    """Whether the process that was killed under a lease is gone, whoever has taken its place."""
+    """Check that the process killed under a lease is gone, regardless of a successor."""
     return _ask(process, "ended", lease)
 
 
 def is_returned(process: ServerProcess, lease: str) -> Command:
-    """Whether another one runs than was killed under a lease; says how long after the kill it began."""
+    """Check that a successor of the process killed under a lease runs; prints its start in seconds after the kill."""
     return _ask(process, "returned", lease)
 
 
 def resume(process: ServerProcess) -> Command:
-    """Send CONT if the process runs; else there is nothing to resume, which is no failure."""
+    """Send SIGCONT if the process runs; succeeds also if it does not."""
     return _ask(process, "signal-if-running", "CONT")
 
 
 def start(process: ServerProcess) -> Command:
-    """Start it, unless it runs already, and again if it ends at once; ends itself when it listens on its ports.
+    """Start the server unless it runs, again if it ends at once; returns when it listens on its ports.
 
-    A program of the inventory's is run as root if nobody else can replace its file, else as the account whose that is.
+    A start program of the inventory runs as root if only root can replace its file, otherwise as the file's owner.
     """
     argv = _program(process.service.start) if isinstance(process.service, ScriptService) else ()
     listening = ",".join(map(str, ports(process)))
@@ -102,19 +102,19 @@ def start(process: ServerProcess) -> Command:
 
 
 def stop(process: ServerProcess) -> Command:
-    """Stop it cleanly, if it runs; it may not be gone yet when the command ends."""
+    """Stop the server cleanly if it runs; the process may still exist when the command returns."""
     argv = _program(process.service.stop) if isinstance(process.service, ScriptService) else ()
     return _foreign(process, "stop", *argv)
 
 
 def stop_from(process: ServerProcess, folder: str) -> Command:
-    """Stop it cleanly, unless it is seen to run from another installation of Kafka than the one in a folder."""
+    """Stop the server cleanly, unless it is known to run from another installation of Kafka than ``folder``."""
     argv = _program(process.service.stop) if isinstance(process.service, ScriptService) else ()
     return _foreign(process, "stop-from", folder, *argv)
 
 
 def program_of(argv: tuple[str, ...]) -> str:
-    """The file whose owner decides as whom an operator's program is run: what an interpreter reads, else the program.
+    """Return the file whose owner decides the account of an operator's program: a script rather than its interpreter.
 
     >>> program_of(("/usr/bin/nice", "-n", "5", "/bin/bash", "-x", "/opt/kafka/start.sh"))
     '/opt/kafka/start.sh'
@@ -127,17 +127,17 @@ def program_of(argv: tuple[str, ...]) -> str:
         elif not runner or word.startswith("/"):
             return word
         elif runner in _INTERPRETERS and word == "-c":
-            break  # what it reads is in no file
+            break  # a script on the command line is in no file
     return argv[0]
 
 
 def _program(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """As the script wants it: the file that decides, and all words."""
+    """Return the deciding file, then all words, as the script expects them."""
     return (program_of(argv), *argv)
 
 
 def _foreign(process: ServerProcess, *words: str) -> Command:
-    """What runs the operator's own scripts: who knows what they leave behind."""
+    """Return a command that runs the operator's own scripts; it gets a separate session: they may leave processes."""
     return _command(process, *words, timeout=SLOW, repeatable=True, alone=True)
 
 

@@ -1,7 +1,7 @@
-"""Commands for what leaves a host late, scarce or disorderly: one constant script, run as root. Pure.
+"""Commands that delay, limit, duplicate or reorder outgoing packets: one constant script, run as root. Pure.
 
-``how`` is in the words of ``tc``: what its netem does to packets, or the rate that its htb lets pass. The packets are
-said by the same rules as those of a cut.
+``how`` is in the syntax of ``tc``: the options of netem, or the rate of htb. The packets are selected by the same rules
+as those of a cut.
 """
 
 from __future__ import annotations
@@ -14,72 +14,72 @@ from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 
 Means = Literal["netem", "htb"]
-"""Which queueing discipline of the kernel does it; the first word of ``how``."""
+"""The queueing discipline of the kernel; the first word of ``how``."""
 
 TIMEOUT = 60.0
-"""Seconds for a command: it starts some dozens of programs, which takes a busy virtual machine a while."""
+"""Time-out in seconds: the script starts some dozens of programs, which is slow on a busy virtual machine."""
 _LEAST_BURST = 16 * 1024
 _LEAST_QUEUE = 128 * 1024
 
 
 def shape_id(run_id: str, entry: str) -> str:
-    """What marks the queues of a timeline entry."""
+    """Return the mark on the queues of a timeline entry."""
     return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
 def netem(*told: str) -> str:
-    """What netem is told."""
+    """Return the arguments of netem."""
     return " ".join(("netem", *told))
 
 
 def time(seconds: float) -> str:
-    """Seconds as netem reads them, to the microsecond."""
+    """Format seconds for netem, in microseconds."""
     return f"{round(seconds * 1e6)}us"
 
 
 def percent(share: float) -> str:
-    """A share of one as netem reads it."""
+    """Format a share of one for netem."""
     return f"{share * 100:.4f}%"
 
 
 def rate(bits: int) -> str:
-    """So many bits a second; a queue of a fifth of a second before it, or of 128 KiB if that is more."""
+    """Return an htb limit of so many bits a second; its queue holds a fifth of a second, at least 128 KiB."""
     burst, queue = max(bits // 800, _LEAST_BURST), max(bits // 40, _LEAST_QUEUE)
     return f"htb rate {bits}bit burst {burst} cburst {burst} limit {queue}"
 
 
 def means(how: str) -> Means:
-    """The first word of ``how``."""
+    """Return the first word of ``how``."""
     return "htb" if how.startswith("htb ") else "netem"
 
 
 def fits(host: str, which: str, how: str, rules: tuple[Rule, ...]) -> Command:
-    """Whether it can be placed: the kernel can, and nobody else has arranged the queues in question."""
+    """Check that the kernel supports it and that the queues are not configured by others."""
     return _command(host, "fits", which, how, rules=rules)
 
 
 def put(host: str, which: str, how: str, rules: tuple[Rule, ...]) -> Command:
-    """Place it; doing it again places it anew."""
+    """Install the queues; repeating it installs them again."""
     return _command(host, "put", which, how, rules=rules)
 
 
 def stands(host: str, which: str, how: str, rules: tuple[Rule, ...]) -> Command:
-    """Whether all of it is there as asked, and nothing else; says what has passed through it."""
+    """Check that exactly the requested queues are installed; prints their traffic."""
     return _command(host, "stands", which, how, rules=rules)
 
 
 def lasts(host: str, which: str) -> Command:
-    """Whether it is there, which is asked again and again: cheap, and needs no rules; says by marks which one it is."""
+    """Check that the queues are in place; prints marks that identify them. Cheap enough to repeat, without rules."""
     return _command(host, "lasts", which)
 
 
 def lift(host: str, which: str) -> Command:
-    """Take it away, whatever is left of it; the kernel puts its own queues back."""
+    """Remove the queues, also if only parts are left; the kernel restores its own."""
     return _command(host, "lift", which)
 
 
 def is_gone(host: str, which: str) -> Command:
-    """Whether nothing of it is there."""
+    """Check that nothing of the queues is left."""
     return _command(host, "gone", which)
 
 

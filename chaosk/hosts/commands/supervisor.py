@@ -1,7 +1,7 @@
-"""Commands that keep a server down that was killed, and let go whoever would start it again. Pure.
+"""Commands that keep a supervisor from restarting a killed server, and release it again. Pure.
 
-Systemd is told to by a drop-in. Of a server that scripts start it is the process around it (a loop, ``runsv``, a shell
-that ``runsv`` started), which is stopped. There is a constant script for each kind.
+For systemd this is a drop-in. For a server started by scripts, the process around it (a loop, ``runsv``, or a shell
+that ``runsv`` started) is stopped. Each kind has one constant script.
 """
 
 from __future__ import annotations
@@ -12,46 +12,46 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess, SystemdService
 
 TIMEOUT = 60.0
-"""Seconds for a command: a reload has systemd read every unit file."""
+"""Time-out in seconds: at a reload systemd reads every unit file."""
 
 
 def who(process: ServerProcess) -> str:
-    """Who may start it again, in words."""
+    """Return the name of the supervisor."""
     return "systemd" if isinstance(process.service, SystemdService) else "the process around it"
 
 
 def fits(process: ServerProcess, lease: str) -> Command:
-    """Whether it can be held without any change to other units."""
+    """Check that the supervisor can be held without a change to other units."""
     return _command(process, "fits", lease)
 
 
 def hold(process: ServerProcess, lease: str) -> Command:
-    """Keep systemd from starting it again, under that lease."""
+    """Keep the supervisor from restarting the server, under that lease."""
     return _command(process, "hold", lease)
 
 
 def hold_around(process: ServerProcess, lease: str) -> Command | None:
-    """Hold the process around a server, until that is started; None of systemd, which a stop tells to start nothing."""
+    """Hold the process around a server until its start; None for systemd, which restarts nothing after a stop."""
     return None if isinstance(process.service, SystemdService) else hold(process, lease)
 
 
 def note(process: ServerProcess, lease: str) -> Command | None:
-    """Write down who is around it, so that a start waits for what they start; None for systemd, which starts one."""
+    """Record the processes around a server, so that a start waits for what they start; None for systemd."""
     return None if isinstance(process.service, SystemdService) else _command(process, "note", lease)
 
 
 def is_held(process: ServerProcess, lease: str) -> Command:
-    """Whether nobody would start it again."""
+    """Check that the supervisor would not restart the server."""
     return _command(process, "held", lease)
 
 
 def release(process: ServerProcess, lease: str) -> Command:
-    """Let whoever was held go on."""
+    """Release the supervisor."""
     return _command(process, "release", lease)
 
 
 def is_released(process: ServerProcess, lease: str) -> Command:
-    """Whether nothing is left of the hold: on the disk, in systemd, or of a process that is stopped."""
+    """Check that nothing is left of the hold: on disk, in systemd, or as a stopped process."""
     return _command(process, "released", lease)
 
 

@@ -1,6 +1,6 @@
-"""Commands that make a topic again, by Kafka's own tool: one constant script, run as root on a host. Pure.
+"""Commands that create a topic again, by Kafka's own tool: one constant script, run as root on a host. Pure.
 
-So a host can do it by itself when chaosk is gone.
+So the host can undo a deletion if chaosk dies.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from chaosk.spec.topic_shape import TopicShape
 
 
 def fits(inventory: Inventory, host: str) -> Command:
-    """Whether the host has the tool, and the file that it needs."""
+    """Check that the host has the tool and its configuration file."""
     return _command(host, "fits", inventory.kafka.home, inventory.kafka.client_config or "", timeout=brokertool.QUICK)
 
 
 def make(inventory: Inventory, host: str, shape: TopicShape) -> Command:
-    """Make the topic where there is none of that name; one that is there stays as it is."""
+    """Create the topic if it does not exist; an existing one is not changed."""
     settings = (f"{name}={value}" for name, value in sorted(shape.config.items()))
     return _command(host, "make", *brokertool.place(inventory), shape.topic, _placed(shape), *settings)
 
 
 def is_there(inventory: Inventory, host: str, shape: TopicShape) -> Command:
-    """Whether there is a topic of that name with as many partitions, each with a leader."""
+    """Check that the topic exists with the same number of partitions, each with a leader."""
     return _command(host, "there", *brokertool.place(inventory), shape.topic, str(len(shape.replicas)))
 
 
 def _placed(shape: TopicShape) -> str:
-    """``1:2:0,2:0:1``: as the tool wants it."""
+    """Return the replica assignment in the tool's syntax, such as ``1:2:0,2:0:1``."""
     return ",".join(":".join(map(str, each)) for each in shape.replicas)
 
 

@@ -1,7 +1,7 @@
-"""Commands that switch a server to another installed version of Kafka: constant scripts, run as root on its host. Pure.
+"""Commands that switch a server to another installed version of Kafka: constant scripts, run as root there. Pure.
 
-The server is started through a symbolic link. Which version it runs is told by the jar of Kafka's clients that its
-process has open: every broker and every controller has one, and its name has the version in it.
+The server is started through a symbolic link. Its version is that of the kafka-clients jar that its process has open:
+every broker and every controller has one, and the version is in the jar's name.
 """
 
 from __future__ import annotations
@@ -14,52 +14,52 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import KafkaProcess
 
 Span = Literal["release", "any"]
-"""How far from the version in use: the same first two numbers, or any other."""
+"""Allowed distance from the version in use: the same first two numbers, or any."""
 
 QUICK = 20.0
-"""Seconds for a command that only looks, or has nothing to wait for."""
+"""Time-out in seconds for a command that waits for nothing."""
 SLOW = 120.0
-"""Seconds for a link that is put back: whoever runs from where it led ends first."""
+"""Time-out in seconds for restoring a link: processes that run from its present target end first."""
 
 
 def fits(process: KafkaProcess, version: str, span: Span) -> Command:
-    """Whether it can be switched to a version, and back again."""
+    """Check that the server can be switched to a version and back."""
     return _command(process, "fits", *_to(process, version), span)
 
 
 def point(process: KafkaProcess, version: str) -> Command:
-    """Have the link name another installation; the process must be gone."""
+    """Point the link at another installation; the process must be gone."""
     return _command(process, "point", *_to(process, version))
 
 
 def is_switched(process: KafkaProcess, version: str) -> Command:
-    """Whether the link names it, and the process runs that version from there."""
+    """Check that the link points there, and that the process runs that version from there."""
     return _command(process, "switched", *_to(process, version))
 
 
 def is_away(process: KafkaProcess) -> Command:
-    """Whether its link was pointed elsewhere, and what it named is known."""
+    """Check that the link was changed and that its original target is known."""
     return _command(process, "away")
 
 
 def leave(process: KafkaProcess, version: str) -> Command:
-    """Stop it cleanly, unless it is seen to run from another installation than that one."""
+    """Stop the server cleanly, unless it is known to run from another installation than that one."""
     return service.stop_from(process, _folder(process, version))
 
 
 def back(process: KafkaProcess) -> Command:
-    """Have the link name what it named, once nothing runs from where it leads."""
+    """Restore the link, once no process runs from its present target."""
     return _command(process, "back", timeout=SLOW)
 
 
 def is_back(process: KafkaProcess) -> Command:
-    """Whether there is nothing to put back, and the process runs from where the link leads."""
+    """Check that there is no link to restore, and that the process runs from the link's target."""
     return _command(process, "returned")
 
 
 def _folder(process: KafkaProcess, version: str) -> str:
     if process.installation is None:
-        raise ValueError(version)  # steps have asked for it
+        raise ValueError(version)  # steps check it first
     return process.installation.versions[version]
 
 

@@ -1,4 +1,4 @@
-"""Commands for the wall clock of a host that has one of its own: one constant script, run as root."""
+"""Commands for the wall clock of a host with its own clock: one constant script, run as root."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 
 TIMEOUT = 60.0
-"""Seconds for a command: it starts some dozens of programs, which takes a busy virtual machine a while."""
+"""Time-out in seconds: the script starts some dozens of programs, which is slow on a busy virtual machine."""
 
 
 def clock_id(run_id: str, entry: str) -> str:
-    """What marks the clock that a timeline entry moves."""
+    """Return the mark of a timeline entry's clock change."""
     return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
 def fits(host: str, which: str, by: str) -> Command:
-    """Whether it is this host's alone, nobody else sets it, and it is not moved already."""
+    """Check that the clock is this host's alone, is set by no other program, and is not moved already."""
     return _command(host, "fits", which, _own(), by)
 
 
 def move(host: str, which: str, by: str) -> Command:
-    """Move it, or have it drift; doing it again moves it no further.
+    """Move the clock, or make it drift; repeating it moves the clock no further.
 
-    ``by`` is a number of milliseconds, or millionths of the time that passes, like ``50000ppm``; below 0 is back. A
-    drift needs a lease, with which it ends whoever dies. Refused by the host itself where others share its kernel.
+    ``by`` is a number of milliseconds, or of millionths of elapsed time such as ``50000ppm``; a negative value is
+    backwards. A drift has to run under a lease and ends with it. The host refuses if it shares its kernel.
     """
     return _command(host, "move", which, _own(), by)
 
 
 def is_moved(host: str, which: str, by: str) -> Command:
-    """Whether it is so far from where it was, by the time since boot."""
+    """Check that the clock is that far from its former course, measured by the time since boot."""
     return _command(host, "moved", which, _own(), by)
 
 
 def restore(host: str, which: str) -> Command:
-    """Put it where it would be by now."""
+    """Set the clock back to its former course."""
     return _command(host, "restore", which)
 
 
 def is_restored(host: str, which: str) -> Command:
-    """Whether there is nothing to put back."""
+    """Check that there is no clock to restore."""
     return _command(host, "restored", which)
 
 
 def _own() -> str:
-    """This machine's boot id; raises StepError where it does not tell: then nothing is known to be another's."""
+    """Return this machine's boot id; raises StepError if it is unknown: any clock may be this machine's then."""
     found = boot_id()
     if not found:
         raise StepError("this machine does not tell its boot id; no clock is moved unless it is known to be another's")

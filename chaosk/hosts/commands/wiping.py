@@ -1,4 +1,4 @@
-"""Commands that set a data directory aside, for an empty one: one constant script, run as root on the host. Pure."""
+"""Commands that set a data directory aside and replace it by an empty one: one constant script, run as root. Pure."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 120.0
-"""Seconds for a command: many thousand files may have to be counted, or deleted."""
+"""Time-out in seconds: many thousand files may have to be counted or deleted."""
 
 
 def wipe_id(run_id: str, entry: str, folder: str) -> str:
-    """What names what is set aside, and the note of it, on the host."""
+    """Return the id of the directory set aside and of its note, on the host."""
     return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
 def fits(process: ServerProcess, folder: str, which: str) -> Command:
-    """Whether the directory can be set aside, and put back."""
+    """Check that the directory can be set aside and put back."""
     return _command(process, "fits", folder, which)
 
 
 def wipe(process: ServerProcess, folder: str, which: str) -> Command:
-    """Set it aside, of a server that does not run, and have an empty one there."""
+    """Set the directory aside and create an empty one in its place; the server must not run."""
     return _command(process, "wipe", folder, which)
 
 
 def stands(process: ServerProcess, folder: str, which: str) -> Command:
-    """Whether another one is there, and the former one set aside."""
+    """Check that a new directory is in place, and the original one set aside."""
     return _command(process, "stands", folder, which)
 
 
 def settle(process: ServerProcess, folder: str, which: str) -> Command:
-    """Put the former one back, unless the server has been started without it."""
+    """Put the original directory back, unless the server was started without it."""
     return _command(process, "settle", folder, which)
 
 
 def is_settled(process: ServerProcess, folder: str, which: str) -> Command:
-    """Whether nothing has to be put back."""
+    """Check that there is no directory to put back."""
     return _command(process, "settled", folder, which)
 
 
 def discard(process: ServerProcess, folder: str, which: str) -> Command:
-    """Delete what was set aside; fails where it is still needed."""
+    """Delete the directory set aside; fails if it is still needed."""
     return _command(process, "discard", folder, which)
 
 
 def keep(process: ServerProcess, folder: str, which: str) -> Command:
-    """Leave it beside the directory, as ``FOLDER.kept-ID``, and say so; fails where it is still needed."""
+    """Rename the directory set aside to ``FOLDER.kept-ID`` and print that; fails if it is still needed."""
     return _command(process, "keep", folder, which)
 
 

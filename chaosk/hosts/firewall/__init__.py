@@ -1,5 +1,5 @@
-"""Network cuts by rules of the hosts' own packet filter (iptables), in chains of their own.
+"""Network cuts by the packet filters of hosts (iptables or nft), in separate chains or tables.
 
-``party`` says what each side of a cut is, ``rules`` which packets are stopped where, ``commands`` how that gets onto a
-host. All of it is pure. docs/decisions/network-cuts.md says what a cut means.
+``party`` describes a side of a cut, ``rules`` maps two sides to packet rules by host, and ``commands`` installs rules
+on a host. All of it is pure. The meaning of a cut: docs/decisions/network-cuts.md.
 """

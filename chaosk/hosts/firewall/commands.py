@@ -1,6 +1,6 @@
-"""A cut on one host as commands: one constant script, the rules on its standard input. Pure.
+"""Commands for a network cut on one host: one constant script that reads the rules from standard input. Pure.
 
-``by`` says what carries it out: ``nft``, whose cuts the kernel itself ends with their lease, ``iptables``, or ``auto``.
+``by`` selects the packet filter: ``nft``, whose cuts the kernel ends with their lease, ``iptables``, or ``auto``.
 """
 
 from __future__ import annotations
@@ -14,50 +14,50 @@ from chaosk.spec.command import Command
 from chaosk.spec.fields import Firewall
 
 REMEDY = "keep what manages this host's packet filter (firewalld, ufw, nftables, Docker) from loading it meanwhile"
-"""What to do where a cut did not last."""
+"""Remedy for a cut that did not last."""
 TIMEOUT = 30.0
-"""Seconds for a command; another program may hold the lock of the packet filter for a while."""
+"""Time-out in seconds: another program may hold the lock of the packet filter for a while."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What identifies a cut on every host."""
+    """The identity of a cut, the same on every host."""
 
     chain: str
-    """Its chains are this with ``-I`` and ``-O``: 19 characters, of the 28 that iptables allows; or its table of nft
-    is ``chaosk-`` with the same digits."""
+    """Base name of its chains, with the suffixes ``-I`` and ``-O``: 19 characters, of the 28 that iptables allows. With
+    nft its table is ``chaosk-`` and the same digits."""
     comment: str
-    """In every jump to them, and in the table: run and timeline entry, for whoever finds it."""
+    """Comment of every jump to the chains, and of the table: run and timeline entry, for operators."""
 
 
 def cut(run_id: str, entry: str) -> Cut:
-    """The cut of one timeline entry of one run."""
+    """Return the cut of one timeline entry of one run."""
     digest = hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
     return Cut(chain=f"CHAOSK-{digest}", comment=f"chaosk:{run_id}:{entry}"[:200])
 
 
 def install(host: str, which: Cut, rules: tuple[Rule, ...], action: Action | Loss, by: Firewall = "auto") -> Command:
-    """Put the rules in place, in one transaction (iptables: one a family); doing it again replaces them."""
+    """Install the rules in one transaction (iptables: one for each family); repeating it replaces them."""
     return _command(host, "install", which, by, _text(rules, action))
 
 
 def standing(host: str, which: Cut, rules: tuple[Rule, ...], action: Action | Loss, by: Firewall = "auto") -> Command:
-    """Whether all the rules are there as asked, none more, and nothing comes before them; says what they stopped."""
+    """Check that exactly these rules are installed and come first; prints what they have stopped."""
     return _command(host, "standing", which, by, _text(rules, action))
 
 
 def lasts(host: str, which: Cut, by: Firewall = "auto") -> Command:
-    """Whether it is there, which is asked again and again: cheap, and needs no rules; says by marks which one it is."""
+    """Check that the cut is in place; prints marks that identify it. Cheap enough to repeat, and needs no rules."""
     return _command(host, "lasts", which, by)
 
 
 def remove(host: str, which: Cut, by: Firewall = "auto") -> Command:
-    """Remove exactly what was put in place, whatever is left of it."""
+    """Remove the cut completely, also if only parts of it are left."""
     return _command(host, "remove", which, by)
 
 
 def gone(host: str, which: Cut, by: Firewall = "auto") -> Command:
-    """Whether nothing of it is there; fails also where the packet filter does not answer."""
+    """Check that nothing of the cut is left; fails also if the packet filter does not answer."""
     return _command(host, "gone", which, by)
 
 

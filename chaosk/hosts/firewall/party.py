@@ -1,4 +1,4 @@
-"""One thing at an end of a cut: where its rules can stand, who it is to the others, what it serves."""
+"""One member of a side of a cut: its host, its addresses, and the ports it serves."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from chaosk.spec.contracts.target import Node, NodeKind, servers
 from chaosk.spec.inventory import Inventory
 
 SELF = "@_self"
-"""Stands for the address that chaosk's machine has in the eyes of a host; the host puts it in (see ``cut.sh``)."""
+"""Placeholder for the address of chaosk's machine as a host sees it; the host substitutes it (see ``cut.sh``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Where something is connected to: a TCP port, on one address of its host or on all of them."""
+    """A TCP port that a party listens on, at one address of its host or at all of them."""
 
     port: int
     address: str | None = None
@@ -23,36 +23,36 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A host, a process on it, a listener, the probes' machine, or anybody."""
+    """A host, a process on it, a listener, the probes' machine, or any peer."""
 
     kind: NodeKind
-    """``everyone_else`` stands for anybody."""
+    """``everyone_else`` stands for any peer."""
     host: str | None
-    """The host on which rules for it can stand; None for the probes and for anybody."""
+    """The host on which its rules can be installed; None for the probes and for any peer."""
     addresses: tuple[str, ...]
-    """What the others know it by; empty for anybody."""
+    """Its addresses as seen by others; empty for any peer."""
     doors: tuple[Door, ...]
-    """What it is connected to at; for a whole host, what the inventory says runs there."""
+    """The ports it listens on; for a whole host, those of its servers in the inventory."""
     whole: bool = False
-    """Whether all it sends and receives is meant, not only what has to do with its doors."""
+    """Whether all of its traffic is included, not only connections to and from its doors."""
 
     def calls(self, other: Party) -> bool:
-        """Whether it opens connections to ``other``: a listener opens none, a keeper of metadata none to brokers."""
+        """Return whether it opens connections to ``other``: listeners do not, nor do metadata nodes to brokers."""
         idle = self.kind in {"zookeeper", "controller"} and other.kind in {"broker", "listener"}
         return self.kind != "listener" and not idle
 
 
 ANYBODY = Party("everyone_else", host=None, addresses=(), doors=())
-"""Whoever connects from wherever."""
+"""Any peer."""
 
 
 def parties(inventory: Inventory, nodes: Iterable[Node]) -> tuple[Party, ...]:
-    """The parties of a group, each once; ``everyone else`` is not one of them, its meaning depends on the others."""
+    """Convert nodes to parties, without duplicates. ``everyone else`` is not allowed: it depends on the other side."""
     return tuple(dict.fromkeys(party(inventory, node) for node in nodes))
 
 
 def party(inventory: Inventory, node: Node) -> Party:
-    """One node as a party."""
+    """Convert one node to a party."""
     if node.host is None:
         return Party("probe", host=None, addresses=(SELF,), doors=())
     addresses = host_addresses(inventory, node.host)
@@ -66,7 +66,7 @@ def party(inventory: Inventory, node: Node) -> Party:
 
 
 def others(inventory: Inventory, group: Iterable[Node]) -> tuple[Party, ...]:
-    """Every server of the inventory that is in none of the group's nodes."""
+    """Return all servers of the inventory that are in none of the group's nodes."""
     taken = set(group)
     hosts = {node.id for node in taken if node.kind == "host"}
     brokers = {node.id.rpartition("/")[2] for node in taken if node.kind in {"broker", "listener"}}
@@ -78,13 +78,13 @@ def others(inventory: Inventory, group: Iterable[Node]) -> tuple[Party, ...]:
 
 
 def host_addresses(inventory: Inventory, host: str) -> tuple[str, ...]:
-    """What the inventory knows a host by: its own address and those of its listeners."""
+    """Return the addresses of a host in the inventory: its own and those of its listeners."""
     listeners = (at for broker in inventory.brokers.values() if broker.host == host for at in broker.listeners.values())
     return tuple(dict.fromkeys((inventory.hosts[host].address, *(listener.address for listener in listeners))))
 
 
 def refuse_overlap(a: Iterable[Node], b: Iterable[Node]) -> None:
-    """Raise StepError if anything is on both sides of a cut: what would be cut from itself."""
+    """Raise StepError if a node, or part of one, is on both sides of a cut."""
     for one in a:
         for two in b:
             if one == two or _inside(one, two) or _inside(two, one) or one.kind == two.kind == "probe":
@@ -93,7 +93,7 @@ def refuse_overlap(a: Iterable[Node], b: Iterable[Node]) -> None:
 
 
 def _inside(one: Node, two: Node) -> bool:
-    """Whether ``one`` is a part of ``two``: a process of a host, a listener of a broker."""
+    """Return whether ``one`` is part of ``two``: a process on a host, a listener of a broker."""
     if two.kind == "host":
         return one.host == two.id
     return one.kind == "listener" and two.kind == "broker" and one.id.rpartition("/")[2] == two.id

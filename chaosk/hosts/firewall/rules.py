@@ -1,8 +1,8 @@
-"""Which packets a cut stops, and on which host: from two groups of parties to rules. Pure.
+"""Compute the packet rules of a cut for each host, from two groups of parties. Pure.
 
-A connection has two directions of packets, so a cut of the connections that ``a`` opens to a door of ``b`` is, seen
-from the host of ``a``, what leaves for that port and what arrives from it. Rules stand on the first group's hosts, or,
-where that has none (the probes), on the second's; ``in`` and ``out`` are always as seen from the first group.
+A connection has packets in two directions. So a cut of the connections from ``a`` to a door of ``b`` stops, on the host
+of ``a``, packets to that port and packets from it. Rules are installed on the first group's hosts, or on the second's
+if the first has none (the probes). ``in`` and ``out`` are always relative to the first group.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ LEAVING: Final = "O"
 Direction = Literal["both", "in", "out"]
 Action = Literal["drop", "reject"]
 TURNED: dict[Direction, Direction] = {"both": "both", "in": "out", "out": "in"}
-"""The same direction as seen from the other side."""
+"""The same direction, relative to the other side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """In place of an action: only a part of the packets is dropped, each by a draw of its own."""
+    """An action that drops only a share of the packets, chosen at random for each packet."""
 
     share: float
-    """Above 0 and below 1; to four decimals."""
+    """Between 0 and 1, exclusive, with four decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of a host's chain for arriving (I) or leaving (O) packets."""
+    """One rule of a host's chain for incoming (I) or outgoing (O) packets."""
 
     side: Side
     peer: str | None = None
-    """Address or name at the other end; None for any."""
+    """Address or name of the other end; None for any."""
     own: str | None = None
-    """Address at this end; None for any."""
+    """Address of this end; None for any."""
     port: tuple[Literal["peer", "own"], int] | None = None
-    """At which end a TCP port is meant; None for every packet."""
+    """The end and its TCP port; None for every packet."""
     loopback: bool = False
-    """Only packets between processes of this host."""
+    """Match only packets between processes of this host."""
     stop: bool = True
-    """Stop the packet; False lets it go on to the host's other rules."""
+    """Stop the packet; False passes it on to the host's other rules."""
 
 
 def rules(a: tuple[Party, ...], b: tuple[Party, ...], direction: Direction) -> dict[str, tuple[Rule, ...]]:
-    """By host the rules that cut ``a`` from ``b``; what is let through comes before what is stopped for anybody.
+    """Map each host to the rules that cut ``a`` from ``b``; rules that pass come before those that stop any peer.
 
-    Anybody can only be in ``b``. Where neither of two parties has a host, no rule can stand, and there is none.
+    Any peer can only be in ``b``. A pair of parties without a host gets no rule.
     """
     found: dict[str, dict[Rule, None]] = {}
     for one, two in product(a, b):
@@ -63,19 +63,19 @@ def rules(a: tuple[Party, ...], b: tuple[Party, ...], direction: Direction) -> d
 
 
 def with_ports(parties: tuple[Party, ...], ports: tuple[int, ...]) -> tuple[Party, ...]:
-    """The same parties, but only connections to these ports are meant; probes serve none."""
+    """Limit the parties to connections to these ports; probes serve none."""
     doors = tuple(Door(port) for port in ports)
     return tuple(replace(p, doors=() if p.kind == "probe" else doors, whole=False) for p in parties)
 
 
 def parts(rule: Rule, port: int) -> bool:
-    """Whether a rule on a host stops packets between chaosk's machine and a port that is served there."""
+    """Return whether a rule stops packets between chaosk's machine and a port on the rule's host."""
     meant = rule.port is None or rule.port == ("own", port)
     return rule.stop and meant and not rule.loopback and rule.peer in {None, SELF}
 
 
 def words(rule: Rule, action: Action | Loss) -> Iterator[str]:
-    """The rule as ``cut.sh`` reads it, without a chain: ``FAMILY SIDE WORDS``; more than one line to reject all."""
+    """Yield the rule as lines ``FAMILY SIDE WORDS`` for ``cut.sh``, without a chain; to reject all takes two lines."""
     families = [_family(address) for address in (rule.peer, rule.own) if address is not None]
     family = next((each for each in families if each is not None), "any")
     for protocol, verdict in _verdicts(rule, action):
@@ -89,7 +89,7 @@ def _sides(direction: Direction) -> tuple[Side, ...]:
 
 
 def _rules(own: Party, peer: Party, sides: tuple[Side, ...]) -> Iterator[Rule]:
-    """Rules on the host of ``own`` against ``peer``."""
+    """Yield rules on the host of ``own`` against ``peer``."""
     same = own.host == peer.host
     anywhere = Rule(ARRIVING, loopback=same)
     ends = [anywhere] if same or not peer.addresses else [replace(anywhere, peer=each) for each in peer.addresses]
@@ -102,7 +102,7 @@ def _rules(own: Party, peer: Party, sides: tuple[Side, ...]) -> Iterator[Rule]:
 
 
 def _connections(own: Party, peer: Party, bare: Rule) -> Iterator[Rule]:
-    """Rules on the connections that each of the two opens to the other's doors."""
+    """Yield rules on the connections that each of the two opens to the other's doors."""
     for door in own.doors if peer.calls(own) else ():
         at = _numeric(door.address)
         if at is None or bare.peer is None or _family(bare.peer) in {None, _family(at)}:
@@ -113,7 +113,7 @@ def _connections(own: Party, peer: Party, bare: Rule) -> Iterator[Rule]:
 
 
 def _in_order(host: str, group: tuple[Party, ...], cut: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """All rules of a host, none needless; where anybody is stopped, the group's members are let through."""
+    """Return the needed rules of a host in order; if any peer is stopped, the group's own members are passed."""
     anybody = [rule for rule in cut if rule.peer is None and not rule.loopback]
     friends = {address for party in group if party.host != host for address in party.addresses} if anybody else set()
     sides = {rule.side for rule in anybody}
@@ -124,7 +124,7 @@ def _in_order(host: str, group: tuple[Party, ...], cut: tuple[Rule, ...]) -> tup
 
 
 def _covers(wide: Rule, narrow: Rule, friends: set[str]) -> bool:
-    """Whether ``wide`` stops all that ``narrow`` stops, so that one is enough."""
+    """Return whether ``wide`` stops all that ``narrow`` stops, so that ``narrow`` is redundant."""
     if wide == narrow or wide.side != narrow.side or wide.loopback != narrow.loopback:
         return False
     if wide.peer is None and narrow.peer in friends:
@@ -134,7 +134,7 @@ def _covers(wide: Rule, narrow: Rule, friends: set[str]) -> bool:
 
 
 def _order(rule: Rule) -> tuple[int, str, str, str, str]:
-    """First those that name somebody, then what is let through, then what is stopped for anybody."""
+    """Sort key: rules with a named peer, then rules that pass packets, then rules that stop any peer."""
     named = rule.peer is not None or rule.loopback
     rank = 1 if not rule.stop else 0 if named else 2
     return rank, rule.side, rule.peer or "", rule.own or "", str(rule.port)
@@ -155,7 +155,7 @@ def _match(rule: Rule) -> Iterator[str]:
 
 
 def _verdicts(rule: Rule, action: Action | Loss) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """What is done with which protocol. TCP is rejected with a reset, so that connections die at once."""
+    """Yield protocol match and verdict pairs. TCP is rejected with a reset, so that connections end at once."""
     if not rule.stop:
         yield (), ("-j", "RETURN")
     elif isinstance(action, Loss):
@@ -169,7 +169,7 @@ def _verdicts(rule: Rule, action: Action | Loss) -> Iterator[tuple[tuple[str, ..
 
 
 def _family(address: str) -> str | None:
-    """``4`` or ``6`` of a numeric address; None for a name."""
+    """Return ``4`` or ``6`` for a numeric address, None for a name."""
     try:
         return str(ip_address(address).version)
     except ValueError:
@@ -177,5 +177,5 @@ def _family(address: str) -> str | None:
 
 
 def _numeric(address: str | None) -> str | None:
-    """An address that a rule can match without asking a name server: a listener's name may resolve to anything here."""
+    """Return the address if it is numeric; None for a name, which may resolve to something else on this host."""
     return address if address and _family(address) else None

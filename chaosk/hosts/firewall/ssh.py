@@ -1,4 +1,4 @@
-"""SSH is never cut: it is the way by which chaosk heals. Pure; ``cut.sh`` lets it through first besides."""
+"""Exempt SSH from cuts: chaosk heals over it. Pure; ``cut.sh`` also passes SSH before all other rules."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from chaosk.hosts.firewall.party import Party
 from chaosk.spec.inventory import Inventory
 
 SSH = 22
-"""The port where SSH answers unless an inventory says otherwise."""
+"""Default port of SSH."""
 
 
 def refuse_ssh(inventory: Inventory, parties: Iterable[Party]) -> None:
-    """Raise StepError if a process or listener that is to be cut is served at the SSH port of its own host."""
+    """Raise StepError if a process or listener to be cut uses the SSH port of its host."""
     for party in parties:
         port = inventory.hosts[party.host].port if party.host is not None else None
         if any(door.port == port for door in party.doors):

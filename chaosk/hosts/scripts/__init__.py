@@ -1,4 +1,4 @@
-"""Shell scripts that run on hosts: constants, always given their values as arguments, never pasted together."""
+"""Shell scripts that run on hosts: constant texts that take values only as arguments."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ PARTS = {
     "version": ("owned", "process", "enter", "jar", "version"),
     "wipe": ("owned", "process", "enter", "wipe"),
 }
-"""By script that commands run, the files it is made of, in order."""
+"""The files of each script, in order."""
 
 
 @cache
 def script(name: str) -> str:
-    """The text of a script of :data:`PARTS`, for ``sh -c``."""
+    """Return the text of a script of :data:`PARTS`, for ``sh -c``."""
     return "\n".join(map(part, PARTS[name]))
 
 
 @cache
 def part(name: str) -> str:
-    """The text of ``name``.sh in this package."""
+    """Return the text of ``name``.sh in this package."""
     return files(__name__).joinpath(f"{name}.sh").read_text(encoding="utf-8")

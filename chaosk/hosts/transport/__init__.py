@@ -1,1 +1,1 @@
-"""Commands as values, and the one place that carries them to a host."""
+"""Transports: they carry commands to hosts."""

@@ -1,4 +1,4 @@
-"""What a transport is: it carries commands to hosts."""
+"""The interface of a transport, which carries commands to hosts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class Transport(Protocol):
     """Carries commands to hosts; usable from several threads."""
 
     def run(self, command: Command) -> Result:
-        """Run to the end, whatever the exit status.
+        """Run a command to its end, whatever its exit status.
 
-        Raises HostError if the host cannot be used, ConnectionLost if the outcome is unknown, StepError if there is
-        no such host or what came back is no answer.
+        Raises HostError if the host cannot be used, ConnectionLost if the outcome is unknown, and StepError if there is
+        no such host or the answer cannot be read.
         """
         ...
 

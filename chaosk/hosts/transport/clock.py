@@ -1,4 +1,4 @@
-"""A host's wall clock against this machine's, by exchanges of four time stamps as NTP does (RFC 5905, section 8)."""
+"""Measure a host's wall clock against this machine's, by four time stamps as in NTP (RFC 5905, section 8)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from chaosk.hosts.transport._contract import Transport
 from chaosk.spec.command import Command, Result
 
 EXCHANGES = 5
-"""The one with the shortest round trip counts: its error bound is the smallest."""
+"""Number of exchanges; the one with the shortest round trip is used, as its error bound is the smallest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """How far a host's wall clock is ahead of this machine's, in nanoseconds."""
+    """A host's wall clock minus this machine's, in nanoseconds."""
 
     host: str
     at: int
-    """When, nanoseconds of this machine's monotonic clock."""
+    """Time of the measurement, in nanoseconds of this machine's monotonic clock."""
     offset: int
     error: int
-    """The true offset lies within this distance of ``offset``: half of the time the packets were under way."""
+    """Error bound: half of the time that the packets were under way."""
 
 
 def clock(transport: Transport, host: str, exchanges: int = EXCHANGES) -> Offset:
@@ -32,17 +32,17 @@ def clock(transport: Transport, host: str, exchanges: int = EXCHANGES) -> Offset
 
 
 def epoch() -> int:
-    """This machine's wall clock minus its monotonic clock, in nanoseconds, now."""
+    """Return this machine's wall clock minus its monotonic clock, in nanoseconds."""
     return time.time_ns() - time.monotonic_ns()
 
 
 def offset_of(exchanges: Sequence[Result], epoch: int) -> Offset:
-    """The best of some exchanges with one host; ``epoch``: see :func:`epoch`, when they took place."""
+    """Return the best offset from exchanges with one host; ``epoch``: :func:`epoch` at that time."""
     return min((_offset(one, epoch) for one in exchanges), key=lambda offset: offset.error)
 
 
 def _offset(result: Result, epoch: int) -> Offset:
-    """From the four stamps of one exchange; ``epoch`` is this machine's wall clock minus its monotonic clock."""
+    """Compute the offset from the four stamps of one exchange; ``epoch``: wall clock minus monotonic clock, here."""
     there = result.host_started - (result.sent + epoch)
     back = result.host_ended - (result.received + epoch)
     under_way = (result.received - result.sent) - (result.host_ended - result.host_started)

@@ -1,7 +1,8 @@
-"""Commands on the machine that chaosk runs on, by the account that runs it: the transport for its own name.
+"""Run commands on the machine that runs chaosk, as chaosk's account: the transport to this machine.
 
-What is started gets a session and an environment of its own, the same in a run, in ``chaosk heal`` and in the timer of
-a lease: ``PATH``, ``HOME`` and where leases are kept. So what works in preflight works when chaosk is dead.
+Each command gets a separate session and a fixed environment: ``PATH``, ``HOME`` and the folder of leases. It is the
+same in a run, in ``chaosk heal`` and in a lease's timer. So a command that works in preflight also works after chaosk
+has died.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from chaosk.hosts.transport.wrap import GRACE, PATH
 from chaosk.spec.command import Command, Result
 
 _CUT = 1024 * 1024
-"""Characters of output that are kept."""
+"""Maximum characters of output; the beginning is cut off."""
 _SLACK = 3.0
 
 
 class Local:
-    """Runs commands here; never with more rights than chaosk itself has."""
+    """Runs commands here, with chaosk's own rights."""
 
     def __init__(self, kept: Path) -> None:
-        """``kept``: the folder for leases, see :func:`chaosk.hosts.localhost.kept`."""
+        """Take the folder of leases, see :func:`chaosk.hosts.localhost.kept`."""
         self._environment = {
             "PATH": os.environ.get("PATH") or PATH,
             "HOME": str(Path.home()),
@@ -55,10 +56,10 @@ class Local:
 
 
 class Reach:
-    """The transport to a cluster's hosts, and to this machine in its own name."""
+    """The transport to a cluster's hosts and to this machine."""
 
     def __init__(self, hosts: Transport, kept: Path) -> None:
-        """``hosts`` carries commands everywhere else; ``kept`` as for :class:`Local`."""
+        """Take the transport to all hosts, and the folder of leases for :class:`Local`."""
         self._hosts = hosts
         self._local = Local(kept)
 

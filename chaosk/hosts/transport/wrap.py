@@ -1,15 +1,14 @@
-r"""From a command to the one line a login shell reads, and from what came back to a result. Pure.
+r"""Convert a command to one line for a login shell, and its output to a result. Pure.
 
-This is the only place where anything is quoted. The line replaces the login shell by a shell with an environment of
-three variables, which runs the command under ``timeout`` and prints a header and trailers around its output::
+All quoting is done here. The line replaces the login shell by a shell with an environment of three variables. That
+shell runs the command under ``timeout`` and prints a header and trailers around its output::
 
     NONCE <started>\n<stdout of the command>NONCE <status> <ended>\n        NONCE at the end of stderr as well
 
-Times are the host's wall clock in nanoseconds, stamped in the same round trip. What a start-up file of the login shell
-prints comes before the header and is dropped. Both trailers together say that the output is complete, even where a
-service that the command started holds its streams open.
+Times are the host's wall clock in nanoseconds. Output of the login shell's start-up files comes before the header and
+is dropped. With both trailers the output is complete, even if a service started by the command holds its streams open.
 
-A shell that is kept reads one ``turn`` after the other, with the same header and trailers. A turn without a header did
+A persistent shell reads one ``turn`` after the other, with the same header and trailers. A turn without a header did
 not begin.
 """
 
@@ -24,9 +23,9 @@ from chaosk.spec.command import Command
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _CLEAN = f'env -i PATH={PATH} LC_ALL=C SSH_CONNECTION="$SSH_CONNECTION" '
 GRACE = 2
-"""Seconds between asking a hung command to end and killing it."""
+"""Seconds between SIGTERM and SIGKILL for a hung command."""
 TIMED_OUT = 124
-"""What ``timeout`` (coreutils) ends with when it had to end the command."""
+"""Exit status of ``timeout`` (coreutils) on a time-out."""
 
 _HEADER = 'n=$1; shift; printf "%s %s\\n" "$n" "$(date +%s%N)"'
 _TRAILERS = 's=$?; printf "%s %s %s\\n" "$n" "$s" "$(date +%s%N)"; printf %s "$n" >&2'
@@ -36,7 +35,7 @@ _TURN = f'{_HEADER}; "$@" </dev/null; {_TRAILERS}'
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command said, unwrapped."""
+    """The output of a command, unwrapped."""
 
     exit_status: int
     stdout: str
@@ -47,10 +46,10 @@ class Answer:
 
 
 def line(command: Command, nonce: str, *, sudo: bool, gate: tuple[str, str] | None = None) -> str:
-    """The line for the login shell; ``nonce`` frames the output and must not occur in it.
+    """Return the line for the login shell; ``nonce`` frames the output and must not occur in it.
 
-    ``gate`` is the path and the edition of the one program that sudo allows; it ends what hangs by itself, because only
-    root can.
+    ``gate`` has the path and the edition of the sudo gate. The gate enforces the time-out itself, because only root can
+    end the command.
     """
     words = shlex.join(_timed(command))
     if command.sudo and sudo and gate is not None:
@@ -62,28 +61,28 @@ def line(command: Command, nonce: str, *, sudo: bool, gate: tuple[str, str] | No
 
 
 def shell(*, root: bool) -> str:
-    """The line that makes a login shell one that reads turns from its standard input."""
+    """Return the line that turns a login shell into one that reads turns from its standard input."""
     return f"exec {'sudo -n -- ' if root else ''}{_CLEAN}sh"
 
 
 def turn(command: Command, nonce: str) -> str:
-    """What a kept shell reads to run one command; nothing of it is run before all of it is there."""
+    """Return the input that makes a persistent shell run one command; nothing runs before the input is complete."""
     return f"{{ set -- {shlex.join((nonce, *_timed(command)))}; {_TURN}; }}\n"
 
 
 def began(stdout: bytes | bytearray, nonce: str) -> bool:
-    """Whether the header is there."""
+    """Return whether the header has arrived."""
     return re.search(rf"{re.escape(nonce)} \d+\n".encode(), stdout) is not None
 
 
 def complete(stdout: bytes | bytearray, stderr: bytes | bytearray, nonce: str) -> bool:
-    """Whether both trailers are there."""
+    """Return whether both trailers have arrived."""
     mark = nonce.encode()
     return mark in stderr and stdout.endswith(b"\n") and stdout.rfind(mark) > stdout.find(mark)
 
 
 def unwrap(stdout: bytes, stderr: bytes, nonce: str) -> Answer | None:
-    """The answer between header and trailers; None if any of them is missing."""
+    """Return the answer between header and trailers; None if one of them is missing."""
     mark = re.escape(nonce)
     text = stdout.decode(errors="replace")
     found = re.search(rf"{mark} (\d+)\n(.*){mark} (\d+) (\d+)\n", text, re.DOTALL)
@@ -94,5 +93,5 @@ def unwrap(stdout: bytes, stderr: bytes, nonce: str) -> Answer | None:
 
 
 def _timed(command: Command) -> tuple[str, ...]:
-    """The words of the command, ended on the host when its time is over."""
+    """Return the command's words under ``timeout``."""
     return ("timeout", "-k", str(GRACE), f"{command.timeout:g}", *command.argv)

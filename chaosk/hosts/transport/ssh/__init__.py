@@ -1,9 +1,8 @@
-"""Commands over SSH: one kept connection a host, shared by threads. Nothing outside this package imports paramiko.
+"""Commands over SSH: one persistent connection a host, shared by threads. Only this package imports paramiko.
 
-Host keys are checked strictly; there is no option to accept an unknown one. Nothing of ``~/.ssh/config`` is read: the
-inventory says all there is to say. A broken connection is made anew by itself, but only a command that never left, or
-one that may be repeated, is sent again; for any other the outcome is unknown, and ConnectionLost says so. An exit
-status, whatever it is, is an answer and never a reason to try again.
+Host keys are checked strictly, without an option to accept an unknown one. ``~/.ssh/config`` is ignored: the inventory
+has all settings. A broken connection is replaced. A command is retried only if it was not sent yet or is repeatable;
+for any other the outcome is unknown, and ConnectionLost is raised. Any exit status is an answer and causes no retry.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class Ssh:
     """The transport to an inventory's hosts."""
 
     def __init__(self, hosts: Mapping[str, Host]) -> None:
-        """Connects when the first command comes, not yet."""
+        """Connect lazily, at the first command."""
         self._links = {name: Link(name, host) for name, host in hosts.items()}
 
     def run(self, command: Command) -> Result:

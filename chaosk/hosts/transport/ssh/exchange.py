@@ -1,4 +1,4 @@
-"""One command over one channel: handed over, and read until its trailers are there."""
+"""Send one command over one channel, and read its output up to the trailers."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Host
 
 SLACK = 3.0
-"""Seconds an answer may take beyond the command's own time, before the connection counts as broken."""
+"""Seconds beyond the command's own time-out after which the connection counts as broken."""
 MOST_OUTPUT = 16 * 1024**2
-"""Bytes of output that are kept; a command that says more cannot be answered."""
+"""Maximum bytes of output; a command that prints more fails."""
 _CHUNK = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A command for a host, with the nonce that frames its answer."""
+    """A command for a host, and the nonce that frames its output."""
 
     name: str
-    """The inventory's name of the host, for messages."""
+    """The host's name in the inventory, for messages."""
     host: Host
     command: Command
     nonce: str = field(default_factory=partial(secrets.token_hex, 12))
 
     def alone(self, channel: paramiko.Channel) -> Result:
-        """In a session of its own; raises ConnectionLost, StepError or what paramiko raises."""
+        """Run the command in a separate session; raises ConnectionLost, StepError or paramiko's errors."""
         line, stdin = self._line()
         channel.settimeout(self._patience)
         sent = time.monotonic_ns()
@@ -47,10 +47,11 @@ class Exchange:
         return self._result(sent, stdout, stderr) or self._no_answer(channel, stdout + stderr)
 
     def turn(self, channel: paramiko.Channel, alive: Callable[[], None]) -> Result | None:
-        """In a kept shell; None if it ended before the command began, which therefore never runs.
+        """Run the command in a persistent shell; None if the shell ended before the command began.
 
-        ``alive`` raises if the connection is dead; it is asked when the command has not begun after SLACK seconds.
-        Raises what :meth:`alone` raises; ConnectionLost also if the shell ended half-way.
+        A command that did not begin never runs. ``alive`` is called if the command has not begun after SLACK seconds;
+        it raises if the connection is dead. Raises the errors of :meth:`alone`, and ConnectionLost if the shell ended
+        during the command.
         """
         channel.settimeout(self._patience)
         sent = time.monotonic_ns()
@@ -62,7 +63,7 @@ class Exchange:
         return result
 
     def lost(self, why: str) -> ConnectionLost:
-        """The error of a command whose outcome is unknown."""
+        """Return the error for a command whose outcome is unknown."""
         return ConnectionLost(f"{self.name}: `{self.command.brief}`: outcome unknown, the connection broke: {why}")
 
     @property
@@ -70,7 +71,7 @@ class Exchange:
         return self.command.timeout + wrap.GRACE + SLACK
 
     def _line(self) -> tuple[str, str | None]:
-        """What the login shell reads, and what the command reads."""
+        """Return the line for the login shell, and the standard input of the command."""
         at = self.host
         if at.gate is None or not (self.command.sudo and at.sudo):
             return wrap.line(self.command, self.nonce, sudo=at.sudo), self.command.stdin
@@ -78,7 +79,7 @@ class Exchange:
         return wrap.line(gated, self.nonce, sudo=True, gate=(at.gate, sudo_gate.edition())), gated.stdin
 
     def _read(self, channel: paramiko.Channel, alive: Callable[[], None] | None = None) -> tuple[bytes, bytes]:
-        """Both streams until the trailers are there, or the host closes them; raises ConnectionLost if it hangs."""
+        """Read both streams up to the trailers, or to their end; raises ConnectionLost on a time-out."""
         began = time.monotonic()
         stdout, stderr = bytearray(), bytearray()
         waiting = select.poll()
@@ -112,7 +113,7 @@ class Exchange:
         )  # fmt: skip
 
     def _no_answer(self, channel: paramiko.Channel, said: bytes) -> Result:
-        """Raises ConnectionLost or StepError."""
+        """Raise ConnectionLost or StepError for a command without a complete answer."""
         if not channel.get_transport().is_active():
             raise self.lost("connection closed")
         text = said.decode(errors="replace").strip()[-300:]
@@ -121,6 +122,6 @@ class Exchange:
 
 
 def _at_end(channel: paramiko.Channel) -> bool:
-    """Whether nothing more can come."""
+    """Return whether the channel is closed and read completely."""
     ended = channel.closed or bool(channel.eof_received)
     return ended and not channel.recv_ready() and not channel.recv_stderr_ready()

@@ -1,4 +1,4 @@
-"""The connection to one host: made when needed, kept, shared by threads, made anew when it broke."""
+"""The persistent connection to one host: opened when needed, shared by threads, replaced when it breaks."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Host
 
 SESSIONS = 8
-"""Commands at the same time on one connection; sshd allows 10 sessions unless told otherwise (MaxSessions), and two
-shells are kept."""
+"""Maximum parallel commands on one connection; sshd allows 10 sessions by default (MaxSessions), and two shells are
+kept open."""
 _BROKEN = (paramiko.SSHException, OSError, EOFError)
 
 
 class NotSentError(Exception):
-    """The connection broke before the command was handed over: it did not run. The cause says why."""
+    """The connection broke before the command was sent, so it did not run. The cause has the reason."""
 
 
 class Link:
-    """One host's connection."""
+    """The connection to one host."""
 
     def __init__(self, name: str, host: Host) -> None:
-        """``name`` is the inventory's name of the host, for messages."""
+        """Take the host and its name in the inventory, for messages."""
         self._name = name
         self._host = host
         self._client: paramiko.SSHClient | None = None
@@ -37,7 +37,7 @@ class Link:
         self._shells = Shells()
 
     def run(self, command: Command) -> Result:
-        """Run one command; raises HostError, NotSentError, ConnectionLost or StepError (what came is no answer)."""
+        """Run one command; raises HostError, NotSentError, ConnectionLost, or StepError for an unreadable answer."""
         exchange = Exchange(self._name, self._host, command)
         with self._room:
             client = self._connected()
@@ -59,7 +59,7 @@ class Link:
             self._client = None
 
     def _in_kept_shell(self, command: Command) -> bool:
-        """Only what may be done again if the connection turns out to be dead, and what no gate has to look at."""
+        """Return whether a persistent shell can run it: a repeatable command without input, not through a gate."""
         gated = command.sudo and self._host.sudo and self._host.gate is not None
         return command.repeatable and command.stdin is None and not command.alone and not gated
 
@@ -68,7 +68,7 @@ class Link:
             return exchange.alone(channel)
 
     def _turn(self, client: paramiko.SSHClient, exchange: Exchange) -> Result | None:
-        """In a shell that is kept, or will be; None if none can be had: where sudo allows no shell, for example."""
+        """Run in a persistent shell, old or new; None if there is none, for example because sudo allows no shell."""
         root = exchange.command.sudo and self._host.sudo
         shell = self._shells.take(client, root=root)
         if shell is None:
@@ -92,7 +92,7 @@ class Link:
             return self._client
 
     def _drop(self, client: paramiko.SSHClient) -> None:
-        """Close a broken connection; a new one that another thread has made already is left alone."""
+        """Close a broken connection, but not the new one that another thread may have opened."""
         with self._lock:
             client.close()
             if self._client is client:
@@ -105,7 +105,7 @@ class Link:
                 raise EOFError("connection closed")
             return transport.open_session(timeout=SLACK)
         except paramiko.ChannelException as error:
-            self._shells.clear()  # refused, for too many sessions perhaps: the connection itself is fine
+            self._shells.clear()  # perhaps too many sessions: the connection itself is fine
             raise NotSentError from error
         except _BROKEN as error:
             self._drop(client)

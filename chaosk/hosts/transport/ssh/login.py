@@ -1,4 +1,4 @@
-"""Connecting and logging in to one host, with every failure told as one HostError that says what to do."""
+"""Connect and log in to one host; every failure becomes one HostError with a remedy."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from chaosk.core.errors import HostError
 from chaosk.spec.inventory import Host
 
 CONNECT_WITHIN = 5.0
-"""Seconds for each of: TCP connection, SSH banner, key exchange."""
+"""Time-out in seconds, each for the TCP connection, the SSH banner and the key exchange."""
 LOGIN_WITHIN = 15.0
-"""Seconds for authentication; a host that looks names up can be slow at it."""
+"""Time-out in seconds for authentication; reverse name lookups can slow a host down."""
 UNACKNOWLEDGED = 10_000
-"""Milliseconds after which data that the host's kernel has not acknowledged break the connection."""
+"""Milliseconds of unacknowledged data after which the connection breaks."""
 
 
-logging.getLogger("paramiko").addHandler(logging.NullHandler())  # else it prints tracebacks of what is raised here
+logging.getLogger("paramiko").addHandler(logging.NullHandler())  # otherwise paramiko prints tracebacks of these errors
 
 
 class _StrictPolicy(paramiko.MissingHostKeyPolicy):
-    """Refuses, and remembers the key that the host offered so that the message can show its fingerprint."""
+    """Refuses unknown host keys, and keeps the offered key for the message."""
 
     offered: paramiko.PKey | None = None
 
@@ -35,7 +35,7 @@ class _StrictPolicy(paramiko.MissingHostKeyPolicy):
 
 
 def login(name: str, host: Host) -> paramiko.SSHClient:
-    """A connection to ``host``, key verified, logged in; raises HostError."""
+    """Open a connection to ``host``, verify its key and log in; raises HostError."""
     client = paramiko.SSHClient()
     policy = _StrictPolicy()
     revoked = _trust(client, name, host)
@@ -53,12 +53,12 @@ def login(name: str, host: Host) -> paramiko.SSHClient:
 
 
 def known_hosts(host: Host) -> Path:
-    """The file that host keys are checked against."""
+    """Return the file that host keys are checked against."""
     return Path(host.known_hosts or "~/.ssh/known_hosts").expanduser()
 
 
 def _connect(name: str, host: Host) -> socket.socket:
-    """A TCP connection that sends at once (Nagle's algorithm costs 40 ms a command) and notices a dead peer."""
+    """Open a TCP connection without Nagle's delay (40 ms a command) that detects a dead peer."""
     try:
         sock = socket.create_connection((host.address, host.port), CONNECT_WITHIN)
     except OSError as error:
@@ -84,7 +84,7 @@ def _key_file(name: str, host: Host) -> str | None:
 
 
 def _trust(client: paramiko.SSHClient, name: str, host: Host) -> frozenset[paramiko.PKey]:
-    """Load the known keys into ``client``; the revoked ones are left out and returned."""
+    """Load the known keys into ``client``; return the revoked ones, which are left out."""
     path = known_hosts(host)
     try:
         lines = path.read_text(errors="replace").splitlines()
@@ -101,7 +101,7 @@ def _trust(client: paramiko.SSHClient, name: str, host: Host) -> frozenset[param
 
 
 def _entry(words: list[str]) -> paramiko.hostkeys.HostKeyEntry | None:
-    """One line of known_hosts; None for what cannot be read: a key that is not known is refused anyway."""
+    """Parse one line of known_hosts; None if it cannot be read: its key then counts as unknown and is refused."""
     try:
         return paramiko.hostkeys.HostKeyEntry.from_line(" ".join(words))
     except (paramiko.SSHException, paramiko.hostkeys.InvalidHostKey, ValueError):
@@ -109,7 +109,7 @@ def _entry(words: list[str]) -> paramiko.hostkeys.HostKeyEntry | None:
 
 
 def _why(error: Exception, host: Host, offered: paramiko.PKey | None, revoked: frozenset[paramiko.PKey]) -> str:
-    """What went wrong and what to do, from what paramiko raised."""
+    """Return the reason and a remedy for an error of paramiko."""
     path = known_hosts(host)
     match error:
         case _ if offered is not None and offered in revoked:
@@ -136,6 +136,6 @@ def _scan(host: Host, path: Path) -> str:
 
 
 def _fingerprint(key: paramiko.PKey) -> str:
-    """As ``ssh-keygen -l`` shows it."""
+    """Format a key as ``ssh-keygen -l`` does."""
     digest = base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
     return f"{key.get_name()} SHA256:{digest}"

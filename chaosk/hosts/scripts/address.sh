@@ -1,19 +1,19 @@
 # Add an address to a host, as root: sh -c SCRIPT chaosk ACTION ID ADDRESS [PORT...]
 #
-#   fits      whether the host can have it: nobody has it, its network is at hand, and what serves PORTs serves them there
-#   add       have it, unless somebody has it; doing it again changes nothing
-#   there     whether the host has it
-#   remove    take it away, if we added it
-#   gone      whether there is nothing to take away
+#   fits      check that the host can take it: it is unused and on a local network, and servers accept it on PORTs
+#   add       add it, unless it is in use; idempotent
+#   there     check that the host has it
+#   remove    remove it, if this script has added it
+#   gone      check that there is nothing to remove
 #
-#   ID        what it is called on this host, hexadecimal
-#   ADDRESS   of IPv4 or IPv6, as the kernel spells it
-#   PORT      TCP ports at which it is to be reached, for fits
+#   ID        id of its note on this host, hexadecimal
+#   ADDRESS   IPv4 or IPv6, in the kernel's spelling
+#   PORT      TCP ports that clients will use there, for fits
 #
-# It is added to the interface by which the kernel would reach it, as a network of its own (/32, /128): no route comes or
-# goes with it. That it is ours is written down before; a boot takes it away by itself.
+# It is added to the interface that the kernel would reach it by, with a prefix of /32 or /128, so that no route is
+# added or removed with it. A note is written first. A reboot removes the address.
 #
-# Who is connected to an address that goes away is told nothing, and waits: therefore connections are reset before.
+# Connections to an address that is removed get no reset and hang. So they are reset first.
 
 action=$1 id=$2 address=$3
 kept=/var/lib/chaosk/address
@@ -28,10 +28,10 @@ fail() {
 boot() { cat /proc/sys/kernel/random/boot_id; }
 length() { case $address in *:*) echo 128 ;; *) echo 32 ;; esac }
 
-# Whether this host has the address, on any interface.
+# Check that this host has the address, on any interface.
 ours() { [ -n "$(ip -o addr show to "$address/$(length)")" ]; }
 
-# Sets dev to the interface by which the kernel would reach the address without asking anybody to pass it on.
+# Sets dev to the interface that reaches the address without a gateway.
 find_dev() {
     route=$(ip -o route get "$address" 2>/dev/null) || fail "this host has no network that $address is in"
     case " $route " in *" via "*) fail "this host has no network that $address is in" ;; esac
@@ -39,7 +39,7 @@ find_dev() {
     dev=${dev%% *}
 }
 
-# Whether somebody answers for the address: the kernel asks, and has given up after three seconds.
+# Check that another host answers for the address. The kernel asks for three seconds.
 taken() {
     ip neigh del "$address" dev "$dev" 2>/dev/null
     ip neigh replace "$address" dev "$dev" use || fail "cannot ask the network of $dev for $address"
@@ -56,7 +56,7 @@ taken() {
     fail "the kernel does not say whether somebody has $address"
 }
 
-# Whether something listens at a port whatever the address; what does so for IPv6 does it for IPv4 as well.
+# Check that a server listens on a port at all addresses; a wildcard listener for IPv6 serves IPv4 as well.
 serves_all() {
     case $address in *:*) tables=/proc/net/tcp6 ;; *) tables="/proc/net/tcp /proc/net/tcp6" ;; esac
     # shellcheck disable=SC2086 # words
@@ -78,7 +78,7 @@ fits() {
     echo "$address is free, and in the network of $dev"
 }
 
-# Sets what add has written down; fails if there is nothing.
+# Reads the note of add; fails if there is none.
 recall() {
     [ -e "$note" ] || return 1
     { read -r booted && read -r dev; } <"$note" || fail "cannot read $note"
@@ -98,7 +98,7 @@ add() {
         fail "cannot add $address to $dev"
 }
 
-# Whether the interface has the address as it was added.
+# Check that the interface has the address as it was added.
 is_there() { ip -o addr show dev "$dev" | grep -q -F " $address/$(length) "; }
 
 there() {
@@ -107,13 +107,13 @@ there() {
     echo "$dev has $address"
 }
 
-# The address as ss takes it.
+# The address in the syntax of ss.
 spelt() { case $address in *:*) echo "[$address]" ;; *) echo "$address" ;; esac }
 
-# How many connections stand at the address.
+# The number of established connections at the address.
 connected() { ss -H -t -n state established src "$(spelt)" | grep -c .; }
 
-# In place from now on: whoever sends to the address is answered with a reset.
+# From now on, packets to the address are answered with a reset.
 refuse() {
     case $address in *:*) by=ip6tables ip=ip6 ;; *) by=iptables ip=ip ;; esac
     # shellcheck disable=SC2046 # words
@@ -130,7 +130,7 @@ refusal() {
     echo "-d $address -p tcp ! --tcp-flags RST RST -m comment --comment $tag -j REJECT --reject-with tcp-reset"
 }
 
-# No more of that, however often it was put in place.
+# Removes that rule, also if it was added more than once.
 refuse_no_more() {
     case $address in *:*) by=ip6tables ;; *) by=iptables ;; esac
     ! nft list table inet "$tag" >/dev/null 2>&1 || nft delete table inet "$tag" || return 1
@@ -139,7 +139,7 @@ refuse_no_more() {
     while "$by" -w 10 -D INPUT $(refusal) 2>/dev/null; do :; done
 }
 
-# The kernel itself where it can (CONFIG_INET_DIAG_DESTROY); else whoever sends within ten seconds is refused.
+# By the kernel if it supports that (CONFIG_INET_DIAG_DESTROY); otherwise packets within ten seconds are rejected.
 reset_connections() {
     refuse_no_more || fail "the packet filter does not forget $address"
     ss -K -t -n src "$(spelt)" >/dev/null 2>&1

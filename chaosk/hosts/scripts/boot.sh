@@ -1,17 +1,17 @@
 # Reboot or crash this host's kernel, as root: sh -c SCRIPT chaosk ACTION BOOT [ID [HOW]]
 #
-#   own BOOT         whether the host has a kernel of its own
-#   returns BOOT     whether that kernel boots again by itself after a panic
-#   end BOOT ID HOW  end it in a moment, under the lease ID; HOW is
-#                    reboot (as `systemctl reboot` does), reset (at once, nothing is written any more), crash (a panic)
-#   changed BOOT ID  whether the host was booted since the lease ID was armed
+#   own BOOT         check that the kernel is this host's own
+#   returns BOOT     check that the kernel reboots after a panic
+#   end BOOT ID HOW  end it shortly after the command has returned, under the lease ID; HOW is
+#                    reboot (`systemctl reboot`), reset (at once, nothing is written to disk), crash (a panic)
+#   changed BOOT ID  check that the host was booted since the lease ID was armed
 #
-# BOOT is the boot id of the machine that chaosk runs on. In a container or a namespace the end would be that of the whole
-# machine, so it is refused, by the command itself and once more by what it leaves behind, right before the end.
+# BOOT is the boot id of the machine that runs chaosk. In a container or a namespace the whole machine would go down. So
+# this is refused, once by the command and again by the process that it leaves behind, right before the end.
 #
 # own.sh comes before this.
 #
-# shellcheck disable=SC2034 # which reads own
+# shellcheck disable=SC2034 # own reads it
 
 action=$1 own=$2 id=$3 how=$4
 leases=/var/lib/chaosk/leases
@@ -23,7 +23,7 @@ returns() {
         fail "kernel.panic is 0: after a panic the host would stay as it is until somebody resets it"
 }
 
-# What really ends it; nothing comes before the last look.
+# Ends the kernel, right after a last check.
 now() {
     case $how in
         reboot) own && systemctl reboot ;;
@@ -32,7 +32,7 @@ now() {
     esac
 }
 
-# In a moment: who asked for it is told first.
+# After a delay, so that the caller gets an answer first.
 end() {
     own
     [ -n "$CHAOSK_LEASE" ] && [ "${CHAOSK_LEASE##*/}" = "$id" ] || fail "not under the lease $id"

@@ -3,14 +3,14 @@
 #   put  HOME CONFIG SERVER BROKER ID SETTING      key and certificate on standard input, as PEM
 #   lift HOME CONFIG SERVER BROKER ID SETTING...
 #
-# HOME is Kafka's, CONFIG a file of client properties, SERVER where that broker answers clients, host:port, BROKER its id.
-# ID is what it is called on this host, hexadecimal; the file with that name, which put makes and lift removes, is for
-# the broker's account to read, whichever that is: nobody trusts its key. put sets SETTING, a name, to that file; lift
-# has each SETTING as it was, NAME=VALUE or NAME where it was not set. kafka-configs.sh asks the broker itself, whose
-# certificate it does not trust meanwhile: lift has it trust exactly that one, and whom it trusts by CONFIG if that is
-# not what it shows. tool.sh and configs.sh come before this.
+# HOME is Kafka's, CONFIG a file of client properties, SERVER the broker's address for clients (host:port), BROKER its
+# id. ID names a file on this host, in hexadecimal. put creates the file and lift removes it. It is readable for any
+# account, because the broker's may be any, and no client trusts its key. put points the keystore SETTING at that file.
+# lift restores each SETTING: NAME=VALUE, or NAME if it was not set. kafka-configs.sh connects to the broker itself,
+# whose certificate it does not trust meanwhile. So lift makes it trust exactly that certificate, and falls back to
+# CONFIG if the broker presents another one. tool.sh and configs.sh come before this.
 #
-# shellcheck disable=SC2034,SC2154 # it reads broker, user and client; find_owner sets owner
+# shellcheck disable=SC2034,SC2154 # configs.sh reads broker, user and client; find_owner sets owner
 
 action=$1 tool=$2/bin/kafka-configs.sh config=$3
 folder=/var/lib/chaosk-certificates
@@ -22,13 +22,13 @@ put() {
     change "$setting.location=$file" "$setting.type=PEM"
 }
 
-# The file has a password in it: for the account alone that the tool runs as. It is read as that, too.
+# The file has a password in it, so it is written and read as the account of the tool, and is closed to others.
 trusting() {
     (
         umask 077
         find_owner "$tool"
         case $owner in 0:*) root_may_run "${tool%/bin/*}" ;; esac
-        { as_account grep -v '^ssl\.truststore\.' "$config" || [ $? = 1 ]; } >"$file.properties" && # 1: nothing else in it
+        { as_account grep -v '^ssl\.truststore\.' "$config" || [ $? = 1 ]; } >"$file.properties" && # 1: no other lines
             printf '\nssl.truststore.type=PEM\nssl.truststore.location=%s\n' "$file" >>"$file.properties" &&
             chown "$owner" "$file.properties"
     ) || fail "cannot write $file.properties"

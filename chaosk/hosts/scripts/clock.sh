@@ -1,25 +1,25 @@
 # Move this host's wall clock, as root: sh -c SCRIPT chaosk ACTION ID [BOOT BY]
 #
-#   fits ID BOOT BY    whether it can be moved, and back
-#   move ID BOOT BY    move it, or begin to; doing it again moves it no further
-#   moved ID BOOT BY   whether it is as far from where it was
-#   restore ID         put it where it would be by now
-#   restored ID        whether there is nothing to put back
+#   fits ID BOOT BY    check that it can be moved and restored
+#   move ID BOOT BY    move it, or start a drift; repeating it moves it no further
+#   moved ID BOOT BY   check that it is that far from its former course
+#   restore ID         set it back to its former course
+#   restored ID        check that there is nothing to restore
 #
 #   ID     ten hexadecimal digits
 #   BOOT   the boot id of chaosk's machine, whose clock is never moved
-#   BY     milliseconds, or a number and `ppm`: it drifts, by so many millionths of the time that passes; below 0 is back
+#   BY     milliseconds, or for a drift millionths of elapsed time, such as 500ppm; negative is backwards
 #
-# A clock that drifts is set about once a second, by a process that asks whether its lease is alive (lease.sh names its
-# folder in CHAOSK_LEASE) and ends by itself if not. The kernel could make it drift more evenly, by adjtimex(2), but that
-# changes the pace of the time since boot as well, by which leases go and everything is put back.
+# A drifting clock is set about once a second by a process that ends with its lease (lease.sh names the lease's folder
+# in CHAOSK_LEASE). adjtimex(2) would make it drift more evenly, but would also change the pace of the time since boot,
+# which leases and the undo depend on.
 #
-# How far the wall clock is ahead of the time since boot is written down before, so it is put back to the right time
-# however much later, and whatever somebody else has done to it meanwhile. After a reboot nothing is put back: the
-# kernel has read the hardware's clock, which nobody has moved.
+# A note records how far the wall clock is ahead of the time since boot. So it can be restored at any later time, also
+# if another program has set it meanwhile. After a reboot nothing is restored: the kernel has read the hardware clock,
+# which was not moved.
 #
-# A clock belongs to a kernel. Where this host shares its kernel with chaosk's machine, or is a container on any other,
-# nothing is moved, whoever asks.
+# A clock belongs to a kernel. If this host shares its kernel with chaosk's machine, or is a container on another
+# machine, every move is refused.
 #
 # kept.sh and marked.sh come before this.
 #
@@ -28,12 +28,12 @@
 action=$1 id=$2 chaosk_boot=$3 by=$4
 named "$id"
 note=$kept/clocks/$id
-near=30 # milliseconds within which it is where it should be
-felt=100 # milliseconds by which a clock that drifts must be off to be seen to
+near=30 # tolerance in milliseconds
+felt=100 # milliseconds that a drift has to reach before it counts as seen
 case $by in *ppm) ppm=${by%ppm} ;; *) ppm= ;; esac
 
 # Fails unless the clock is this host's alone. The numbers are those of the first namespaces of every kernel
-# (linux/proc_ns.h): whoever has others is in a container.
+# (linux/proc_ns.h); other numbers mean a container.
 alone() {
     case $chaosk_boot in
         ????????-????-????-????-????????????) ;;
@@ -52,7 +52,7 @@ alone() {
     done
 }
 
-# Whoever keeps the time would put it right at once, or take the jump for an error of its own.
+# A time service would correct the clock at once, or take the jump for an error of its own.
 kept_by_nobody() {
     for process in /proc/[0-9]*/comm; do
         read -r name <"$process" 2>/dev/null || continue
@@ -64,15 +64,15 @@ kept_by_nobody() {
     done
 }
 
-# Sets up to the hundredths of a second since boot; starts no program, because that takes its time.
+# Sets up to the hundredths of a second since boot, without a child process, which would take too long.
 look_up() {
     read -r up _ </proc/uptime
     up=${up%.*}${up#*.}
     up=${up#"${up%%[!0]*}"}
 }
 
-# Sets ahead to the milliseconds by which the wall clock is ahead of the time since boot, which has a resolution of ten:
-# of some looks the one that took the shortest time.
+# Sets ahead to the milliseconds by which the wall clock is ahead of the time since boot, which has a resolution of ten.
+# Of up to four measurements the fastest counts.
 look() {
     looks=0 best=1000000 ahead=
     while [ $looks -lt 4 ] && [ $best -gt 2 ]; do
@@ -90,8 +90,8 @@ look() {
 
 far() { [ "$1" -gt "$near" ] || [ "$1" -lt "-$near" ]; }
 
-# Set it so that it is so far ahead; what a start of date takes is known after the first try. On a host that is too busy
-# to be exact a second is near enough, in the end.
+# Sets the clock that far ahead. After the first try the start-up time of date is known. On a busy host a second is
+# accepted after eight tries.
 set_ahead() {
     takes=0 tries=0
     look
@@ -107,11 +107,11 @@ set_ahead() {
     done
 }
 
-# Every process that makes it drift.
+# All processes that make it drift.
 drifting() { marked "CHAOSK_CLOCK=$id"; }
 
-# Arguments: how far it was ahead in milliseconds, since when in hundredths of a second, and ppm.
-# shellcheck disable=SC2016 # the process itself expands
+# Arguments: milliseconds ahead at the start, the start in hundredths of a second since boot, and ppm.
+# shellcheck disable=SC2016 # the process expands it
 drift='
 while sh "$CHAOSK_LEASE/lease" left "${CHAOSK_LEASE##*/}" >/dev/null 2>&1; do
     read -r up _ </proc/uptime

@@ -1,7 +1,7 @@
 # Settings of brokers and clients, changed by Kafka's own tool. tool.sh comes before this.
 #
-# What comes after this sets servers, brokers, host:port with commas between; broker, user and client: whose settings
-# they are, the others are empty.
+# The file after this sets servers: brokers as host:port, comma-separated. It also sets broker, user and client: the
+# owner of the settings; unused ones are empty.
 #
 # shellcheck disable=SC2154 # see above
 
@@ -18,7 +18,7 @@ alter() {
 
 refused='s/.*Invalid config(s): *\([A-Za-z0-9._, -]*\).*/\1/p'
 
-# Kafka's tool refuses to remove what is not set, and does nothing then: it names what that is.
+# Kafka's tool refuses as a whole if a setting to remove is not set, and names such settings. They are left out then.
 change() {
     unset_there=,
     for try in 1 2; do

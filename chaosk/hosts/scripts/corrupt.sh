@@ -1,26 +1,26 @@
 # Overwrite bytes of a partition's newest segment, as root:
 # sh -c SCRIPT chaosk ACTION ID FOLDER KIND PLACE CONFIG LOG
 #
-#   fits      whether there is a segment that can be corrupted
+#   fits      check that there is a segment to corrupt
 #   corrupt   overwrite bytes in the middle of it, while the server does not run
-#   recovered whether the server has found them, or somebody else: they are not there any more
-#   mend      put back what was there, where what corrupt has put there still is; waits for the server's end
-#   mended    whether nothing has to be put back
+#   recovered check that the corrupt bytes are gone
+#   mend      restore the overwritten bytes if they are still corrupt; waits for the server's end
+#   mended    check that there is nothing to restore
 #
-#   ID        what it is called on this host, hexadecimal
-#   FOLDER    the data directory; KIND, PLACE and CONFIG say whose, as for service.sh
-#   LOG       the partition's directory in it, like orders-0
+#   ID        id of its note on this host, hexadecimal
+#   FOLDER    the data directory; KIND, PLACE and CONFIG identify the server, as for service.sh
+#   LOG       the partition's directory in it, such as orders-0
 #
-# A broker that was killed reads the segments after its recovery point, the newest among them, and cuts them off where a
-# batch is not what its checksum says; what comes after it fetches anew. So what was overwritten is saved, and written
-# down before it is overwritten, but is put back only where the same file has our bytes at the same place.
+# A broker that was killed reads the segments after its recovery point, among them the newest. It truncates a segment at
+# the first batch with a wrong checksum, and fetches the rest. So the overwritten bytes are saved and noted first, but
+# are restored only if the same file still has the corrupt bytes at the same position.
 #
-# The account may put a link in place of any file there, or of the directory: so this goes into that, and what it does in
-# it, it does as the account.
+# The server's account may replace any file, or the directory, by a link. So this script changes into the directory, and
+# acts there as that account.
 #
 # owned.sh, process.sh and enter.sh come before this.
 #
-# shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
+# shellcheck disable=SC2034,SC2154 # process.sh reads kind, place and config, and sets pid
 
 action=$1 id=$2 folder=${3%/} kind=$4 place=$5 config=$6 log=$7
 kept=/var/lib/chaosk/corrupted
@@ -39,11 +39,11 @@ go_in() {
     case $owner in 0:*) roots_alone "$folder" || fail "$folder is root's, and where it lies is not root's alone" ;; esac
 }
 
-# The bytes at the place, as a file; of a segment that has become shorter there are fewer.
+# The bytes at the position, as a file; fewer if the segment has become shorter.
 cut_out() { as_account dd if="$it" bs=1 skip="$start" count="$length" 2>/dev/null >"$1"; }
 put_in() { as_account dd of="$it" bs=1 seek="$start" conv=notrunc,fsync 2>/dev/null <"$1"; }
 
-# Sets what corrupt has written down; fails if there is nothing.
+# Reads the note of corrupt; fails if there is none.
 recall() {
     [ -e "$note" ] || return 1
     { IFS= read -r segment && read -r start && IFS= read -r known; } <"$note" || fail "cannot read $note"
@@ -55,7 +55,7 @@ ours() {
     [ "$(identity "$it")" = "$known" ] && cut_out "$note.now" && [ "$(cat "$note.now")" = "$(junk)" ]
 }
 
-# Sets segment, and it, which is the same from here, and size.
+# Sets segment, it (the same as a relative path) and size.
 choose() {
     it=$(newest)
     [ -n "$it" ] || fail "there is no segment in $folder/$log"
@@ -71,7 +71,7 @@ fits() {
     echo "$segment has $size bytes"
 }
 
-# What was there is brought to the disk first, and the note last: without a note nothing was overwritten.
+# The saved bytes are synced first and the note last: without a note, nothing was overwritten.
 remember() {
     choose
     start=$((size / 2)) known=$(identity "$it")
@@ -96,7 +96,7 @@ recovered() {
     echo "$segment has nothing of it any more"
 }
 
-# Never under a server that may be cutting the file off at this moment: the bytes would lie behind its end.
+# Waits for the end of the server: if it truncates the file at this moment, the bytes would lie beyond its end.
 mend() {
     recall || return 0
     looks=0

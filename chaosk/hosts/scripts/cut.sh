@@ -1,22 +1,22 @@
 # Cut this host's network, as root: sh -c SCRIPT chaosk ACTION CHAIN COMMENT FLAVOUR <RULES
 #
-#   ACTION   install | standing | lasts | gone | remove; standing says whether it is as it was asked for, lasts whether it
-#            is there: cheap, and both print the same marks, which are others once it has been put there anew
-#   CHAIN    names the cut, CHAOSK-HASH; by iptables its chains are CHAIN-I for arriving packets and CHAIN-O for leaving
-#            ones, by nft its table is inet chaosk-HASH
+#   ACTION   install | standing | lasts | gone | remove; standing checks the rules, lasts (cheap) only that they are
+#            there; both print the same marks, which change if the cut is installed again
+#   CHAIN    names the cut, CHAOSK-HASH; with iptables its chains are CHAIN-I for incoming and CHAIN-O for outgoing
+#            packets, with nft its table is inet chaosk-HASH
 #   COMMENT  tags it; one word
-#   FLAVOUR  nft, iptables, or auto: nft where it is there and the kernel can, else iptables
+#   FLAVOUR  nft, iptables, or auto: nft if it is installed and the kernel supports it, otherwise iptables
 #   RULES    for install and standing, one a line: FAMILY SIDE WORDS; FAMILY is 4, 6 or any, SIDE is I or O, WORDS are
-#            iptables', but for the names in them (rules.sh).
+#            those of iptables, with names in them (rules.sh).
 #
-# rules.sh, cut_iptables.sh and cut_nft.sh come before this. Installed under a lease (lease.sh names its folder in
-# CHAOSK_LEASE), a cut by nft ends with it whoever dies.
+# rules.sh, cut_iptables.sh and cut_nft.sh come before this. A cut by nft that is installed under a lease (lease.sh
+# names its folder in CHAOSK_LEASE) ends with the lease, even if every process dies.
 
 set -f
 # shellcheck disable=SC2034 # the files before this read some of them
 action=$1 chain=$2 comment=$3 flavour=$4 table=chaosk-${2#CHAOSK-}
 
-# By which of the two it is to be installed.
+# The packet filter to install it with.
 choice() {
     case $flavour in
         nft)
@@ -29,10 +29,10 @@ choice() {
     esac
 }
 
-# By which of the two it is there.
+# The packet filter that it is installed in.
 found() { if [ "$flavour" != iptables ] && nft_there; then echo nft; else echo "${flavour#auto}"; fi; }
 
-# Whether it is there; a packet filter that does not answer says neither yes nor no.
+# Check that it is installed; unknown if a packet filter does not answer.
 lasts() {
     if [ "$flavour" != iptables ] && command -v nft >/dev/null; then
         tables=$(nft list tables 2>&1) || { [ "$flavour" = auto ] && no_nf_tables "$tables"; } ||
@@ -46,7 +46,7 @@ lasts() {
     iptables_lasts
 }
 
-# What may have taken rules away: what manages a packet filter here, and what of it began or ended within a minute.
+# Possible causes of lost rules: managers of the packet filter, and those of them started or stopped within a minute.
 suspects() {
     [ -z "$(nft list tables 2>/dev/null)" ] && ! command -v iptables-save >/dev/null && printf ', nor any other table'
     found=$(set +f; cat /proc/[0-9]*/comm 2>/dev/null |
@@ -56,7 +56,7 @@ suspects() {
     [ ! -d /run/systemd/system ] || recent
 }
 
-# Units that load a packet filter, and have done something within the last minute.
+# Units that load a packet filter, and were active within the last minute.
 recent() {
     read -r up _ </proc/uptime
     systemctl show --property=Id --property=StateChangeTimestampMonotonic -- firewalld nftables ufw iptables ip6tables \
@@ -67,7 +67,7 @@ recent() {
         }'
 }
 
-# Of those that could be there: the second as well if the first fails.
+# Removes it from each possible packet filter, from the second also if the first fails.
 each() {
     failed=
     for one in iptables nft; do

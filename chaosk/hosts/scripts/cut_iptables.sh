@@ -1,19 +1,18 @@
 # The cut of cut.sh by iptables and ip6tables, each kind of which (nf_tables, legacy) does.
 #
-# Only the cut's chains, and jumps into them, are ever touched. Each family's change is one transaction. The jumps come
-# first in INPUT and OUTPUT, so that the chains also stop packets of established connections; in them, SSH to this host
-# comes first.
+# Only the cut's chains and jumps into them are changed, each family in one transaction. The jumps come first in INPUT
+# and OUTPUT, so that packets of established connections are stopped, too. In the chains, SSH to this host comes first.
 #
 # shellcheck disable=SC2154 # cut.sh sets them: chain comment rules ssh_port
 
 tool() { case $1 in 4) echo iptables ;; 6) echo ip6tables ;; esac }
 base() { case $1 in I) echo INPUT ;; O) echo OUTPUT ;; esac }
 
-# Without IPv6 tables a cut is whole all the same, if the host has no IPv6 address that others could use.
+# Without IPv6 tables a cut is still complete if the host has no IPv6 address that others could use.
 has_ipv6() { ip6tables -w 5 -S INPUT >/dev/null 2>&1; }
 uses_ipv6() { [ -r /proc/net/if_inet6 ] && awk '$4 == "00" { found = 1 } END { exit !found }' /proc/net/if_inet6; }
 
-# Whether every family that somebody could use can be cut; then `rules` has no maybe in it.
+# Check that every family in use can be cut; then `rules` has no maybe in it.
 iptables_ready() {
     if has_ipv6; then
         rules=$(printf '%s\n' "$rules" | sed 's/^maybe-6/6/')
@@ -22,7 +21,7 @@ iptables_ready() {
     fi
 }
 
-# The rules of one chain, SSH first; for IPv6, neighbour discovery as well, or SSH would not find the way.
+# The rules of one chain, SSH first. IPv6 needs neighbour discovery as well, or SSH would not find the way.
 rules_of() {
     lines=$(printf '%s\n' "$rules" | sed -n "s/^$1 $2 //p")
     [ -n "$lines" ] || return 0
@@ -37,7 +36,7 @@ rules_of() {
     printf '%s\n' "$lines"
 }
 
-# By what a refusal says so: resets and unreachables, the host's own, which the same rules would stop on their way.
+# The packets of a refusal, resets and unreachables: this host sends them, and the same rules would stop them.
 refusals_of() {
     echo "-p tcp --tcp-flags RST RST -j RETURN"
     case $1 in
@@ -46,7 +45,7 @@ refusals_of() {
     esac
 }
 
-# What iptables-restore reads to add the chains of one family; nothing if it has no rules.
+# Input of iptables-restore that adds the chains of one family; empty without rules.
 addition() {
     for side in I O; do
         [ -n "$(rules_of "$1" $side)" ] || continue
@@ -56,7 +55,7 @@ addition() {
     done
 }
 
-# What iptables-restore reads to remove all there is of the cut in one family; nothing if there is nothing.
+# Input of iptables-restore that removes the cut from one family; empty if it is not there.
 removal() {
     "$1-save" -t filter | awk -v arriving="$chain-I" -v leaving="$chain-O" '
         $1 == ":" arriving || $1 == ":" leaving { name = substr($1, 2); last = last "-F " name "\n-X " name "\n" }
@@ -84,7 +83,7 @@ iptables_install() {
     iptables_ready
     iptables_remove
     for family in 4 6; do
-        # half a cut is none: what stands by then is taken away
+        # a partial cut is removed again
         (apply "$(tool $family)" "$(addition $family)") || { iptables_remove && exit 1; }
     done
 }
@@ -103,7 +102,7 @@ iptables_lasts() {
         [ $family = 4 ] || has_ipv6 || continue
         saved=$("$(tool $family)-save" -t filter) || unasked "$(tool $family)-save does not answer"
         case $saved in *":$chain-"*) found=yes ;; esac
-        # every chain has its jump, before any rule that is not a cut's
+        # every chain has its jump, before all rules of others
         lost=$(printf '%s\n' "$saved" | awk -v chain="$chain-" '
             substr($1, 1, 1) == ":" && index($1, ":" chain) == 1 { wanted[substr($1, 2)] }
             $1 == "-A" && ($2 == "INPUT" || $2 == "OUTPUT") && !closed[$2] {
@@ -118,8 +117,8 @@ iptables_lasts() {
     iptables_marks
 }
 
-# The rules and jumps of the cut without their counters. Where nft shows the same tables, the numbers that the kernel gave
-# them, and will give no others; else the counters, which only grow while the rules stand, unless somebody sets them to 0.
+# The rules and jumps of the cut without counters. If nft shows the same tables, the kernel's rule handles are included,
+# which are never reused. Otherwise the counters are: they only grow while the rules exist, unless they are reset.
 iptables_marks() {
     for family in 4 6; do
         [ $family = 4 ] || has_ipv6 || continue
@@ -140,7 +139,7 @@ iptables_marks() {
     done
 }
 
-# One chain as it should be: its jump before any rule that is not a cut's, and its rules, all of them and no others.
+# One complete chain: its jump before all rules of others, and exactly its rules.
 chain_stands() {
     command=$(tool "$1") name=$chain-$2
     expected=$(rules_of "$1" "$2")

@@ -1,16 +1,16 @@
 # The cut of cut.sh by a separate nft table, which the kernel ends with the lease.
 #
-# Every rule of it hangs on the elements of a set that time out when the lease does: without them all packets pass, and
-# so they do even if nobody is left on this host who could remove anything. Whoever renews the lease renews them, with
-# the file `renewed` in its folder. A change is one transaction. What these rules drop no other rule can let pass, so
-# they need not come first; they are past address translation, where those of iptables would be.
+# Every rule depends on the elements of a set that time out with the lease. Without them all packets pass, even if no
+# process on this host is left to remove the rules. A renewal of the lease renews the elements, by the file `renewed` in
+# the lease's folder. A change is one transaction. No other rule can pass what these rules drop, so they need not come
+# first. They are applied after address translation, at the position of the iptables rules.
 #
 # shellcheck disable=SC2154 # cut.sh sets them: chain comment flavour rules ssh_port table
 
-# What nft says of a host whose kernel has no nf_tables; nothing can be there, then.
+# nft's error message if the kernel has no nf_tables; the cut cannot exist then.
 no_nf_tables() { case $1 in *"not supported"* | *"Invalid argument"*) ;; *) return 1 ;; esac }
 
-# The words of one rule of iptables, as nft has them; exactly what rules.py says, anything else is refused.
+# Translates one iptables rule to nft; only the forms of rules.py are accepted.
 nft_words() {
     case $1 in 4) words="meta nfproto ipv4" ip=ip ;; *) words="meta nfproto ipv6" ip=ip6 ;; esac
     shift 2
@@ -38,7 +38,7 @@ nft_words() {
     echo "$words"
 }
 
-# One chain; SSH comes first, then neighbour discovery, or SSH over IPv6 would not find the way.
+# One chain. SSH comes first, then neighbour discovery, or SSH over IPv6 would not find the way.
 nft_chain() {
     lines=$(printf '%s\n' "$rules" | sed -n "s/^maybe-//; /^[46] $1 /p")
     [ -n "$lines" ] || return 0
@@ -58,14 +58,14 @@ END
     echo "}"
 }
 
-# By what a refusal says so: resets and unreachables, the host's own, which the same rules would stop on their way.
+# The packets of a refusal, resets and unreachables: this host sends them, and the same rules would stop them.
 nft_refusals() {
     echo "tcp flags & rst == rst return"
     echo "icmp type destination-unreachable return"
     echo "icmpv6 type destination-unreachable return"
 }
 
-# The table, its set empty.
+# The table, with an empty set.
 nft_table() {
     echo "table inet $table {"
     echo "set lease { type nf_proto; flags timeout; }"
@@ -74,7 +74,7 @@ nft_table() {
     echo "}"
 }
 
-# The table as nft lists it, made in a network of its own that ends at once: also the proof that nft and kernel can.
+# The table as nft lists it, made in a temporary network namespace; also proves that nft and the kernel support it.
 nft_listed() {
     wanted=$(nft_table) || exit 1
     # shellcheck disable=SC2016 # the inner shell expands
@@ -82,7 +82,7 @@ nft_listed() {
         unshare --net sh -c 'nft -f - && nft --stateless --terse list table inet "$1"' sh "$table"
 }
 
-# The elements that keep the cut in force for so many hundredths of a second; without a lease until it is removed.
+# The elements that keep the cut in force for some hundredths of a second; without a lease, until it is removed.
 nft_elements() { echo "{ ipv4${1:+ timeout ${1}0ms}, ipv6${1:+ timeout ${1}0ms} }"; }
 
 nft_able() { command -v nft >/dev/null && nft_listed >/dev/null 2>&1; }
@@ -100,7 +100,7 @@ END
     [ -z "$CHAOSK_LEASE" ] || nft_renewed >"$CHAOSK_LEASE/renewed" || fail "cannot write $CHAOSK_LEASE/renewed"
 }
 
-# What renews the elements; fails if they have timed out, because then there was a time without the cut.
+# The script that renews the elements; fails if they have timed out, because then there was a time without the cut.
 nft_renewed() {
     # shellcheck disable=SC2016 # the file's own argument
     cat <<END
@@ -137,13 +137,13 @@ nft_lasts() {
     nft_mark
 }
 
-# The table down to its last rule, with the numbers that the kernel gave them and will give no other.
+# The whole table, with the kernel's rule handles, which are never reused.
 nft_mark() {
     listed=$(nft --handle --stateless --terse list table inet "$table") || unasked "nft does not answer"
     echo "mark $table $(printf '%s' "$listed" | cksum | tr ' ' -)"
 }
 
-# Whether the table is there; fails if nft does not say.
+# Check that the table exists; fails if nft does not answer.
 nft_there() {
     command -v nft >/dev/null || return 1
     tables=$(nft list tables 2>&1) || { no_nf_tables "$tables" && return 1; } || fail "nft does not answer: $tables"

@@ -1,32 +1,32 @@
 # Fill a server's data directory with a file, as root: sh -c SCRIPT chaosk ACTION FILE [HOW BYTES]
 #
-#   fits FILE HOW BYTES     whether it can be placed: there is room for it, and afterwards still for leases
-#   fill FILE HOW BYTES     place it; doing it again places it anew
-#   filled FILE HOW BYTES   whether it is there, with all of its blocks
+#   fits FILE HOW BYTES     check that it fits, and that room for leases is left
+#   fill FILE HOW BYTES     create it; repeating it creates it again
+#   filled FILE HOW BYTES   check that it exists, with all of its blocks
 #   empty FILE              remove it
-#   gone FILE               whether it is not there
+#   gone FILE               check that it does not exist
 #
-#   HOW     size (the file has so many BYTES) | free (so many BYTES are left to everybody else)
+#   HOW     size (the file has so many BYTES) | free (so many BYTES are left free)
 #
-# Where this host keeps its leases, room for them stays: a fault that cannot be renewed or healed is none.
+# On the file system of this host's leases, room for them is kept: a lease that cannot be renewed or healed is useless.
 
 # enter.sh comes before this.
 
 action=$1 file=$2 how=$3 bytes=$4 folder=${2%/*} name=${2##*/}
 leases=/var/lib/chaosk
 reserve=16384 # KiB
-slack=1024    # KiB by which a file system may count otherwise than its files do
+slack=1024    # KiB by which a file system's accounting may differ from its files
 
 fail() {
     echo "$*" >&2
     exit 1
 }
 
-# KiB that those who are not root can still have where this is, and what a file system is called.
+# KiB that other accounts than root can still use here, and the device of a file system.
 room() { stat -f -c '%a %S' . | awk '{ printf "%.0f", $1 * $2 / 1024 }'; }
 source_of() { df -Pk -- "$1" | awk 'NR == 2 { print $1 }'; }
 
-# Subvolumes have numbers of their own, and share one device.
+# Subvolumes have their own device numbers, but share one device.
 holds_leases() {
     place=$leases
     while [ ! -d "$place" ]; do place=${place%/*} && place=${place:-/}; done
@@ -58,8 +58,8 @@ fits() {
     echo "$wanted of $free KiB"
 }
 
-# Made anew, in the folder that was gone into, and written by a descriptor: whoever may write there may put a link to a
-# device in its place, but nothing is written before it is seen that the descriptor is of an empty file of root's.
+# Created anew in the current directory, and written through a descriptor. Other accounts may replace it by a link to a
+# device, so the descriptor is first checked to be an empty file owned by root.
 fill() {
     enter "$folder"
     rm -f -- "./$name" || fail "cannot remove $file"

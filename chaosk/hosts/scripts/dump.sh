@@ -1,28 +1,28 @@
 # Print transactions or batches from the logs of partitions, as root:
 # sh -c SCRIPT chaosk markers HOME DATA LOG... | sh -c SCRIPT chaosk batches HOME DATA LOG:FIRST:LAST...
 #
-# HOME is Kafka's, DATA are a broker's data directories with commas between them, LOG is a partition's folder in one of
-# them, like orders-0. `markers` tells of transactions, `batches` what stands at some offsets, from FIRST to LAST.
-# Kafka's own kafka-dump-log.sh reads the segments, as the account that owns them. Of what it says these lines are left,
-# and nothing of what records hold:
+# HOME is Kafka's, DATA are a broker's data directories, comma-separated. LOG is a partition's folder in one of them,
+# such as orders-0. `markers` prints transactions, `batches` the batches at offsets from FIRST to LAST. Kafka's
+# kafka-dump-log.sh reads the segments, as the account that owns them. The output has these lines, and nothing from
+# within records:
 #
 #   absent LOG                                   it is in none of DATA
-#   log LOG                                      what follows is of this one
-#   segment OFFSET                               where a segment begins
-#   batches FIRST LAST PRODUCER EPOCH            batches that a producer wrote in transactions, one after the other
-#   marker OFFSET PRODUCER EPOCH COMMIT|ABORT    what ended a transaction there
+#   log LOG                                      the following lines are about this one
+#   segment OFFSET                               the first offset of a segment
+#   batches FIRST LAST PRODUCER EPOCH            consecutive batches that a producer wrote in transactions
+#   marker OFFSET PRODUCER EPOCH COMMIT|ABORT    the end of a transaction
 #   batch FIRST LAST EPOCH CRC                   a batch that holds some of the offsets, and its leader's epoch
 #   reached OFFSET                               the last offset of the segment
-#   strange LINE                                 a line that is none of those, or a batch that is not valid
-#   full                                         the rest is left out: it is too much
-#   status NUMBER                                how the tool ended; without this line it did not
+#   strange LINE                                 an unexpected line, or a batch that is not valid
+#   full                                         the rest is left out: the output is too large
+#   status NUMBER                                exit status of the tool; without this line it did not end
 
 # owned.sh and program.sh come before this.
 #
 # shellcheck disable=SC2034 # program.sh reads config
 
 most=12000000
-config='' # the tool reads files alone
+config='' # the tool only reads files
 
 fail() {
     echo "$*" >&2
@@ -52,7 +52,7 @@ dump() {
     echo "status $?"
 }
 
-# Those of the segments in a folder that may hold offsets from $2 to $3, as far as its account sees them.
+# The segments in a folder that may hold offsets from $2 to $3, as seen by its account.
 segments_with() {
     found=''
     for base in $(as_account find "$1" -mindepth 1 -maxdepth 1 -name '[0-9]*.log' 2>/dev/null |
@@ -62,7 +62,7 @@ segments_with() {
             break
         fi
         if [ "$base" -le "$2" ]; then
-            found=$file # what began before it ended before it
+            found=$file # a segment ends where the next one begins
         else
             found=${found:+$found,}$file
         fi

@@ -1,7 +1,7 @@
 # Enter a directory through no link; for scripts that work, as root, in folders that a server's account may own.
 #
-# It may rename and replace what is in there at any moment, and put a link anywhere. So root opens, changes and moves
-# nothing by a path that leads through it: what comes after this uses names relative to where it is. It has a fail.
+# That account may rename and replace entries there at any moment, and create links. So root uses no path through such a
+# folder: the script after this uses names relative to its current directory. It defines fail.
 
 enter() {
     cd -- "$1" 2>/dev/null || fail "there is no directory $1"

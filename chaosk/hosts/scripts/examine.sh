@@ -1,23 +1,24 @@
 # Examine programs, units, disk space and kernel features of this host, as root: sh -c SCRIPT chaosk [KIND WHAT]...
 #
-#   tool NAME      whether a program is there        -> tool NAME yes|no
-#   program FILE   whether a program of the operator's is there, and as whom it is run: as root where nobody else can
-#                  replace its file, else as the account whose that is; `shared` is root's, and others can replace it
+#   tool NAME      check that a program is installed -> tool NAME yes|no
+#   program FILE   the account that runs an operator's program: root if only root can replace its file, otherwise the
+#                  file's owner; `shared` is root's, but others can replace it
 #                                                    -> program FILE no|root|shared|ACCOUNT
-#   unit NAME      how systemd has it                -> unit NAME loaded|not-found|...
-#                  and when it starts it again       -> restart NAME HOW AFTER
-#   space PATH     of PATH, or the nearest folder above that exists: KiB free, KiB in all, whether it can be written
+#   unit NAME      the state of a systemd unit       -> unit NAME loaded|not-found|...
+#                  and its restart policy            -> restart NAME HOW AFTER
+#   space PATH     KiB free and KiB in all, at PATH or the nearest existing folder above, and whether it is writable
 #                                                    -> space PATH FREE ALL yes|no
-#   filter TOOL    iptables, ip6tables or nft: which flavour, and whether it answers
+#   filter TOOL    iptables, ip6tables or nft: its flavour, and whether it answers
 #                                                    -> filter TOOL nf_tables|legacy|none yes|no WHY
-#   kernel WHAT    htb (packets that filters of tc pick get a queue), netem (the same, and they are delayed there),
-#                  timeouts (nft sets whose elements run out), numgen (nft drops packets by chance) or statistic (iptables
-#                  does), tried in a network namespace of its own, which is gone afterwards
+#   kernel WHAT    htb (queues for the packets that tc filters select), netem (the same with a delay), timeouts (nft
+#                  sets with elements that expire), numgen (random drops in nft) or statistic (in iptables), tried in
+#                  a temporary network namespace
 #                                                    -> kernel WHAT yes|no|unknown WHY
 #
 # owned.sh comes before this.
 #
-# First it says `uid NUMBER`, `timer systemd|setsid` (how leases are timed here) and `release KERNEL`. It only looks.
+# The output begins with `uid NUMBER`, `timer systemd|setsid` (the timer of leases here) and `release KERNEL`. The
+# script changes nothing.
 
 fail() {
     echo "$*" >&2
@@ -26,7 +27,7 @@ fail() {
 
 yes_no() { if "$@" >/dev/null 2>&1; then echo yes; else echo no; fi; }
 
-# The last line of what a command said, for a reason; its status is the command's.
+# Prints the last line of a command's output as the reason, and returns the command's status.
 why() {
     said=$("$@" 2>&1) && return
     printf '%s\n' "$said" | tail -n 1
@@ -69,7 +70,7 @@ space() {
     place=$1
     while [ -n "$place" ] && [ ! -e "$place" ]; do place=${place%/*}; done
     place=${place:-/}
-    # not df, which opens it: a device that somebody has put there may take that for an order
+    # df would open it, and a device in its place may act on being opened
     free=$(stat -f -c '%a %b %S' -- "$place" 2>/dev/null | awk '{ printf "%.0f %.0f", $1 * $3 / 1024, $2 * $3 / 1024 }')
     echo "space $1 ${free:-0 0} $(yes_no test -w "$place")"
 }

@@ -3,11 +3,11 @@
 #   GATE EDITION CONNECTION SECONDS NAME [ARGUMENT...]   by sudo; CONNECTION is sshd's SSH_CONNECTION
 #   GATE inner NAME [ARGUMENT...]                        by the scripts themselves, which are root already
 #
-# NAME is one of chaosk's own scripts, which are part of this file. Every argument is held against what the script is
-# ever given: services against the list of this cluster's, word by word; rules of a cut, and the undo that a lease is
-# to keep, against the few forms that there are. Nothing else is run.
+# NAME is one of chaosk's own scripts, which are part of this file. Every argument is checked: services and folders
+# against the list of this cluster, word by word; rules of a cut, and the undo in a lease, against the few forms that
+# chaosk makes. Nothing else is run.
 #
-# What comes before this file sets gate (where it is installed) and edition, and defines script_text NAME and listed.
+# The text before this file sets gate (its path) and edition, and defines script_text NAME and listed.
 #
 # shellcheck disable=SC2154
 
@@ -40,13 +40,13 @@ number() { case $1 in '' | . | *[!0-9.]* | *.*.*) refuse "the number $1" ;; esac
 
 count() { [ "$1" = "$2" ] || refuse "so many words"; }
 
-# Whether exactly these words are on the list.
+# Check that exactly these words are on the list.
 on_the_list() {
     line=$(printf "%s$tab" "$@")
     listed | grep -q -x -F -e "$line" || refuse "what is not on its list, \`$*\`; the inventory may have changed since"
 }
 
-# What runs under a lease is this gate again.
+# A command under a lease has to be this gate again.
 ours() { [ "$1" = "$gate" ] && [ "$2" = inner ] || refuse "\`$1\` under a lease"; }
 
 address='@?[A-Za-z0-9_:][A-Za-z0-9_.:/-]*'
@@ -138,7 +138,7 @@ topic_checked() {
     run topic "$action" "$home" "$config" "$servers" "$topic" "$replicas" "$@"
 }
 
-# Which address is for the caller to say; that nobody else has it the script proves.
+# Any address is allowed; the script checks that no other host has it.
 address_checked() {
     case $1 in
         fits) ports_checked "$@" ;;
@@ -191,7 +191,7 @@ lock_checked() {
     run lock "$@"
 }
 
-# Which logs are read is for the caller to say, but only in the data directories of a broker on the list.
+# Any log is allowed in the data directories of a broker on the list.
 dump_checked() {
     case $1 in markers | batches) [ $# -ge 3 ] || refuse "\`dump $1\`" ;; *) refuse "\`dump $1\`" ;; esac
     on_the_list dump "$1" "$2" "$3"
@@ -208,8 +208,8 @@ dump_checked() {
     run dump "$action" "$home" "$data" "$@"
 }
 
-# Of which topic, group or transactional.id is for the caller to say; whose right it is, and with which tool, is not.
-# Nothing is allowed but all of it to everybody, and nothing denied but to the probes.
+# Any topic, group or transactional.id is allowed. The principal and the tool have to be on the list. Everyone may be
+# allowed all operations, and only the probes may be denied any.
 acl_checked() {
     count $# 9
     on_the_list settings change "$2" "$3" "$4"
@@ -220,7 +220,7 @@ acl_checked() {
     run settings "$@"
 }
 
-# Which broker, clients and value is for the caller to say; with which tool, where and which setting is not.
+# Any broker, client and value is allowed. The tool, the servers and the setting have to be on the list.
 settings_checked() {
     if [ "$1" = fits ]; then
         count $# 3
@@ -250,7 +250,7 @@ settings_checked() {
     run settings change "$home" "$config" "$servers" "$broker" "$user" "$client" "$@"
 }
 
-# Which certificate, and which file it was before, is for the caller to say; of which broker, and where, is not.
+# Any certificate and former file is allowed. The broker and the listener have to be on the list.
 certificate_checked() {
     [ $# -ge 7 ] || refuse "\`certificate $1\`"
     case $1 in put) count $# 7 ;; lift) ;; *) refuse "\`certificate $1\`" ;; esac
@@ -272,7 +272,7 @@ certificate_checked() {
     run certificate "$action" "$home" "$config" "$server" "$broker" "$id" "$@"
 }
 
-# Only where the inventory says of a host that it is a machine of its own; that the script proves again.
+# Only if the inventory gives a host its own kernel; the script checks that again.
 boot_checked() {
     on_the_list boot
     case $2 in '' | *[!0-9a-f-]*) refuse "the boot id $2" ;; esac
@@ -288,7 +288,7 @@ boot_checked() {
     run boot "$@"
 }
 
-# How much is for the caller to say; where, and what the file is called, is not.
+# Any amount is allowed. The directory has to be on the list, and the file has to be chaosk's.
 disk_checked() {
     case $1 in
         fits | fill | filled)
@@ -314,7 +314,7 @@ owner_checked() {
     run owner "$action" "$folder" "$id" "$@"
 }
 
-# What is done to the disk is for the caller to say; which disk is not, nor where: see boot_checked.
+# Any fault of the disk is allowed. The disk has to be on the list; see also boot_checked.
 mapper_checked() {
     [ $# -ge 8 ] || refuse "\`mapper $1\`"
     action=$1 own=$2 id=$3 folder=$4 kind=$5 place=$6 config=$7
@@ -359,7 +359,7 @@ parent_checked() {
     run parent "$@"
 }
 
-# Only brokers, and only under a lease: the script proves that the kernel is the host's own.
+# Only brokers, and only under a lease; the script checks that the kernel is the host's own.
 oom_checked() {
     count $# 6
     case $2 in '' | *[!0-9a-f-]*) refuse "the boot id $2" ;; esac
@@ -368,7 +368,7 @@ oom_checked() {
     run oom "$@"
 }
 
-# Which log is for the caller to say, but only in the data directories of a broker on the list.
+# Any log is allowed in the data directories of a broker on the list.
 corrupt_checked() {
     count $# 7
     case $2 in '' | *[!0-9a-f]*) refuse "the id $2" ;; esac
@@ -377,7 +377,7 @@ corrupt_checked() {
     run corrupt "$@"
 }
 
-# The list has the data directories and whose they are; the id of what is done there is the run's.
+# Data directories and their servers have to be on the list; the id is the run's.
 folder_checked() {
     [ $# -ge 4 ] || refuse "\`$1 $2\`"
     script=$1 action=$2 id=$3
@@ -387,7 +387,7 @@ folder_checked() {
     run "$script" "$action" "$id" "$@"
 }
 
-# A bundle without the first of its five texts: about, undo, check, look. The shells may be made of these lines only.
+# A bundle without the first of its five texts: about, undo, check, look. The scripts may have only these lines.
 made_by_chaosk() {
     awk -v gate="$gate inner " -v quote="'" '
         BEGIN { word = "([A-Za-z0-9@%+=:,./_-]+|" quote "[^" quote "]*" quote ")"; words = "^" word "( " word ")*$" }
@@ -432,7 +432,7 @@ lease_checked() {
 }
 
 inner() {
-    for word; do # a line break in one would make two patterns of it for grep
+    for word; do # grep would take a line break in a word for two patterns
         case $word in *[![:print:]]*) refuse "a word that cannot be printed" ;; esac
     done
     [ $# -gt 0 ] || refuse "nothing at all"

@@ -1,23 +1,23 @@
 # Check that a server's process is the one in the inventory: sh -c SCRIPT chaosk is KIND PLACE CONFIG NUMBER
 # PORTS [FOLDER...], as root
 #
-#   KIND, PLACE and CONFIG say which process, as for service.sh
-#   NUMBER   its node id, by its configuration and by the meta.properties of each FOLDER; or nothing
-#   PORTS    comma-separated; where anybody listens on one, it has to be this process. Nobody may: ports can be mapped
-#   FOLDER   a data directory: this process has to have its lock
+#   KIND, PLACE and CONFIG identify the process, as for service.sh
+#   NUMBER   its node id in its configuration and in the meta.properties of each FOLDER; or empty
+#   PORTS    comma-separated; only this process may listen on them. A port without listener is allowed: it may be mapped
+#   FOLDER   a data directory that this process has to have locked
 #
-# It only looks. Files are read as the process's own account, which reads them, too: whatever that puts there.
+# The script changes nothing. It reads files as the process's own account, whatever that account has put there.
 #
 # owned.sh and process.sh come before this.
 #
-# shellcheck disable=SC2034,SC2154 # they read kind, place and config, and set pid
+# shellcheck disable=SC2034,SC2154 # process.sh reads kind, place and config, and sets pid
 
 action=$1 kind=$2 place=$3 config=$4 number=$5 ports=$6
 [ "$action" = is ] || fail "no such action: $action"
 shift 6
 
-# What a file of properties says last under the names node.id and broker.id, as Java reads it, where that is a number; one
-# that a variable gives is not known. Nothing if the process's account cannot read it.
+# The last value of node.id and of broker.id in a properties file, by Java's rules, if it is a number. A value from a
+# variable is unknown. Empty if the process's account cannot read the file.
 number_in() {
     as_account timeout 5 head -c 1000000 -- "$1" 2>/dev/null | awk '
         { line = pending $0; pending = "" }
@@ -32,7 +32,7 @@ number_in() {
         END { for (key in is) if (is[key] ~ /^-?[0-9]+$/) print is[key] + 0 }' | sort -u
 }
 
-# Where its command line has --override, that counts, and not the file.
+# --override on the command line wins over the file.
 numbered() {
     [ -n "$number" ] || return 0
     ! tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -q -x -E -e '(node|broker)\.id=.*' || return 0
@@ -43,13 +43,13 @@ numbered() {
     esac
 }
 
-# The sockets on which anybody in the process's network listens on a port, by inode.
+# The listening sockets on a port in the network namespace of the process, by inode.
 listening() {
     cat "/proc/$pid/net/tcp" "/proc/$pid/net/tcp6" 2>/dev/null | awk -v port="$(printf %04X "$1")" '
         $4 == "0A" { n = split($2, at, ":"); if (at[n] == port) print $10 }'
 }
 
-# Of some processes, by id, those that have one of the sockets $1; one program looks at all of them.
+# Of some processes, by id, those that have one of the sockets $1; checked by a single program.
 owners_of() {
     wanted=$1
     shift

@@ -1,16 +1,17 @@
 # Files that chaosk keeps on this host between two commands, and their clock; for lease.sh, lock.sh and others.
 #
-# Times are hundredths of a second since the host was booted, so setting its clock moves nothing.
+# Times are hundredths of a second since boot, so changes of the wall clock have no effect.
 
-# On the machine that chaosk runs on, CHAOSK_KEPT names the folder: its account need not be root, and has several clusters.
+# On the machine that runs chaosk, CHAOSK_KEPT names the folder: chaosk's account need not be root, and may have several
+# clusters.
 kept=${CHAOSK_KEPT:-/var/lib/chaosk}
 
 fail() {
-    printf '%s\n' "$*" >&2 # not echo: it would read backslashes
+    printf '%s\n' "$*" >&2 # echo would interpret backslashes
     exit 1
 }
 
-# Held against before it becomes the name of a file.
+# Validates a word before it becomes a file name.
 named() { case $1 in */* | . | ..) fail "no such id: $1" ;; esac }
 
 uptime() {
@@ -22,7 +23,7 @@ uptime() {
 
 boot() { cat /proc/sys/kernel/random/boot_id; }
 
-# Whole and decimal seconds to hundredths.
+# Converts whole or decimal seconds to hundredths.
 hundredths() { awk -v s="$1" 'BEGIN { printf "%d\n", s * 100 }'; }
 
 not_halted() {

@@ -1,26 +1,26 @@
 # Keep leases on this host, each with an undo and a timer, as root: sh -c SCRIPT chaosk ACTION [ID [ARGUMENT...]]
 #
-#   arm ID SECONDS <BUNDLE   keep an undo here and start its timer: when the time is over the host heals itself
-#   renew ID RUN SECONDS AFTER   from now on it has so long again, and what the kernel itself ends with it; then as looks
-#   under ID RUN ARGV...     run a command if the lease is alive, and keep the timer from undoing meanwhile
-#   undoing ID ARGV...       run a command of the undo, whether or not the lease is alive; waits for the timer's undo
+#   arm ID SECONDS <BUNDLE   store an undo here and start its timer: on expiry the host heals itself
+#   renew ID RUN SECONDS AFTER   restart the time to expiry, also of parts that the kernel times out; then as looks
+#   under ID RUN ARGV...     run a command if the lease is alive; the timer's undo waits for it
+#   undoing ID ARGV...       run a command of the undo, with or without a live lease; waits for the timer's undo
 #   heal ID                  undo and check now, as the timer would
-#   disarm ID                forget it; what it guards must be undone
-#   halt RUN                 refuse whatever this run would still inject here, with status 3
-#   list                     every lease on this host, one line each
-#   left ID                  hundredths of a second until it runs out; fails if it is not alive
-#   looks ID AFTER           what was seen of the fault since the look with that number, which is forgotten
+#   disarm ID                delete it; its fault must be undone
+#   halt RUN                 refuse all further injections of this run, with status 3
+#   list                     all leases on this host, one line each
+#   left ID                  hundredths of a second until it expires; fails if it is not alive
+#   looks ID AFTER           the checks of the fault after that number; deletes those up to it
 #   watch ID                 the timer itself
-#   look ID                  what looks at the fault for as long as it is in place
+#   look ID                  the process that checks the fault while it is in place
 #
-# BUNDLE is five texts with the number of their lines before them: this script, about (one line of JSON), undo, check,
-# look. Undo, check and look are shell scripts; check says with its exit status whether everything is undone; each line
-# of look is `told NUMBER COMMAND`, a question whether the fault is in place.
+# BUNDLE is five texts, each after a line with its number of lines: this script, about (one line of JSON), undo, check,
+# look. Undo, check and look are shell scripts. The exit status of check is 0 once everything is undone. Each line of
+# look is `told NUMBER COMMAND`, a check that the fault is in place.
 #
-# A command that runs under a lease, and what undoes it, finds the lease's folder in CHAOSK_LEASE. If it leaves a shell
-# script `renewed` there, every renewal runs that with the new hundredths of a second, and fails if it does.
+# A command that runs under a lease, or undoes it, finds the lease's folder in CHAOSK_LEASE. If it leaves a shell script
+# `renewed` there, each renewal runs it with the new hundredths of a second, and fails if it fails.
 #
-# What is kept lies in a folder that outlives a reboot: the timer does not, but what has to be undone can be read there.
+# The folder survives a reboot. The timer does not, but the pending undo can be read there.
 #
 # kept.sh comes before this.
 #
@@ -31,7 +31,7 @@ action=$1 id=$2
 dir=$home/$id
 named "$id"
 
-# Replace a small file in one step: who reads it sees the old or the new one.
+# Replaces a small file atomically.
 put() {
     printf '%s\n' "$2" >"$1.new" || fail "cannot write $1"
     mv "$1.new" "$1" || fail "cannot write $1"
@@ -39,7 +39,7 @@ put() {
 
 left() { echo $(($(cat "$dir/deadline") - $(uptime))); }
 
-# Whether a process of the lease is there: ids are used again, so its command line has to name the lease.
+# Check that a process of the lease exists. Ids are reused, so its command line has to name the lease.
 is_there() { [ -n "$2" ] && tr '\0' ' ' 2>/dev/null <"/proc/$2/cmdline" | grep -q -F "$1 $id "; }
 
 ticks() { timer=$(cat "$dir/timer" 2>/dev/null) && is_there watch "$timer"; }
@@ -55,7 +55,7 @@ alive() {
     ticks || fail "the timer of the lease $id is gone"
 }
 
-# One at a time: the lock is the folder's own, and is never handed to what is started.
+# Takes the lock of the lease's folder; child processes never inherit it.
 locked() {
     exec 9<"$dir" || fail "there is no lease $id on this host"
     flock -w "$1" 9 || fail "somebody else is undoing $id, for $1 s by now"
@@ -63,9 +63,8 @@ locked() {
 
 # --- arming -------------------------------------------------------------------------------------------------------
 
-# What is brought, each of its texts in a file of its own: by one program, as starting one takes a busy virtual machine
-# half a second, and not by the shell's `read`, which asks the kernel for every byte by itself. What is cut short in a
-# line has no line "end".
+# Splits the bundle into files, by a single program: starting one takes half a second on a busy virtual machine, and the
+# shell's `read` makes a system call for each byte. A bundle that ends within a line has no line "end".
 take() {
     { cat && echo end; } >"$dir/bundle" || fail "cannot write $dir/bundle"
     bytes=$(cd "$dir" && LC_ALL=C awk '
@@ -101,12 +100,11 @@ arm() {
     trap - EXIT
 }
 
-# A unit of systemd's would have neither the account nor the network namespace of the chaosk that runs here.
+# A systemd unit would not have the account or the network namespace of the chaosk that runs here.
 by_systemd() { [ -z "$CHAOSK_KEPT" ] && [ -d /run/systemd/system ]; }
 
-# Under systemd it is a unit of its own, started again if it is killed; else a session of its own that the kernel
-# passes over when it looks for memory. It is stopped by SIGKILL: for TERM, which it outlives, systemd would wait for
-# a minute and a half.
+# Under systemd the timer is a unit, restarted if it is killed. Otherwise it is a session that the OOM killer passes
+# over. It is stopped by SIGKILL: it ignores SIGTERM, and systemd would wait for a minute and a half.
 start_timer() {
     if by_systemd; then
         systemd-run --quiet --collect --unit="chaosk-lease-$id" --property=Restart=on-failure \
@@ -121,7 +119,7 @@ start_timer() {
 watch() {
     put "$dir/timer" $$
     (echo -1000 >/proc/$$/oom_score_adj) 2>/dev/null
-    trap : HUP INT TERM # not ignored: what the undo starts would ignore them as well
+    trap : HUP INT TERM # not ignored: commands of the undo would inherit that
     [ ! -s "$dir/look" ] || sh "$dir/lease" look "$id" - </dev/null >/dev/null 2>&1 &
     until has_run_out; do
         [ -d "$dir" ] || exit 0
@@ -132,7 +130,7 @@ watch() {
     heal "by itself"
 }
 
-# Decided by renaming, so that no renewal comes in between unseen: who renews looks for the renamed file afterwards.
+# Expiry is decided by renaming a file, so that no renewal is missed: a renewal checks for the renamed file afterwards.
 has_run_out() {
     [ -e "$dir/expired" ] && return
     [ "$(left)" -le 0 ] || return 1
@@ -152,11 +150,11 @@ renew() {
 
 # --- looking ------------------------------------------------------------------------------------------------------
 
-# A process of its own, which nothing waits for: neither the timer nor a renewal is ever late because a question hangs.
-# It goes on while nobody can reach this host; a renewal tells what was seen meanwhile.
+# A separate process, so that a check that hangs never delays the timer or a renewal. It goes on while this host is
+# unreachable. A renewal returns the results.
 look() {
-    { echo 0 >/proc/self/oom_score_adj; } 2>/dev/null # else all it starts would be passed over as the timer is
-    exec 8<"$dir/look" && flock -n 8 || exit 0        # of a timer that was started again the first one still looks
+    { echo 0 >/proc/self/oom_score_adj; } 2>/dev/null # otherwise the OOM killer would pass over its children, too
+    exec 8<"$dir/look" && flock -n 8 || exit 0        # one is still running if the timer was restarted
     put "$dir/looker" $$
     last=0
     while [ -d "$dir" ] && [ ! -e "$dir/healed" ]; do
@@ -166,8 +164,8 @@ look() {
     done
 }
 
-# Ask, and keep the answer in a file look.N, the greater the later. A no is asked once more: on a host that cannot start
-# one more program a pipe says no as well.
+# Runs a check and stores the answer in a file look.N, with increasing N. A "no" is checked once more: if a host cannot
+# start another process, a pipeline reports "no" as well.
 told() {
     number=$1 tries=0
     shift
@@ -185,7 +183,7 @@ told() {
         mv "$dir/seen" "$dir/look.$last"
 }
 
-# The time, and one line for each look: `look N BEGAN ENDED NUMBER STATUS TEXT`, its own lines ended by tabs.
+# The time, and a line for each check: `look N BEGAN ENDED NUMBER STATUS TEXT`, with tabs for the line ends of TEXT.
 looks() {
     echo "now $(uptime)"
     for file in "$dir"/look.[0-9]*; do
@@ -197,7 +195,7 @@ looks() {
 
 # --- healing ------------------------------------------------------------------------------------------------------
 
-# Undo until the check holds; the timer tries for as long as it lives. Nothing that is started keeps the lock.
+# Retries the undo until the check holds; the timer retries for ever. Child processes do not inherit the lock.
 heal() {
     tries=0
     until (once "$1") >"$(ear)" 2>&1; do
@@ -208,7 +206,7 @@ heal() {
     done
 }
 
-# Where what the undo says is kept: on a full disk nowhere, because commands fail that cannot say their words.
+# The file for the undo's output; /dev/null on a full disk, where commands would fail on output.
 ear() { if printf '%4096s\n' "" 2>/dev/null >"$dir/said"; then echo "$dir/said"; else echo /dev/null; fi; }
 
 once() {
@@ -216,7 +214,7 @@ once() {
     [ ! -e "$dir/healed" ] || return 0
     ({ echo 0 >/proc/self/oom_score_adj; } 2>/dev/null; CHAOSK_LEASE=$dir exec sh "$dir/undo") 9<&- || return 1
     sh "$dir/check" 9<&- || return 1
-    # on a full disk a file that is there already becomes the mark
+    # on a full disk an existing file is renamed to the mark
     (put "$dir/healed" "$(uptime) $1") 2>/dev/null || mv "$dir/room" "$dir/healed"
 }
 
@@ -230,8 +228,8 @@ disarm() {
     rm -rf "$dir" || fail "cannot remove $dir"
 }
 
-# One line: id, state, seconds left, about. States: armed, dead (its timer is gone), booted (and its timer with it),
-# healed (by the host itself).
+# One line: id, state, seconds left, about. States: armed, dead (the timer is gone), booted (since it was armed), healed
+# (by the host itself).
 show() {
     state=armed
     ticks || state=dead

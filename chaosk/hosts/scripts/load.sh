@@ -1,23 +1,23 @@
 # Load this host's processors or memory, as root: sh -c SCRIPT chaosk ACTION KIND ID [MUCH]
 #
-#   fits KIND ID MUCH     whether the host can bear it
+#   fits KIND ID MUCH     check that the host can take it
 #   put KIND ID MUCH      start it; only under a lease
-#   stands KIND ID MUCH   whether all of it is there, and felt
+#   stands KIND ID MUCH   check that all of it is in place and has an effect
 #   lift KIND ID          end it
-#   gone KIND ID          whether nothing of it is there
+#   gone KIND ID          check that nothing of it is left
 #
 #   KIND   cpu (MUCH busy loops) | memory (MUCH KiB, all of it touched)
 #   ID     hexadecimal
-#   MUCH   a number, or a number and `ppm`: so many millionths of the processors, rounded up, or of the memory
+#   MUCH   a number, or parts per million such as 500000ppm: of the processors, rounded up, or of the memory
 #
-# Whatever is started asks about once a second whether its lease is alive (lease.sh names its folder in CHAOSK_LEASE),
-# and ends by itself if not: a load does not outlive its lease, whoever dies.
+# Each process checks its lease about once a second (lease.sh names its folder in CHAOSK_LEASE), and ends with it. So a
+# load never outlives its lease.
 #
 # marked.sh comes before this.
 
 action=$1 kind=$2 id=$3 much=$4
-reserve=131072 # KiB that stay available to everybody else
-most=4         # busy loops for each processor
+reserve=131072 # KiB that stay available to other processes
+most=4         # busy loops per processor
 
 fail() {
     echo "$*" >&2
@@ -29,7 +29,7 @@ memory() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
 
 total() { case $kind in cpu) nproc ;; *) memory MemTotal ;; esac; }
 
-# MUCH as a number.
+# MUCH as an absolute number.
 wanted() {
     case $much in
         *ppm) awk -v all="$(total)" -v ppm="${much%ppm}" 'BEGIN { n = all * ppm / 1e6; m = int(n); print m < n ? m + 1 : m }' ;;
@@ -37,13 +37,13 @@ wanted() {
     esac
 }
 
-# Every process of this load.
+# All processes of this load.
 processes() { marked "CHAOSK_LOAD=$id"; }
 
-# The fields of a process's stat from its state on; its name before them may hold anything.
+# The fields of a process's stat from its state on; the name before them may contain any character.
 stat_of() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null; }
 
-# The loops themselves lead sessions, and what they start does not: a line each with state and ticks.
+# The loops lead sessions, their children do not. A line each with state and ticks.
 loops() {
     for pid in $(processes); do
         stat_of "$pid" | awk -v pid="$pid" '$4 == pid { print $1, $12 + $13 }'
@@ -61,7 +61,7 @@ resident() {
 asks='holds() { sh "$CHAOSK_LEASE/lease" left "${CHAOSK_LEASE##*/}" >/dev/null 2>&1; }'
 # shellcheck disable=SC2016
 loop='while holds; do n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); done; done'
-# tail keeps what has no end of a line; if memory is short after all, the kernel takes this first.
+# tail buffers input without line ends; the OOM killer takes this process first.
 # shellcheck disable=SC2016
 hoard='echo 1000 >/proc/$$/oom_score_adj; { head -c "$1" /dev/zero; while holds; do sleep 1; done; } | tail'
 

@@ -1,12 +1,12 @@
 # Hold the lock of a cluster on this host, as root: sh -c SCRIPT chaosk ACTION [RUN [SECONDS [ABOUT]]]
 #
-#   take RUN SECONDS ABOUT   get it, unless another run has it; one that was not kept in time is taken over
-#   keep RUN SECONDS         from now on it is held so long again; fails if it was lost meanwhile
-#   leave RUN                give it back, if it is this run's
-#   show                     ABOUT of who has it and the seconds left; nothing if nobody has
+#   take RUN SECONDS ABOUT   get it, unless another run has it; an expired one is taken over
+#   keep RUN SECONDS         renew it for so many seconds; fails if another run has it
+#   leave RUN                release it, if it is this run's
+#   show                     ABOUT of the holder and the seconds left; empty without a holder
 #
-# A lock from before the last boot is nobody's. A run that was halted (see lease.sh) neither gets nor keeps it, status 3,
-# and has it no more.
+# A lock from before the last boot has expired. A run that was halted (see lease.sh) loses it, and can neither take nor
+# keep it (status 3).
 #
 # kept.sh comes before this.
 #
@@ -16,7 +16,7 @@ lock=$kept/lock
 action=$1 run=$2
 named "$run"
 
-# Sets holder, left and about; holder is empty if nobody has it.
+# Sets holder, left and about; holder is empty if it is free.
 look() {
     holder='' until=0 booted='' about=''
     [ ! -e "$lock" ] || { read -r holder until booted && IFS= read -r about; } <"$lock" || holder=

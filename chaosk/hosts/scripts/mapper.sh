@@ -2,28 +2,29 @@
 #
 #   sh -c SCRIPT chaosk ACTION BOOT ID FOLDER KIND PLACE CONFIG HOW [READ WRITE]
 #
-#   fits      whether the disk under a server's data directory can be given another table, and its own again
-#   put       give it that table; doing it again changes nothing
-#   stands    whether it has it, and a read from the disk feels it
-#   lift      give it its own table again; after `all` and `writes` the server is killed and the file system mended
-#   gone      whether there is nothing to lift
+#   fits      check that the table of the disk under a server's data directory can be replaced and restored
+#   put       replace the table; idempotent
+#   stands    check that the disk has that table, and that a read from it shows the effect
+#   lift      restore the original table; after `all` and `writes`, kill the server and repair the file system
+#   gone      check that there is nothing to restore
 #
-#   BOOT      the boot id of the machine that chaosk runs on: only a kernel of the host's own is touched
-#   ID        what it is called on this host, hexadecimal
-#   FOLDER    the data directory; KIND, PLACE and CONFIG say whose, as for service.sh
+#   BOOT      the boot id of the machine that runs chaosk: a kernel that is not the host's own is refused
+#   ID        id of its note on this host, hexadecimal
+#   FOLDER    the data directory; KIND, PLACE and CONFIG identify its server, as for service.sh
 #   HOW       slow (each read takes READ ms longer, each write WRITE ms) | all (reads and writes fail) | writes
 #
-# The device that the file system lies on must have a table of linear lines only, as LVM makes them: it is written down,
-# and on the disk, before it is replaced, so that this script alone can bring it back. A table is loaded first and then
-# swapped in by one call (dmsetup resume), so there is no moment in which the disk is suspended and nobody would resume it.
+# The device of the file system must have a table of linear lines only, as LVM makes them. It is written to a note and
+# synced before it is replaced, so that this script alone can restore it. A table is loaded first and then activated by
+# one call (dmsetup resume), so the disk is never left suspended.
 #
-# Where writes have failed the page cache holds what the disk does not, and has forgotten that: the server is killed, so
-# that it does not call its files cleanly closed, and the file system is mounted anew after its journal was replayed. While
-# it is not mounted, whoever owns the folder of its mount point could put a link there: so that has to be root's alone.
+# After failed writes the page cache has data that the disk does not, and the kernel no longer knows that. So the server
+# is killed, which keeps it from marking its files as cleanly closed, and the file system is mounted again after a
+# replay of its journal. Meanwhile the owner of the mount point's parent folder could put a link there, so root must own
+# that folder alone.
 #
 # own.sh, owned.sh and process.sh come before this.
 #
-# shellcheck disable=SC2034,SC2154 # they read own, kind, place and config, and set pid
+# shellcheck disable=SC2034,SC2154 # own.sh and process.sh read own, kind, place and config; process.sh sets pid
 
 action=$1 own=$2 id=$3 folder=$4 kind=$5 place=$6 config=$7 how=$8
 read_ms=${9} write_ms=${10}
@@ -33,7 +34,7 @@ note=$kept/$id
 
 target() { case $how in slow) echo delay ;; all) echo error ;; writes) echo flakey ;; *) fail "no such way: $how" ;; esac; }
 
-# Sets where (the mount point), root, device (MAJOR:MINOR), type, options and name: the file system under the folder.
+# Sets where (the mount point), root, device (MAJOR:MINOR), type, options and name of the folder's file system.
 find_disk() {
     real=$(readlink -f -- "$folder") && [ -d "$real" ] || fail "there is no directory $folder"
     found=$(AT=$(printf '%s' "$real" | sed 's/\\/\\134/g; s/ /\\040/g') awk '
@@ -57,7 +58,7 @@ END
 
 table() { dmsetup table -- "$name" | sed 's/ *$//'; }
 
-# The table that it is to have, from the lines of its own.
+# The replacement table, from the lines of the original.
 other_table() {
     printf '%s\n' "$lines" | awk -v how="$how" -v r="$read_ms" -v w="$write_ms" '
         how == "slow" { print $1, $2, "delay", $4, $5, r, $4, $5, w }
@@ -65,13 +66,13 @@ other_table() {
         how == "writes" { print $1, $2, "flakey", $4, $5, 0, 86400, 1, "error_writes" }'
 }
 
-# Swapped in at once. The file system is not frozen for that: on a slow disk it would take its time, on a failed one fail.
+# Activated at once, without freezing the file system: that would take long on a slow disk, and fail on a failed one.
 swap() {
     printf '%s\n' "$1" | dmsetup load -- "$name" || fail "dmsetup cannot load another table for $name"
     dmsetup resume --nolockfs -- "$name" || fail "dmsetup cannot give $name the table that is loaded"
 }
 
-# Others than the server, and what it has started, that have files open on the file system.
+# Processes other than the server that have files open on the file system.
 others() {
     match=$(printf '%s' "$where" | sed 's/[][\\*?]/\\&/g')
     find /proc/[0-9]*/fd /proc/[0-9]*/cwd -maxdepth 1 \( -lname "$match" -o -lname "$match/*" \) 2>/dev/null |
@@ -107,7 +108,7 @@ fits() {
     echo "$name has $(printf '%s\n' "$lines" | grep -c .) linear lines"
 }
 
-# What else would be slow or fail with it.
+# Refuses if anything else would be slow or fail with it.
 shared() {
     [ "$(stat -c %d -- "$leases" 2>/dev/null)" != "$(stat -c %d -- "$real")" ] ||
         fail "this host keeps its leases in $leases, on the same file system as $folder"
@@ -122,7 +123,7 @@ shared() {
         fail "process $other ($(cat "/proc/$other/comm")) has files open on the disk of $folder; give the data one of their own"
 }
 
-# Sets what put has written down; fails if there is nothing.
+# Reads the note of put; fails if there is none.
 recall() {
     [ -e "$note" ] || return 1
     {
@@ -147,20 +148,21 @@ put() {
     [ "$(table)" = "$(other_table)" ] || swap "$(other_table)"
 }
 
-# Milliseconds that a read past all caches takes; nothing if it fails.
+# Milliseconds of a read that bypasses all caches; empty if it fails.
 reads() {
     LC_ALL=C dd if="/dev/mapper/$name" of=/dev/null bs=4096 count=1 iflag=direct 2>&1 |
         awk '/^4096 .*copied/ { for (i = 2; i <= NF; i++) if ($i ~ /^s/) printf "%d\n", $(i - 1) * 1000 }'
 }
 
-# Where writes fail a read proves nothing: before it the kernel writes what it has of those blocks, and tells the error.
+# If writes fail, a read proves nothing: the kernel first writes its dirty pages of those blocks, and reports that
+# error.
 stands() {
     recall || fail "the disk of $folder has its own table"
     [ "$(table)" = "$(other_table)" ] || fail "somebody has given $name another table"
     [ "$how" = writes ] || took=$(reads)
     case $how:$took in
         slow:) fail "$name cannot be read" ;;
-        # The target counts in ticks of the kernel, which can be 10 ms, and the first one is not whole.
+        # The target counts in kernel ticks, of up to 10 ms, and the first one is partial.
         slow:*) [ $((took + 10)) -ge "$read_ms" ] || fail "a read took $took ms" ;;
         all:?*) fail "$name can be read" ;;
     esac
@@ -171,7 +173,7 @@ lift() {
     recall || return 0
     if [ "$booted" = "$(boot)" ] && dmsetup info -- "$name" >/dev/null 2>&1; then
         [ "$how" = slow ] || end_server
-        dmsetup clear -- "$name" # what was loaded, and not swapped in any more
+        dmsetup clear -- "$name" # a table that was loaded and not activated
         [ "$(table)" = "$lines" ] || swap "$lines"
         [ "$(table)" = "$lines" ] || fail "$name has not got its table back"
         [ "$how" = slow ] || mend
@@ -179,7 +181,7 @@ lift() {
     rm -f -- "$note" || fail "cannot remove $note"
 }
 
-# For good: a supervisor would start it again, on a file system that is about to be mended.
+# Permanently: a supervisor would restart it, on a file system that is about to be repaired.
 end_server() {
     find_process
     [ -z "$pid" ] || kill -s KILL "$pid"
@@ -188,7 +190,7 @@ end_server() {
 
 mounted() { awk -v device="$device" '$3 == device { found = 1 } END { exit !found }' /proc/self/mountinfo; }
 
-# What cannot be mended is mounted read-only: a server started on the empty mount point would begin anew.
+# A file system that cannot be repaired is mounted read-only: on the empty mount point a server would start afresh.
 mend() {
     looks=0
     while mounted && ! umount -- "$where" 2>/dev/null; do
@@ -201,7 +203,7 @@ mend() {
         fail "e2fsck cannot mend $name by itself; do it, then: chaosk heal"
     }
     mount -t "$type" -o "$options" -- "/dev/mapper/$name" "$where" || fail "cannot mount $where"
-    [ "$found_before" = yes ] || rmdir -- "$where/lost+found" 2>/dev/null # which Kafka would take for a partition
+    [ "$found_before" = yes ] || rmdir -- "$where/lost+found" 2>/dev/null # Kafka would take it for a partition
     true
 }
 

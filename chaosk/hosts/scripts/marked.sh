@@ -1,11 +1,11 @@
 # Find processes by a mark in their environment, which their children inherit; for clock.sh and load.sh.
 
-# Those with the variable $1, NAME=VALUE.
+# The processes with the environment variable $1, NAME=VALUE.
 marked() {
     grep -l -s -a -F -e "$1" /proc/[0-9]*/environ | sed 's|/proc/||; s|/environ||'
 }
 
-# What is found may have started another one meanwhile.
+# Repeated, because a process may have started another one.
 end_marked() {
     looks=0
     while found=$(marked "$1") && [ -n "$found" ]; do

@@ -1,20 +1,20 @@
 # Make the kernel kill a server as if memory were short, as root: sh -c SCRIPT chaosk ACTION BOOT ID KIND PLACE CONFIG
 #
-#   fits      whether the kernel would kill the server, and no other process
-#   kill      have the kernel kill it, under the lease ID
-#   killed    whether it is gone, and the kernel's log says that it was killed for its memory
-#   spare     if it lives on, make it no likelier to be killed than it was
-#   spared    whether there is nothing left to do
+#   fits      check that the kernel would kill the server, and no other process
+#   kill      make the kernel kill it, under the lease ID
+#   killed    check that it is gone, and that the kernel's log has the OOM kill
+#   spare     if it is alive, restore its oom_score_adj
+#   spared    check that there is nothing to restore
 #
-#   BOOT      the boot id of the machine that chaosk runs on: only a kernel of the host's own is told to kill
-#   KIND, PLACE and CONFIG say which server, as for service.sh
+#   BOOT      the boot id of the machine that runs chaosk: a kernel that is not the host's own is refused
+#   KIND, PLACE and CONFIG identify the server, as for service.sh
 #
-# The kernel is not really short of memory: it is told to look for a victim as if it were (sysrq f), and the server is
-# made the likeliest (oom_score_adj 1000). What is written to /proc/sysrq-trigger is obeyed whatever kernel.sysrq is.
+# Memory is not really short: the kernel is told to select a victim as if it were (sysrq f), and the server is made the
+# likeliest one (oom_score_adj 1000). /proc/sysrq-trigger works whatever kernel.sysrq is set to.
 #
 # own.sh and process.sh come before this.
 #
-# shellcheck disable=SC2034,SC2154 # they read own, kind, place and config, and set pid
+# shellcheck disable=SC2034,SC2154 # own.sh and process.sh read own, kind, place and config; process.sh sets pid
 
 action=$1 own=$2 id=$3 kind=$4 place=$5 config=$6
 leases=/var/lib/chaosk/leases
@@ -39,7 +39,7 @@ fits() {
     echo "process $pid, oom_score $(cat "/proc/$pid/oom_score")"
 }
 
-# Sets was (the process), since (when it began), before (its oom_score_adj) and asked (when); fails if there is nothing.
+# Reads the note of kill: was (process), since (its start), before (its oom_score_adj) and asked (time of the request).
 recall() {
     [ -e "$note" ] || return 1
     read -r was since before asked <"$note" || fail "cannot read $note"

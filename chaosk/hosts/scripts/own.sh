@@ -1,8 +1,8 @@
 # Check that this host's kernel is its own; for scripts that act on a whole kernel.
 #
-# What comes after this sets own: the boot id of the machine that chaosk runs on. A host that is a container or a
-# namespace of that machine has the same; one of another machine is told by its namespaces, which are not the first ones
-# that a kernel makes (their numbers are fixed, include/linux/proc_ns.h).
+# The file after this sets own: the boot id of the machine that runs chaosk. A container or a namespace of that machine
+# has the same boot id. One of another machine is recognized by its namespaces, which are not the first ones of a kernel
+# (their numbers are fixed, include/linux/proc_ns.h).
 #
 # shellcheck disable=SC2154 # see above
 
@@ -13,13 +13,13 @@ fail() {
 
 boot() { cat /proc/sys/kernel/random/boot_id; }
 
-# A boot id: 36 characters, of which nothing else than hexadecimal digits and dashes.
+# A boot id: 36 characters, hexadecimal digits and dashes.
 is_id() {
     case $1 in '' | *[!0-9a-f-]*) return 1 ;; esac
     [ ${#1} -eq 36 ]
 }
 
-# Whether this process is in the first namespace of a kind; a kernel without that kind has no other.
+# Check that this process is in the first namespace of a kind; a kernel without that kind has no other.
 in_first() {
     [ -d /proc/self/ns ] || return 1
     namespace=$(readlink "/proc/self/ns/$1")

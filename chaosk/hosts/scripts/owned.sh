@@ -1,9 +1,9 @@
 # Act on a path as the account that owns it, so that links of that account lead root nowhere.
 #
-# What comes after this has a fail.
+# The file after this defines fail.
 
-# Whether nobody but root can change or replace what is at a path, whichever links lead there. In a folder like /tmp others
-# can make files, and not replace root's.
+# Check that only root can change or replace the file at a path, with all links on the way. In a folder like /tmp others
+# can create files, but not replace root's.
 roots_alone() {
     namei -om -- "$1" 2>/dev/null | awk '
         NR == 1 { next }
@@ -11,8 +11,8 @@ roots_alone() {
         END { exit NR < 2 || other }'
 }
 
-# Sets owner to the account as which something is done at a path: whose it is. Where a link leads there that is not
-# root's, it is the account that could put that link there, which else could have root act as anybody.
+# Sets owner to the account that acts on a path: the owner of the file. If a link of another account leads there, it is
+# the account that could place that link, because it could otherwise make root act as any account.
 find_owner() {
     at=${1%/*} it=${1##*/}
     at=${at:-/}
@@ -28,8 +28,8 @@ find_owner() {
     esac
 }
 
-# Sets way to a path without the links of root's, alone to the part of it that is root's alone, and theirs to that and
-# the first one that is not.
+# Sets way to the path with links owned by root resolved, alone to its longest prefix that is root's alone, and theirs
+# to that prefix and the next component.
 follow_roots() {
     way=$1 hops=0
     while :; do
@@ -44,11 +44,11 @@ follow_roots() {
     done
 }
 
-# Whose it is, in a directory that is where it should be: nobody can lead elsewhere what has gone into it.
+# The owner, seen from within the directory after a check of its path: the current directory cannot be redirected.
 owner_in() { (cd -- "$1" && [ "$(readlink /proc/self/cwd)" = "$2" ] && stat -c %u:%g -- "./$it") 2>/dev/null; }
 
-# The first bytes of a file, so many at most. In a folder that is not root's its account may put anything there at any
-# moment, so that account opens it.
+# The first bytes of a file. In a folder of another account, that account opens it: it may replace the file at any
+# moment.
 head_of() {
     if roots_alone "$2"; then
         head -c "$1" -- "$2"
@@ -57,8 +57,8 @@ head_of() {
     fi
 }
 
-# Carries out a command as `owner`, whose first part is the account's number. Its group is its own, not the file's, which
-# may be root's.
+# Runs a command as `owner`, by the number of the account. Its group is the account's own, not the file's, which may be
+# root's.
 as_account() {
     if [ "$(id -u)" = 0 ]; then
         group=$(id -g -- "${owner%:*}" 2>/dev/null) || group=65534

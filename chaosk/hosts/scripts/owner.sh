@@ -1,13 +1,13 @@
 # Change the owner of a server's data directory and its files, as root: sh -c SCRIPT chaosk ACTION FOLDER ID [OWNER]
 #
-#   fits FOLDER ID OWNER      whether it can be changed, and so that it can be changed back
-#   change FOLDER ID OWNER    give everything in it to OWNER, who owns nothing there yet
-#   changed FOLDER ID OWNER   whether all of it is OWNER's
-#   restore FOLDER ID         give back what was changed
-#   restored FOLDER ID        whether there is nothing to give back
+#   fits FOLDER ID OWNER      check that it can be changed, and changed back
+#   change FOLDER ID OWNER    give everything in it to OWNER, who must not own anything there yet
+#   changed FOLDER ID OWNER   check that all of it is OWNER's
+#   restore FOLDER ID         restore the owner
+#   restored FOLDER ID        check that there is nothing to restore
 #
-# Whose it was is written down in a file before anything is changed; no file, nothing to give back. Only what belongs to
-# the folder's owner is changed, so that what others have there stays theirs; groups stay as they are.
+# The original owner is written to a note before anything is changed; without a note there is nothing to restore. Only
+# files of the folder's owner are changed, others keep theirs; groups stay as they are.
 
 # enter.sh comes before this.
 
@@ -22,7 +22,7 @@ fail() {
     exit 1
 }
 
-# A number for sure: chown would take the name of an account.
+# Always a number: chown would accept the name of an account.
 uid() { id -u -- "$1" 2>/dev/null || fail "there is no account $1"; }
 owner_of() { stat -c %u -- "$1"; }
 first_of() { find "./$name" -xdev -uid "$1" | head -n 1; }

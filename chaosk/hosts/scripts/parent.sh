@@ -1,24 +1,26 @@
 # Stop and resume the process that may start a server again: sh -c SCRIPT chaosk ACTION KIND PLACE CONFIG LEASE,
 # as root
 #
-#   fits      who that is, and whether it can be kept from that without any change to others
-#   hold      keep it from that, until it is released
-#   note      leave it to that, and write down who it is
-#   held      whether it is
-#   release   let it go on
-#   released  whether it goes on
+#   fits      print the process, and check that it can be stopped without an effect on others
+#   hold      stop it, until it is released
+#   note      let it run, and record it
+#   held      check that it is stopped
+#   release   resume it
+#   released  check that it runs
 #
-#   KIND, PLACE and CONFIG say which server, as for service.sh
+#   KIND, PLACE and CONFIG identify the server, as for service.sh
 #
-# A loop, runsv, s6-supervise or a shell learns of the end of its child by waiting for it. While it is stopped (SIGSTOP) it
-# does not, and neither does whoever waits for it in turn. One that has other children as well would leave those alone.
+# A loop, runsv, s6-supervise or a shell learns of its child's end by waiting for it. It does not while it is stopped
+# (SIGSTOP), and neither do the processes that wait for it in turn. A process with other children would neglect those,
+# so it is refused.
 #
-# Under a lease (lease.sh names its folder in CHAOSK_LEASE) hold and note leave there who was around the server, ID BORN
-# PLACE each, its parent first. service.sh reads that: a start lets it go on, and waits for what they start again.
+# Under a lease (lease.sh names its folder in CHAOSK_LEASE) hold and note record the processes around the server there,
+# as ID BORN PLACE, the parent first. service.sh reads that: a start resumes the stopped one, and waits for the server
+# that they start.
 #
 # owned.sh, process.sh and around.sh come before this.
 #
-# shellcheck disable=SC2034,SC2154 # they read kind, place and config, and set pid
+# shellcheck disable=SC2034,SC2154 # process.sh reads kind, place and config, and sets pid
 
 action=$1 kind=$2 place=$3 config=$4 lease=$5
 case $action in fits | hold | note | held | release | released) ;; *) fail "no such action: $action" ;; esac
@@ -29,7 +31,7 @@ parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
 
 called() { cat "/proc/$1/comm" 2>/dev/null; }
 
-# Whether a process takes in whatever others leave, or begins the sessions of all, and starts nothing again.
+# Check that a process adopts orphans or starts sessions for all, and so restarts no server.
 is_everybodys() {
     case $1 in '' | 0 | 1) return ;; esac
     case $(called "$1") in
@@ -38,7 +40,7 @@ is_everybodys() {
     esac
 }
 
-# The children of a process but one: not those that a server's output is written through.
+# The children of a process except one and except programs that a server's output is piped to.
 others_of() {
     cat /proc/[0-9]*/status 2>/dev/null | awk -v parent="$1" -v but="$2" '
         $1 == "Name:" { name = $2 }
@@ -48,7 +50,7 @@ others_of() {
         }'
 }
 
-# Who may start the server again: its parent, and whoever waits for nothing else but that.
+# The processes that may restart the server: its parent, and each ancestor that waits for nothing else.
 chain() {
     child=$pid at=$(parent_of "$pid")
     while ! is_everybodys "$at" && { [ "$child" = "$pid" ] || [ -z "$(others_of "$at" "$child")" ]; }; do
@@ -57,7 +59,7 @@ chain() {
     done
 }
 
-# A shell that was started by hand has other children, too, and starts nothing again; what else has may.
+# A shell started by hand may have other children, but restarts nothing. Another process with other children may.
 fits() {
     [ -n "$nearest" ] || { echo "nobody" && return; }
     who="process $nearest ($(called "$nearest"))"
@@ -68,10 +70,10 @@ fits() {
     fail "$who started it, may start it again, and cannot be kept from it alone: it has also started $others; write restart: supervised, or stop it"
 }
 
-# Sets it and began to the parent that was written down; fails if there is none.
+# Sets it and began to the recorded parent; fails if there is none.
 stopped() { [ -e "$around" ] && read -r it began _ <"$around"; }
 
-# Whether it is there yet.
+# Check that it still exists.
 is_it() { [ "$(born "$it")" = "$began" ]; }
 
 write_down() {

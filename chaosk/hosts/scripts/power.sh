@@ -2,15 +2,16 @@
 #
 #   sh -c SCRIPT chaosk ACTION ADDRESS PORT [STATE OFF ON [GRACE WITHIN]]
 #
-#   answers        whether an SSH server answers there
-#   silent         whether none does, asked twice
-#   is-on, is-off  what STATE says
-#   off, on        switch it off or on, unless it is, and see that STATE says so
-#   revive         have it answer: switch it on if it is off, and off and on if it stays silent for GRACE seconds; fails
-#                  if nobody answers WITHIN so many seconds after that
+#   answers        check that an SSH server answers there
+#   silent         check twice that none does
+#   is-on, is-off  check the state that STATE prints
+#   off, on        switch it off or on, unless it is, and confirm that by STATE
+#   revive         make it answer: switch it on if it is off, or off and on if it stays silent for GRACE seconds; fails
+#                  if it does not answer within WITHIN seconds after that
 #
 # STATE, OFF and ON are the operator's own commands, each as one line that is quoted for a shell. The last word that
-# STATE prints says how it is, as ipmitool, virsh and qm do; another word, or a status other than 0, tells nothing.
+# STATE prints is the state, as with ipmitool, virsh and qm. With any other word, or a status other than 0, the state is
+# unknown.
 
 action=$1 address=$2 port=$3 state=$4 off=$5 on=$6 grace=$7 within=$8
 
@@ -19,14 +20,14 @@ fail() {
     exit 1
 }
 
-# In a shell of its own, which is the one that can open a connection.
+# In a separate bash, which can open TCP connections.
 answers() {
-    # shellcheck disable=SC2016 # for that shell
+    # shellcheck disable=SC2016 # bash expands it
     timeout -k 1 3 bash -c 'exec 3<>"/dev/tcp/$1/$2" && read -r line <&3 && case $line in SSH-*) exit 0 ;; esac; exit 1' \
         answers "$address" "$port" >/dev/null 2>&1
 }
 
-# on, off, or nothing if nobody can tell
+# on, off, or empty if unknown
 power() {
     said=$(sh -c "$state" 2>&1) || return 0
     case $(printf %s "$said" | tr '[:upper:]' '[:lower:]' | awk '{ for (i = 1; i <= NF; i++) word = $i } END { print word }') in
@@ -37,7 +38,7 @@ power() {
 
 unknown() { fail "its power is neither on nor off; \`$state\` says: $(sh -c "$state" 2>&1 | tail -c 200)"; }
 
-# Switch it so, and wait until it is.
+# Switches it, and waits until the state is confirmed.
 switch() {
     [ "$(power)" != "$1" ] || return 0
     said=$(sh -c "$2" 2>&1) || fail "\`$2\` failed: $(printf %s "$said" | tail -c 200)"
@@ -51,7 +52,7 @@ switch() {
 
 seconds() { cut -d . -f 1 /proc/uptime; }
 
-# Whether it answers before so many seconds are over; asked once at least.
+# Check that it answers within so many seconds; asks at least once.
 answers_within() {
     end=$(($(seconds) + $1))
     until answers; do

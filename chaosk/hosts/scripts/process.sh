@@ -1,9 +1,9 @@
 # Find a server's process on this host; for service.sh and others.
 #
-# owned.sh comes before this. What comes after this sets kind (systemd or script), place (a unit, or a pid file) and
-# config (the process's configuration file, or nothing if it is not known).
+# owned.sh comes before this. The file after this sets kind (systemd or script), place (a unit, or a pid file) and
+# config (the process's configuration file, or empty if unknown).
 #
-# A process id is believed only if the process is the one it was written down for: process ids are used again.
+# Process ids are reused, so an id counts only if the process is verified to be the server.
 #
 # shellcheck disable=SC2034,SC2154 # see above
 
@@ -12,13 +12,13 @@ fail() {
     exit 1
 }
 
-# Neither yes nor no.
+# Exits with 2: the answer is unknown.
 unasked() {
     echo "$*" >&2
     exit 2
 }
 
-# The id that systemd or the pid file names; nothing if none.
+# The id in systemd or in the pid file; empty if there is none.
 named() {
     case $kind in
         systemd) systemctl show --property MainPID --value -- "$place" || unasked "systemd does not answer" ;;
@@ -26,30 +26,30 @@ named() {
     esac
 }
 
-# The letter of a process's state in proc(5); its name, in parentheses before it, may hold anything.
+# The state letter of proc(5); the name in parentheses before it may contain any character.
 letter() { sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat" 2>/dev/null; }
 
-# A word of the command line is, or ends with, the configuration's file name.
+# Check that an argument of the command line is, or ends with, the configuration's file name.
 uses_config() {
     tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | awk -v name="/${config##*/}" '
         substr("/" $0, length($0) + 2 - length(name)) == name { found = 1 }
         END { exit !found }'
 }
 
-# When a process began, in ticks since the boot.
+# Start time of a process, in ticks since boot.
 born() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
 
-# Seconds since the boot: the wall clock may be what a run moves.
+# Seconds since boot; a run may move the wall clock.
 up() { cut -d . -f 1 /proc/uptime; }
 
-# Seconds since the process began are not fewer than since the pid file was written. A tick is 10 ms everywhere.
+# Check that the process is not younger than its pid file. A tick is 10 ms on all architectures.
 old_enough() {
     began=$(born "$1")
     [ -n "$began" ] && [ $(($(up) - began / 100 + 2)) -ge $(($(date +%s) - $(stat -c %Y "$place"))) ]
 }
 
-# An account can name processes of its own in its pid file, and no others: only root's file, in a folder of root's, can.
-# Whose the file is counts where nobody else can put another one in its place; else whose the folder is.
+# The pid file of an account can only name processes of that account, except for root's file in a folder of root's. The
+# owner of the file counts if no other account can replace it, otherwise the owner of the folder.
 own_process() {
     roots_alone "$place" && return
     whose=${place%/*}
@@ -66,15 +66,15 @@ believed() {
     esac
 }
 
-# What a process runs: java, of a server as it should be; also where its program was replaced under it.
+# The program of a process, such as java; also if the program's file was replaced meanwhile.
 runs_what() {
     it=$(readlink "/proc/$1/exe" 2>/dev/null)
     it=${it% (deleted)}
     echo "${it##*/}"
 }
 
-# The Java processes that one has started, or one of those has, with the configuration if that is known: where a script
-# around Java is what the unit or the pid file names, which goes on while that is frozen, and is frozen while that goes on.
+# The Java descendants of a process, with the configuration if that is known. A script around Java may be what the unit
+# or the pid file names; Java can be frozen while the script runs, and the other way round.
 java_below() {
     cat /proc/[0-9]*/status 2>/dev/null | awk -v root="$1" '
         $1 == "Pid:" { it = $2 }
@@ -89,7 +89,7 @@ java_below() {
     done
 }
 
-# Sets pid to the id of the running process, or to nothing. A zombie does not run.
+# Sets pid to the id of the running process, or to nothing. A zombie does not count as running.
 find_process() {
     pid=$(named) || exit
     case $pid in '' | 0) pid= && return ;; esac
@@ -102,9 +102,8 @@ find_process() {
     }
 }
 
-# Before the process is asked to stop, or killed, under a lease: without the mark a lease that runs out now would find it
-# running, and be content.
-# What was to be killed is gone at once, or was not killed.
+# Called before the process is stopped or killed under a lease. Without the mark, an undo at this moment would find the
+# process running, and do nothing. A killed process ends at once, or was not killed.
 mark_leaving() {
     [ -z "$CHAOSK_LEASE" ] || [ -z "$pid" ] ||
         echo "[$pid $(born "$pid")] $(cut -d ' ' -f 1 /proc/uptime) $1" >>"$CHAOSK_LEASE/leaving" || fail "cannot write $CHAOSK_LEASE/leaving"

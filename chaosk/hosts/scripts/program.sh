@@ -1,13 +1,13 @@
 # Run a program of Kafka's as the account that owns it. owned.sh comes before this.
 #
-# What comes after this sets tool, the program; owner, numbers; and config, a file of client properties or nothing.
+# The file after this sets tool, the program; owner, numbers; and config, a file of client properties or nothing.
 #
 # shellcheck disable=SC2154 # see above
 
-# Carries out `tool`, a program of Kafka's, as `owner`; as root only if nobody else can change what that loads.
+# Runs `tool`, a program of Kafka's, as `owner`; as root only if all that it loads is root's alone.
 run_tool() {
     case $owner in 0:*) root_may_run "${tool%/bin/*}" ;; esac
-    # LOG_DIR exists, so the tool makes no folder for logs of its own below HOME.
+    # LOG_DIR exists, so the tool creates no log folder below HOME.
     cd / && LOG_DIR=/tmp as_account "$tool" "$@"
 }
 

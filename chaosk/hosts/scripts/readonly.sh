@@ -1,32 +1,32 @@
 # Make a server's data directory read-only, as root: sh -c SCRIPT chaosk ACTION ID FOLDER KIND PLACE CONFIG
 #
-#   fits      whether it can be made read-only, and writable again
-#   put       mount the directory onto itself, read-only; doing it again puts no second one there
-#   stands    whether the server has it read-only
-#   lift      take our mount away, and no other
-#   gone      whether nothing of it is there
+#   fits      check that it can be made read-only, and writable again
+#   put       bind-mount the directory onto itself, read-only; idempotent
+#   stands    check that it is read-only for the server
+#   lift      remove this mount, and no other
+#   gone      check that nothing of it is left
 #
-#   ID        what it is called on this host, hexadecimal
-#   FOLDER    the data directory; KIND, PLACE and CONFIG say whose, as for service.sh
+#   ID        id of its note on this host, hexadecimal
+#   FOLDER    the data directory; KIND, PLACE and CONFIG identify its server, as for service.sh
 #
-# A file system cannot be remounted read-only while files are open for writing there (EBUSY). A mount of the directory
-# onto itself can be read-only by itself: what is open can still be written, but whoever opens, makes or renames a file
-# by its path is told EROFS. It has to be in the mount namespace in which the server lives, which a unit of systemd's may
-# have to itself (PrivateTmp, ProtectSystem). Such a namespace ends with its last process, and our mount with it.
+# A file system cannot be remounted read-only while files on it are open for writing (EBUSY). A bind mount of the
+# directory onto itself can be read-only on its own. Open files can still be written, but every attempt to open for
+# writing, create or rename a file by its path gets EROFS. The mount has to be in the mount namespace of the server,
+# which a systemd unit may have to itself (PrivateTmp, ProtectSystem). Such a namespace, with the mount, ends with its
+# last process.
 #
-# Whoever makes a mount namespace decides what its programs are. So none is entered but one that root has made and that
-# has the host's own root: its user namespace and its root directory are this script's. What a container has to itself, or
-# an account of its own accord, is refused.
+# The creator of a mount namespace controls the programs in it. So a namespace is entered only if root created it and it
+# has the host's own root: its user namespace and its root directory have to be those of this script. The namespaces of
+# containers and of other accounts are refused.
 #
-# What was there is written down before anything is mounted: how many mounts were on the directory, and which directory
-# it is. On top of those only the same directory once more is ours; what somebody else puts there is left alone. The
-# mount is taken away lazily: who reads a file by it keeps that file until he closes it. The server's account may swap
-# what is in the path of its directory at any moment: so the directory is entered, the kernel is asked where that is, and
-# what is mounted and unmounted is that.
+# A note is written before the mount: the number of mounts on the directory, and the directory's identity. Of the mounts
+# above that number, only the same directory once more counts as this script's; mounts of others are left alone. The
+# unmount is lazy: a reader keeps its open file until it closes it. The server's account may change the directory's path
+# at any moment. So this script changes into the directory, asks the kernel for its path, and mounts and unmounts there.
 #
 # process.sh comes before this.
 #
-# shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
+# shellcheck disable=SC2034,SC2154 # process.sh reads kind, place and config, and sets pid
 
 action=$1 id=$2 folder=${3%/} kind=$4 place=$5 config=$6
 leases=/var/lib/chaosk
@@ -38,14 +38,14 @@ user_of() { stat -L -c %i -- "/proc/$1/ns/user" 2>/dev/null; }
 root_of() { stat -L -c '%d %i' -- "/proc/$1/root" 2>/dev/null; }
 boot() { cat /proc/sys/kernel/random/boot_id; }
 
-# Whether a process is in the mount namespace `space`, and root has made that; it is the same process all along.
+# Check that a process is in the mount namespace `space`, and that root created it; the process must not change.
 trusted() {
     since=$(born "$1")
     [ -n "$since" ] && [ "$(space_of "$1")" = "$space" ] && [ "$(user_of "$1")" = "$(user_of self)" ] &&
         [ "$(root_of "$1")" = "$(root_of self)" ] && [ "$(space_of "$1")" = "$space" ] && [ "$(born "$1")" = "$since" ]
 }
 
-# Sets via to a process that lives in the mount namespace `space`, or to `self` for this one's own.
+# Sets via to a process in the mount namespace `space`, or to `self` for this script's own.
 find_via() {
     via=self
     [ "$space" != "$(space_of self)" ] || return 0
@@ -56,7 +56,7 @@ find_via() {
     return 1
 }
 
-# A command in the mount namespace that find_via has found, as it was then.
+# Runs a command in the mount namespace of find_via, if it is still the same.
 inside() {
     if [ "$via" = self ]; then
         "$@"
@@ -66,22 +66,21 @@ inside() {
     fi
 }
 
-# The same in the directory `real`, whatever leads there by now.
+# The same in the directory `real`, if its path still leads there.
 # shellcheck disable=SC2016 # the inner shell expands
 within() {
     inside sh -c 'cd -- "$0" && [ "$(readlink /proc/self/cwd)" = "$0" ] && exec "$@"' "$real" "$@"
 }
 
-# As /proc/PID/mountinfo spells a path.
+# A path in the spelling of /proc/PID/mountinfo.
 spelt() { printf '%s' "$1" | sed 's/\\/\\134/g; s/ /\\040/g'; }
 
-# How many mounts there are on the directory `real`, and how many below it.
+# The number of mounts on the directory `real`, and below it.
 mounts_on() { AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { n++ } END { print n + 0 }' "/proc/$via/mountinfo"; }
 mounts_below() {
     AT=$(spelt "$real")/ awk 'index($5, ENVIRON["AT"]) == 1 { n++ } END { print n + 0 }' "/proc/$via/mountinfo"
 }
-# Where the mount is that put has made, by its number and its file system; nothing if it is gone. Who renames a folder
-# above takes it along.
+# The present path of put's mount, by its id and device; empty if it is gone. It moves when a folder above is renamed.
 ours_is_at() {
     [ ! -e "$note.mount" ] || awk 'NR == FNR { is = $0; next } $1 " " $3 == is { print $5 }' "$note.mount" "/proc/$via/mountinfo"
 }
@@ -91,7 +90,7 @@ note_ours() {
 which_one() { within stat -c '%d %i' .; }
 writable() { within test -w .; }
 
-# Where the server lives, and what the directory is called there.
+# Sets the mount namespace of the server, and the directory's path there.
 find_place() {
     find_process
     [ -n "$pid" ] || fail "the server of $folder does not run"
@@ -102,7 +101,7 @@ find_place() {
     within true || fail "a link leads to $folder; name what it leads to"
 }
 
-# Sets what put has written down; fails if there is nothing.
+# Reads the note of put; fails if there is none.
 recall() {
     [ -e "$note" ] || return 1
     { read -r booted && read -r space && IFS= read -r real && read -r count && read -r known; } <"$note" ||

@@ -1,28 +1,28 @@
 # End established TCP connections of this host that match rules, as root: sh -c SCRIPT chaosk ACTION <RULES
 #
-#   fits   whether this kernel can, tried on a connection attempt of its own in a network namespace of its own
-#   end    end them, once: the kernel forgets each of them and sends its other end a reset. RULES are those of a cut
-#          (rules.sh comes before this) for arriving packets; what they would stop is ended. Fails if there was none, or
-#          any that was there still is
+#   fits   check that the kernel supports it, on a connection attempt in a temporary network namespace
+#   end    end them once: the kernel drops each of them and sends a reset to its peer. RULES are those of a cut
+#          (rules.sh comes before this) for incoming packets; connections that they would stop are ended. Fails if there
+#          are none, or if one is left
 #
-# ss -K asks the kernel for it, and says nothing of those that the kernel does not end: so they are looked for again, by
-# the numbers (sk:) that a kernel gives to each socket once. Nothing is left behind, so there is nothing to undo. SSH is
-# never ended: neither by the port that this session has reached, nor by its usual one, in either direction.
+# ss -K asks the kernel to end them, and does not report failures. So they are listed again, by their socket numbers
+# (sk:), which are unique. Nothing is left behind, so there is nothing to undo. SSH connections are never ended, neither
+# on this session's port nor on the default port, in either direction.
 #
 # shellcheck disable=SC2154 # rules.sh sets them: rules ssh_port
 
 set -f
 
-# Established ones among those that ss is asked for, one a line, as numbers; where there are no control groups it says
-# so each time.
+# The established connections of a selection, one a line, with numeric addresses. Without control groups ss warns each
+# time.
 connections() { ss "$@" -H -t -n -e state established "$which" 2>/dev/null; }
 
-# One condition more for the same connection.
+# Adds a condition on the same connection.
 also() { said="$said${said:+ and }$1"; }
 
 in_brackets() { case $1 in *:*) echo "[$1]" ;; *) echo "$1" ;; esac }
 
-# Where processes of this host reach each other.
+# The addresses of connections within this host.
 here() {
     printf 'dst 127.0.0.0/8'
     ip -o address show | awk '{ sub("/.*", "", $4); print $4 }' | while read -r own; do
@@ -30,7 +30,7 @@ here() {
     done
 }
 
-# What ss calls the connections whose arriving packets a rule speaks of.
+# The ss expression for connections whose incoming packets match a rule.
 condition() {
     said=
     while [ $# -ge 2 ]; do
@@ -48,7 +48,7 @@ condition() {
     echo "${said:-sport >= :1}"
 }
 
-# All rules as one expression of ss: as in a packet filter, the first that speaks of a connection decides.
+# All rules as one ss expression: as in a packet filter, the first match decides.
 expression() {
     open='' close=''
     while read -r _ side words; do
@@ -62,7 +62,7 @@ expression() {
         close="$close )"
     done
     [ -n "$open" ] || fail "no rule speaks of arriving packets"
-    echo "$open sport = :0$close" # which no connection has
+    echo "$open sport = :0$close" # matches no connection
 }
 
 without_ssh() {
@@ -70,7 +70,7 @@ without_ssh() {
     echo "( $1 )"
 }
 
-# Those of the second list that are on the first, too, or that have no number to tell that by.
+# Lines of the second list that are also in the first, or that have no socket number to tell.
 in_both() {
     printf '%s\n---\n%s\n' "$1" "$2" | awk '
         $0 == "---" { second = 1; next }
@@ -96,7 +96,7 @@ end() {
         END { print NR " ended:" list; if (NR > 10) print "and others" }'
 }
 
-# An attempt to connect to what never answers, in a network that nothing leaves; whether it can be ended.
+# Check that a connection attempt without an answer can be ended, in a network namespace without a way out.
 # shellcheck disable=SC2016 # the inner shell expands
 trial='
     ip link set lo up && ip route add 192.0.2.1/32 dev lo src 127.0.0.1 || exit 2

@@ -1,9 +1,9 @@
 # Read rules on packets for the network steps from standard input, one a line: FAMILY SIDE WORDS.
 #
 # FAMILY is 4, 6 or any, SIDE is I or O. In WORDS `@_self` is the address of chaosk's machine as this host sees it,
-# `@NAME` every address of a host name. What reads them comes after this, and finds ssh_port as well.
+# `@NAME` every address of a host name. The file after this uses the rules, and ssh_port.
 
-# shellcheck disable=SC2034 # those that come after this read it
+# shellcheck disable=SC2034 # the files after this read it
 ssh_port=${SSH_CONNECTION##* }
 client=${SSH_CONNECTION%% *}
 client=${client#::ffff:}
@@ -13,7 +13,7 @@ fail() {
     exit 1
 }
 
-# Neither yes nor no.
+# Exits with 2: the answer is unknown.
 unasked() {
     echo "$*" >&2
     exit 2
@@ -28,7 +28,7 @@ addresses() {
     esac
 }
 
-# RULES with every address numeric and every family 4 or 6; `any` without an address becomes 4 and maybe-6.
+# RULES with numeric addresses and the family 4 or 6; `any` without an address becomes 4 and maybe-6.
 expand() {
     while read -r family side words; do
         case $family:$words in
@@ -39,7 +39,7 @@ expand() {
     done
 }
 
-# One rule for every address that the name in it has, of the rule's family.
+# One rule for each address of the name in it, of the rule's family.
 with_addresses() {
     rest=${3#*@}
     name=${rest%% *}

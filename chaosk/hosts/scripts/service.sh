@@ -2,26 +2,26 @@
 #
 #   ACTION  runs | gone PORT... | frozen | awake | signal NAME | signal-if-running NAME | kill | ended LEASE |
 #           returned LEASE | start PORTS [FILE ARGV...] | stop [FILE ARGV...] | stop-from FOLDER [FILE ARGV...]; PORTS are
-#           comma-separated, or nothing; FILE is what of ARGV is run
-#   KIND    systemd (PLACE is a unit, and there is no ARGV) | script (PLACE is a pid file)
-#   CONFIG  the process's configuration file, or nothing if it is not known
+#           comma-separated, or empty; FILE is the program or script among ARGV
+#   KIND    systemd (PLACE is a unit, without ARGV) | script (PLACE is a pid file)
+#   CONFIG  the process's configuration file, or empty if unknown
 #
-# Under a lease (lease.sh names its folder in CHAOSK_LEASE) a stop leaves there which process it asked to end. That one
-# may serve for minutes yet, while it hands its leaderships over, but it will be gone: a start waits for its end first.
+# Under a lease (lease.sh names its folder in CHAOSK_LEASE) a stop records there which process it asked to end. That
+# process may serve for minutes while it moves its leaderships away, so a start waits for its end first.
 #
-# A kill leaves the same word there before it is done: ended is the process that it was done to, whoever is there now, and
-# returned is another one that runs by itself.
+# A kill records the same before it is done. ended checks that the killed process is gone, and returned that another one
+# runs that chaosk did not start.
 #
-# To stop it from a FOLDER is to stop it unless it is seen to run from another installation of Kafka.
+# stop-from FOLDER stops it unless it is known to run from another installation of Kafka.
 #
 # process.sh, around.sh and jar.sh come before this.
 #
-# shellcheck disable=SC2034 # which reads config
+# shellcheck disable=SC2034 # process.sh reads config
 
 action=$1 kind=$2 place=$3 config=$4
 shift 4
 
-# Whether anyone listens on a TCP port, whatever the address.
+# Check that a process listens on a TCP port, at any address.
 listens() {
     cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
         awk -v port="$(printf %04X "$1")" '$4 == "0A" { n = split($2, at, ":"); if (at[n] == port) found = 1 }
@@ -34,13 +34,13 @@ leaving() {
         END { exit !found }' "$CHAOSK_LEASE/leaving" 2>/dev/null
 }
 
-# The processes that a lease has killed, as `mark_leaving` writes them: [ID BORN] UPTIME killed.
+# The processes killed under a lease, as written by `mark_leaving`: [ID BORN] UPTIME killed.
 killed_under() {
     case $1 in '' | *[!A-Za-z0-9._-]*) unasked "the lease $1" ;; esac
     cat "${CHAOSK_KEPT:-/var/lib/chaosk}/leases/$1/leaving" 2>/dev/null || unasked "the lease $1 has killed no process"
 }
 
-# Whether a process is one of those.
+# Check that a process is one of those.
 was_killed() {
     case $(killed_under "$2") in
         *"[$1 $(born "$1")]"*) true ;;
@@ -48,19 +48,19 @@ was_killed() {
     esac
 }
 
-# Seconds from the first kill of a lease until a process began.
+# Seconds from the first kill of a lease to the start of a process.
 after_the_kill() {
     killed_under "$2" | head -n 1 | awk -v began="$(born "$1")" '{ printf "%.1f", began / 100 - $3 }'
 }
 
-# Why nobody starts it again, as far as systemd tells.
+# The reason why it is not restarted, as far as systemd knows.
 why_down() {
     [ "$kind" = systemd ] || { echo "no process" && return; }
     systemctl show --property=ActiveState --property=Result --property=Restart --property=RestartUSec \
         --property=NRestarts -- "$place" 2>/dev/null | tr '\n' ' '
 }
 
-# Which start of it was the last one: systemd's number of it, or the pid file as it was written then.
+# Identifies the last start: systemd's invocation id, or inode and time of the pid file.
 mark_of_start() {
     case $kind in
         systemd) it=$(systemctl show --property InvocationID --value -- "$place") ;;
@@ -69,8 +69,8 @@ mark_of_start() {
     [ -z "$it" ] || echo "mark start $it"
 }
 
-# Of a frozen process: which one it is, and how often its threads have run, which not one does while it is frozen. Nothing
-# while one of them still finishes what it was doing.
+# Identifies a frozen process, with its context switches, which do not increase while it is frozen. Empty while one of
+# its threads still runs.
 mark_of_stop() {
     cat /proc/"$pid"/task/*/status 2>/dev/null | awk -v it="$pid.$(born "$pid")" '
         /^State:/ { threads++; if ($2 == "T") stopped++ }
@@ -78,7 +78,7 @@ mark_of_stop() {
         END { if (threads && threads == stopped) print "mark stop " it "." ran }'
 }
 
-# Who started a process, as far as the host can tell: since when it runs, its parent, and the unit that it belongs to.
+# The origin of a process, as far as known: its age, its parent, and its unit.
 origin() {
     began=$(born "$1")
     [ -z "$began" ] || printf ', started %s s ago' $(($(up) - began / 100))
@@ -91,7 +91,7 @@ origin() {
     restarts
 }
 
-# Whether systemd starts it again.
+# The restart policy of the unit, if it has one.
 restarts() {
     case $unit in '' | *.scope) return ;; esac
     systemctl show --property=Restart --property=RestartUSec --property=NRestarts -- "$unit" 2>/dev/null | awk -F= '
@@ -102,24 +102,24 @@ restarts() {
         }'
 }
 
-# Who was around this server when a kill held it down, and is there yet (parent.sh has written it); the stopped one first.
+# The processes around this server during a kill, recorded by parent.sh, that still exist; the stopped one first.
 starters() {
     cat "${CHAOSK_KEPT:-/var/lib/chaosk}"/leases/*/around 2>/dev/null | while read -r it began its; do
         [ "$its" != "$place" ] || [ "$(born "$it")" != "$began" ] || echo "$it"
     done
 }
 
-# A start is the end of a kill: whoever was held goes on.
+# A start ends a kill: held processes are resumed.
 let_go() {
     for each in $(starters); do
         [ "$(letter "$each")" != T ] || kill -s CONT "$each"
     done
 }
 
-# A shell around a server, stopped while the server was killed, has not learned of its end.
+# A stopped shell around a server that was killed still has the dead server as its child.
 is_held() { is_around "$pid" && [ "$(letter "$pid")" = T ]; }
 
-# Runs the operator's own program: as root where nobody else can replace its file, else as the account whose that is.
+# Runs an operator's program: as root if only root can replace its file, otherwise as the file's owner.
 run_program() {
     file=$(command -v -- "$1") || file=$1
     shift
@@ -141,15 +141,15 @@ run_program() {
 
 start_once() {
     if [ "$kind" = systemd ]; then
-        systemctl reset-failed -- "$place" 2>/dev/null # or too many kills count as a start limit
+        systemctl reset-failed -- "$place" 2>/dev/null # otherwise many kills count towards the start limit
         systemctl start -- "$place"
     else
         run_program "$@"
     fi
 }
 
-# Whether a process that was just started stays: it listens on all ports, or lives for 20 s (its ports may be mapped to
-# others). A pid file may be written a moment after the start has returned.
+# Check that a started process stays: it listens on all ports, or lives for 20 s (ports may be mapped to others). A pid
+# file may be written a moment after the start has returned.
 stays() {
     looks=0 seen=
     while [ $looks -lt 40 ]; do
@@ -171,8 +171,8 @@ listens_on_all() {
     done
 }
 
-# A broker that was killed ends at once when it is started before its old session with ZooKeeper has expired: the start
-# is then tried again. What runs already is not started, unless it ends the same way.
+# A killed broker that starts before its old ZooKeeper session has expired ends at once, and is started again. A running
+# server is not started, unless it ends the same way.
 start_until_it_stays() {
     ports=$1 tries=0
     shift
@@ -185,7 +185,7 @@ start_until_it_stays() {
             continue
         fi
         if [ -z "$pid" ] && [ "$(up)" -lt $await ] && [ -n "$(starters)" ]; then
-            sleep 0.5 # they start it again by themselves, and ours would be a second one
+            sleep 0.5 # they restart it; a start here would be a second one
             continue
         fi
         if [ -z "$pid" ]; then
@@ -205,7 +205,7 @@ start_until_it_stays() {
 stop() {
     [ -n "$pid" ] || [ "$kind" = systemd ] || { echo "does not run" && exit 0; }
     mark_leaving asked
-    [ "$kind" = script ] || exec systemctl stop -- "$place" # also where systemd is about to start it again
+    [ "$kind" = script ] || exec systemctl stop -- "$place" # also if systemd is about to restart it
     run_program "$@"
 }
 
@@ -251,7 +251,7 @@ case $action in
         ;;
     returned)
         [ -n "$pid" ] || fail "$(why_down)"
-        killed_under "$1" >/dev/null # which ends this if the lease has killed none: then none has come back
+        killed_under "$1" >/dev/null # fails if the lease has killed none: then none can have returned
         ! was_killed "$pid" "$1" || fail "process $pid, state $(letter "$pid")"
         ! is_around "$pid" || fail "process $pid is no server, but $(runs_what "$pid") around one, and there is none below it"
         case $(after_the_kill "$pid" "$1") in -*) fail "process $pid began before the kill" ;; esac

@@ -4,19 +4,18 @@
 #   change HOME CONFIG SERVERS BROKER USER CLIENT SETTING...
 #   grant|withdraw HOME CONFIG SERVERS KIND NAME PERMISSION PRINCIPAL OPERATION
 #
-# HOME is Kafka's, CONFIG a file of client properties or nothing, SERVERS are brokers, host:port with commas between.
-# What is changed is of BROKER, an id, or else of the clients of USER, of CLIENT (a client.id), or of both; the others
-# are empty. A SETTING is NAME=VALUE to set one, NAME to remove it; to remove what is not set is no failure. What is
-# granted or withdrawn is one ACL of a topic, a group or a transactional_id, KIND and NAME; PERMISSION is allow or deny.
-# Kafka's own kafka-configs.sh and kafka-acls.sh do it, as the account that owns them. tool.sh and configs.sh come before
-# this.
+# HOME is Kafka's, CONFIG a file of client properties or empty, SERVERS are brokers as host:port, comma-separated. The
+# settings are those of BROKER, an id, or of the clients of USER, of CLIENT (a client.id), or of both; unused ones are
+# empty. A SETTING is NAME=VALUE to set it, NAME to remove it; removing an unset one succeeds. grant adds and withdraw
+# removes one ACL of a topic, a group or a transactional_id, KIND and NAME; PERMISSION is allow or deny. Kafka's
+# kafka-configs.sh and kafka-acls.sh do it, as the account that owns them. tool.sh and configs.sh come before this.
 #
-# shellcheck disable=SC2034 # it reads broker, user and client
+# shellcheck disable=SC2034 # configs.sh reads broker, user and client
 
 action=$1 tool=$2/bin/kafka-configs.sh config=$3
 case $action in grant | withdraw) tool=$2/bin/kafka-acls.sh ;; esac
 
-# The operation as Kafka's tool spells it. Taking away what is not there is no failure for that.
+# The operation in the tool's spelling. Removing a missing ACL succeeds with the tool.
 acl() {
     how=$1 kind=$2 name=$3 permission=$4 principal=$5
     case $6 in all) operation=All ;; read) operation=Read ;; write) operation=Write ;; describe) operation=Describe ;; *) fail "no such operation: $6" ;; esac

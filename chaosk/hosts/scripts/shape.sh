@@ -1,34 +1,34 @@
 # Delay, limit, duplicate or reorder packets that leave this host, as root: sh -c SCRIPT chaosk ACTION ID [HOW] <RULES
 #
-#   fits ID HOW     whether it can be placed: the kernel can, and nobody else has arranged the queues in question
-#   put ID HOW      place it; doing it again places it anew
-#   stands ID HOW   whether all of it is there as asked; says what went through it
-#   lasts ID        whether it is there, cheaply; prints the same marks as stands, which are others if it is placed anew
-#   lift ID         take it away; the kernel puts its own queues back
-#   gone ID         whether nothing of it is there, and every interface has the queues that it had
+#   fits ID HOW     check that the kernel supports it, and that the queues are not configured by others
+#   put ID HOW      install it; repeating it installs it again
+#   stands ID HOW   check that all of it is in place; prints its traffic
+#   lasts ID        check cheaply that it is in place; prints the same marks as stands, new ones after each put
+#   lift ID         remove it; the kernel restores its own queues
+#   gone ID         check that nothing of it is left, and that every interface has its original queues
 #
 #   ID      ten hexadecimal digits
 #   HOW     in tc's words, `netem WORDS`, or `htb WORDS limit BYTES` for a rate
-#   RULES   for fits, put and stands: as for a cut (cut.sh), of side O only; -j DROP is what goes through it
+#   RULES   for fits, put and stands: as for a cut (cut.sh), of side O only; -j DROP selects packets
 #
-# Each interface that leads to somebody meant gets a root queueing discipline of ours: htb, whose only class has the
-# packets that filters pick; everything else, SSH before all, goes past it as directly as before. A root of somebody
-# else's is never replaced. What the queues were like is written down before; no file, nothing was changed.
+# Each interface to a selected peer gets a root queueing discipline: htb, with one class for the packets that filters
+# select. All other packets, SSH first, pass it directly as before. A root of another program is never replaced. The
+# original queues are written to a note first; without a note nothing was changed.
 #
 # rules.sh and kept.sh come before this.
 #
-# shellcheck disable=SC2154 # they set them: kept rules ssh_port
+# shellcheck disable=SC2154 # rules.sh and kept.sh set them: kept rules ssh_port
 
 set -f
 action=$1 id=$2 how=$3
 named "$id"
 note=$kept/queues/$id
-handle=c4$(printf %.2s "$id") # by which everybody sees whose it is
+handle=c4$(printf %.2s "$id") # the mark of this script's queues
 through="flowid $handle:1" past="flowid $handle:0"
 
 # --- which packets --------------------------------------------------------------------------------------------------
 
-# The conditions of one rule, as the filter u32 has them.
+# The conditions of one rule in the syntax of the u32 filter.
 u32_words() {
     case $1 in 4) ip=ip all=32 ;; *) ip=ip6 all=128 ;; esac
     [ "$2" = O ] || fail "only what leaves can be held up: $*"
@@ -48,7 +48,7 @@ u32_words() {
     echo "u32${found:- match u32 0 0} $flow"
 }
 
-# The rules that have to do with an interface: those against somebody whom it leads to, and those against anybody.
+# The rules for an interface: those with a peer that it leads to, and those for any peer.
 rules_for() {
     printf '%s\n' "$rules" | sed 's/^maybe-//' | while read -r family side words; do
         case " $words" in
@@ -70,7 +70,7 @@ way_to() {
     echo "$way"
 }
 
-# The interfaces in question: to everybody named, and where anybody is meant all that lead anywhere.
+# The interfaces to all named peers, and for a rule on any peer all that have routes.
 interfaces() {
     ways=$(printf '%s\n' "$rules" | sed -n 's/.* -d \([^ ]*\).*/\1/p' | sort -u | while read -r peer; do
         way_to "$peer" || exit 1
@@ -84,7 +84,7 @@ $({ ip -o -4 route show; ip -o -6 route show; } | sed -n 's/.* dev \([^ ]*\).*/\
 
 # --- what is placed -------------------------------------------------------------------------------------------------
 
-# What `tc -batch` reads to place it; SSH comes first, then neighbour discovery, or SSH would not find the way.
+# The input of `tc -batch` that installs it; SSH comes first, then neighbour discovery, or SSH would not find the way.
 batch() {
     rate='rate 1000gbit burst 100mb cburst 100mb' queue="netem limit 100000 ${how#netem }"
     case $how in htb\ *) rate=${how#htb } queue="bfifo limit ${how##* }" && rate=${rate% limit *} ;; esac
@@ -112,7 +112,7 @@ filters() {
     done
 }
 
-# The queues of an interface as they are listed, without names and counters that differ from time to time.
+# The queues of an interface as listed, without varying names and counters.
 # shellcheck disable=SC2016 # the inner shells expand
 listing='tc qdisc show dev "$1"; tc class show dev "$1"; tc filter show dev "$1" parent "$2"'
 plain() {
@@ -123,7 +123,7 @@ plain() {
 
 listed() { sh -c "$listing" sh "$1" "$handle:" | plain; }
 
-# The same as it should be, made in a network of its own that ends at once: also the proof that the kernel can.
+# The expected listing, made in a temporary network namespace; also proves that the kernel supports it.
 wanted() {
     words=$(batch lo "$1") || exit 1
     made=$(printf '%s\n' "$words" | unshare --net sh -c "tc -batch - && { $listing; }" sh lo "$handle:" 2>&1) ||
@@ -135,7 +135,7 @@ wanted() {
 
 queues() { tc qdisc show dev "$1" | grep -E ' root | parent :' | sed 's/ refcnt [0-9]*//'; }
 
-# Fails unless the root is the kernel's own, and what it would put there again if ours were taken away.
+# Fails unless the root is the kernel's own, and is what the kernel would restore.
 untouched() {
     now=$(queues "$1")
     usual=$(cat /proc/sys/net/core/default_qdisc 2>/dev/null) || usual=pfifo_fast
@@ -196,11 +196,11 @@ stands_on() {
     echo "$1: $(printf '%s\n' "$2" | grep -c -e '-j DROP') filters; sent through it: $sent"
 }
 
-# Of each interface that it was placed on: the queues, and how many bytes have gone through them, which only grow.
+# For each interface: its queues, and the bytes that passed them, which only grow.
 marks() {
     noted=$(cut -d ' ' -f 1 "$note" 2>/dev/null | sort -u)
     for interface in $noted; do
-        found=$(tc -s qdisc show dev "$interface" root 2>/dev/null) || continue # the interface itself is gone
+        found=$(tc -s qdisc show dev "$interface" root 2>/dev/null) || continue # the interface is gone
         case $found in "qdisc htb $handle: "*) ;; *) fail "somebody has taken it away from $interface: $found" ;; esac
         echo "mark $interface $(listed "$interface" | cksum | tr ' ' -)"
         echo "count $interface $(printf '%s\n' "$found" | sed -n 's/^ *Sent \([0-9]*\) bytes.*/\1/p' | head -n 1)"
@@ -219,7 +219,7 @@ lift() {
     rm -f -- "$note" || fail "cannot remove $note"
 }
 
-# Every interface that is still there has what it had, or by now what somebody else has put there.
+# Check that each remaining interface has its original queues, or by now those of another program.
 as_before() {
     noted=$(cut -d ' ' -f 1 "$note" | sort -u)
     for interface in $noted; do

@@ -1,13 +1,13 @@
 # Keep systemd from restarting a unit, as root: sh -c SCRIPT chaosk ACTION UNIT LEASE
 #
-#   fits      whether it can be kept from that without any change to others
-#   hold      keep it from that, until it is released
-#   held      whether it is
-#   release   let it again
-#   released  whether it does what it did before
+#   fits      check that it can be held without an effect on other units
+#   hold      hold it, until it is released
+#   held      check that it is held
+#   release   release it
+#   released  check that its original settings are in force
 #
-# It is held by a drop-in below /run, which is gone after a boot, and by a reload of systemd. A reload has systemd read
-# every unit file again: where one was changed and not yet reloaded, that would be put into force, which nobody asked for.
+# It is held by a drop-in below /run, which a reboot removes, and by a reload of systemd. A reload reads every unit file
+# again. If one was changed and not yet reloaded, that change would take effect, so this is refused.
 
 action=$1 asked=$2 lease=$3
 
@@ -27,20 +27,20 @@ case $unit in '' | *[!A-Za-z0-9:_.@\\-]*) fail "systemd calls $asked $unit" ;; e
 folder=/run/systemd/system/$unit.d
 file=$folder/zz-chaosk-$lease.conf
 
-# Units whose files were changed and not reloaded.
+# Units with changed files that were not reloaded.
 changed_files() {
     systemctl show --property Id --property NeedDaemonReload -- '*' | awk -F= '
         $1 == "Id" { its = $2 }
         $1 == "NeedDaemonReload" && $2 == "yes" { print its }'
 }
 
-# How it is set: no word of what other units have.
+# The unit's restart settings.
 says() { printf 'Restart=%s, RestartSec=%s\n' "$(is Restart)" "$(is RestartUSec)"; }
 
-# Whether it stays down by itself: then nothing is changed.
+# Check that systemd does not restart it anyway: then nothing is changed.
 stays_down() { [ "$(is Restart)" = no ] && [ -z "$(is RestartForceExitStatus)" ]; }
 
-# Whether systemd has read our file. It writes paths in its own way, so the file's name is looked for, which no other has.
+# Check that systemd has read the drop-in. systemd normalizes paths, so this looks for the unique file name.
 known() {
     paths=$(is DropInPaths) || fail "systemd does not answer"
     case $paths in *"/${file##*/}"*) true ;; *) false ;; esac

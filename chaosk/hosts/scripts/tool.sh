@@ -1,7 +1,7 @@
 # Run Kafka's tools as the account that owns them; for scripts that change settings, rights, certificates and topics.
 #
-# owned.sh and program.sh come before this. What comes after this sets tool, the program; config, a file of client
-# properties or nothing.
+# owned.sh and program.sh come before this. The file after this sets tool, the program, and config, a file of client
+# properties or empty.
 #
 # shellcheck disable=SC2154 # see above
 

@@ -4,11 +4,11 @@
 #   make HOME CONFIG SERVERS TOPIC REPLICAS SETTING...
 #   there HOME CONFIG SERVERS TOPIC PARTITIONS
 #
-# HOME is Kafka's, CONFIG a file of client properties or nothing, SERVERS are brokers, host:port with commas between.
-# REPLICAS are the brokers of each partition, like 0:1:2,1:2:0; a SETTING is NAME=VALUE. A topic of that name that is
-# there stays as it is. tool.sh comes before this.
+# HOME is Kafka's, CONFIG a file of client properties or empty, SERVERS are brokers as host:port, comma-separated.
+# REPLICAS are the brokers of each partition, such as 0:1:2,1:2:0; a SETTING is NAME=VALUE. An existing topic of that
+# name is not changed. tool.sh comes before this.
 #
-# shellcheck disable=SC2034 # it reads tool
+# shellcheck disable=SC2034 # tool.sh reads tool
 
 action=$1 tool=$2/bin/kafka-topics.sh config=$3
 

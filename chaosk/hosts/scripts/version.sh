@@ -1,27 +1,27 @@
 # Switch a server to another installation of Kafka, as root: sh -c SCRIPT chaosk ACTION LINK KIND PLACE CONFIG ...
 #
-#   fits ... VERSION FOLDER SPAN   whether it can be switched to VERSION, which is in FOLDER, and back; SPAN says how far
-#                                  that may be from the version in use: release (its first two numbers), or any
-#   point ... VERSION FOLDER       have LINK name FOLDER; the server must be gone
-#   switched ... VERSION FOLDER    whether LINK names it, and the server runs VERSION from there
-#   away                           whether there is something to put back
-#   back                           have LINK name what it named, once nothing runs from where it leads
-#   returned                       whether there is nothing to put back, and the server runs from where LINK leads
+#   fits ... VERSION FOLDER SPAN   check that it can be switched to VERSION in FOLDER, and back; SPAN is the allowed
+#                                  distance from the version in use: release (the same first two numbers), or any
+#   point ... VERSION FOLDER       point LINK at FOLDER; the server must be gone
+#   switched ... VERSION FOLDER    check that LINK points at it, and that the server runs VERSION from there
+#   away                           check that there is something to restore
+#   back                           restore LINK, once nothing runs from its present target
+#   returned                       check that there is nothing to restore, and that the server runs from LINK's target
 #
-#   LINK      the symbolic link through which it is started; KIND, PLACE and CONFIG say which server, as for service.sh
+#   LINK      the symbolic link that the server is started through; KIND, PLACE and CONFIG as for service.sh
 #
-# What the link named is written down before it is changed, in a file of the link's: no file, nothing to put back. The
-# link is replaced in one step, so that whoever starts meanwhile finds the one installation or the other. A link that
-# somebody else has pointed elsewhere meanwhile is left alone.
+# The link's original target is written to a note first, one note a link; without a note there is nothing to restore.
+# The link is replaced atomically, so that a server started meanwhile finds one installation or the other. A link that
+# was changed by others since is left alone.
 #
-# A JVM opens a jar when it first needs it, by its path: a process that runs while its link is changed may find classes
-# of the other version, or none. So nothing is changed before the process is gone.
+# A JVM opens a jar by its path when it first needs it: a process that runs while its link is changed may load classes
+# of the other version, or none. So the process must be gone first.
 #
-# What is in a folder of another account's is looked through and replaced as that account, which could lead root anywhere.
+# Files in a folder of another account are searched and replaced as that account, because it could lead root anywhere.
 #
 # owned.sh, process.sh, enter.sh and jar.sh come before this.
 #
-# shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
+# shellcheck disable=SC2034,SC2154 # process.sh reads kind, place and config, and sets pid
 
 action=$1 link=$2 kind=$3 place=$4 config=$5 version=$6 folder=$7 span=$8
 kept=/var/lib/chaosk/versions
@@ -30,14 +30,14 @@ parent=${link%/*}
 parent=${parent:-/}
 name=${link##*/}
 
-# Whether two paths lead to the same place.
+# Check that two paths lead to the same place.
 same() { [ "$(readlink -f -- "$1")" = "$(readlink -f -- "$2")" ]; }
 
 # The version in the name of a jar, and its first two numbers.
 version_of() { basename -- "$1" .jar | sed 's/^kafka-clients-//'; }
 release_of() { echo "$1" | cut -d . -f 1,2; }
 
-# Sets jar: where the server runs from.
+# Sets jar: the jar that the server runs from.
 find_jar() {
     find_process
     [ -n "$pid" ] || fail "the server of $link does not run"
@@ -45,14 +45,14 @@ find_jar() {
     [ -n "$jar" ] || fail "process $pid has no jar of Kafka's clients open, so nobody can tell what it runs"
 }
 
-# Goes into the folder that the link is in, and sets owner to the account that can replace it there.
+# Changes into the folder of the link, and sets owner to the account that can replace the link.
 go_in() {
     enter "$parent"
     owner=$(stat -c %u:%g .)
     case $owner in 0:*) roots_alone "$parent" || fail "$parent is root's, and is not root's alone" ;; esac
 }
 
-# Whether Kafka's jar of a version is below a folder.
+# Check that the Kafka jar of a version is below a folder.
 has_jar() {
     find_owner "$1"
     [ -n "$(as_account find -L "$1" -maxdepth 5 -name "kafka-clients-$2.jar" 2>/dev/null | head -n 1)" ]
@@ -76,7 +76,7 @@ fits() {
     echo "process $pid runs $used from $jar"
 }
 
-# A new link beside the old one takes its place, and belongs to whom that did, if nobody else can put another one there.
+# Replaces the link by a new one; it keeps its owner if root alone can replace it.
 name() {
     (
         go_in
@@ -104,7 +104,7 @@ switched() {
     echo "process $pid runs from $jar"
 }
 
-# Whether a process is there that runs from where the link was pointed, or may yet.
+# Check that a process exists that runs from the link's new target, or may start to.
 lingers() {
     find_process
     [ -n "$pid" ] || return 1

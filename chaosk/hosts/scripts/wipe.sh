@@ -1,34 +1,35 @@
 # Set a server's data directory aside, with an empty one in its place, as root:
 # sh -c SCRIPT chaosk ACTION ID FOLDER KIND PLACE CONFIG
 #
-#   fits      whether it can be set aside, and put back
-#   wipe      set it aside and have an empty one there, with the same owner and mode; the server must not run
-#   stands    whether the server has the other directory, and the former one is set aside
-#   settle    put the former one back, unless the server has been started without it: then what it has now counts
-#   settled   whether nothing has to be put back
-#   discard   delete what was set aside, once the server has been started without it
-#   keep      leave it beside FOLDER then, as FOLDER.kept-ID, and say so
+#   fits      check that it can be set aside, and put back
+#   wipe      set it aside and create an empty one, with the same owner and mode; the server must not run
+#   stands    check that the server has the new directory, and that the original one is set aside
+#   settle    put the original one back, unless the server was started without it: then the new one counts
+#   settled   check that there is nothing to put back
+#   discard   delete the original one, once the server was started without it
+#   keep      rename it to FOLDER.kept-ID then, and print that
 #
-#   ID        what it is called on this host, hexadecimal
-#   FOLDER    the data directory; KIND, PLACE and CONFIG say whose, as for service.sh
+#   ID        id of its note on this host, hexadecimal
+#   FOLDER    the data directory; KIND, PLACE and CONFIG identify its server, as for service.sh
 #
-# It is renamed, within its own file system, to FOLDER.chaosk-ID/old. FOLDER.chaosk-ID is made here, and is root's alone:
-# what is in it nobody else reaches by any path. Which directory is which is told by inode and birth, written down before
-# anything is moved: the number alone may be given to the next one. The empty one gets the former one's meta.properties,
-# as operators do it: without that a broker in KRaft mode does not start. A server that was started has put more there
-# than that file, and from then on its former records are out of date: to put them back would be another fault, so
-# nobody does.
+# It is renamed, within its file system, to FOLDER.chaosk-ID/old. FOLDER.chaosk-ID is created here and is root's alone,
+# so no other account can reach its content. Directories are identified by inode and birth time, noted before anything
+# is moved: an inode number alone may be reused. The empty directory gets the original's meta.properties, as operators
+# do it: without that a broker in KRaft mode does not start. A server that was started has created more files than that
+# one, and from then on its original records are out of date. Putting them back would be another fault, so it is not
+# done.
 #
-# The server's account may own the folder that FOLDER is in, and rename or replace whatever is there at any moment. So
-# nothing is opened, copied to or changed by a path that leads through it: this goes into a directory, looks at the
-# kernel's word for where that is, and uses names relative to it. Renaming follows no link, and what was renamed is
-# looked at where nobody else reaches it.
+# The server's account may own the parent folder, and rename or replace anything there at any moment. So no file is
+# opened, copied or changed by a path through it: this script changes into a directory, checks its path with the kernel,
+# and uses relative names. Renaming follows no link, and a renamed directory is checked where no other account can reach
+# it.
 #
-# mv copies where it cannot rename (project quotas of XFS, layers of overlayfs). It must not, so it may write no file.
+# mv copies if it cannot rename (project quotas of XFS, layers of overlayfs). To prevent that, it runs with a file size
+# limit of 0.
 #
 # owned.sh, process.sh and enter.sh come before this.
 #
-# shellcheck disable=SC2034,SC2154 # it reads kind, place and config, and sets pid
+# shellcheck disable=SC2034,SC2154 # process.sh reads kind, place and config, and sets pid
 
 action=$1 id=$2 folder=${3%/} kind=$4 place=$5 config=$6
 kept=/var/lib/chaosk/wiped
@@ -38,7 +39,7 @@ parent=${folder%/*}
 parent=${parent:-/}
 stage=$name.chaosk-$id
 meta=meta.properties
-most=65536 # bytes that are read of it; it has a hundred
+most=65536 # bytes of it to copy at most; it has about a hundred
 
 identity() { stat -c '%d %i %w' -- "$1" 2>/dev/null; }
 is_old() { [ "$(identity "$1")" = "$old" ]; }
@@ -49,19 +50,19 @@ ended() {
     [ -z "$pid" ]
 }
 
-# Goes on into FOLDER.chaosk-ID, by no link.
+# Changes into FOLDER.chaosk-ID, through no link.
 go_on() { cd -- "./$stage" 2>/dev/null && [ "$(readlink /proc/self/cwd)" = "${parent%/}/$stage" ]; }
 
-# The same; fails if it is not the one that was made.
+# The same; fails if it is not the noted directory.
 go_aside() { go_on && [ "$(identity .)" = "$own" ]; }
 
-# Sets old and own to what wipe has written down; fails if there is nothing.
+# Reads old and own from the note of wipe; fails if there is none.
 recall() {
     [ -e "$note" ] || return 1
     { IFS= read -r old && IFS= read -r own; } <"$note" || fail "cannot read $note"
 }
 
-# Tells the identity of FOLDER.chaosk-ID if it is root's, nobody else may do anything in it, and it is empty.
+# Prints the identity of FOLDER.chaosk-ID if it is root's, closed to others and empty.
 fresh() { go_on && [ "$(stat -c '%u %a' .)" = '0 700' ] && [ -z "$(ls -A .)" ] && identity .; }
 
 remember() {
@@ -79,7 +80,7 @@ forget() {
     rm -f -- "$note" || fail "cannot remove $note"
 }
 
-# Whether a server has been started on a directory: it makes files at once.
+# Check that a server was started on a directory: it creates files at once.
 begun() { [ -d "$1" ] && [ -n "$(find "$1" -mindepth 1 ! -name "$meta" | head -n 1)" ]; }
 
 mounts_below() {
@@ -102,7 +103,7 @@ fits() {
     echo "$needed KiB can be set aside, $free KiB are free"
 }
 
-# The identity of the server in the new directory: read as the account that may put a link there.
+# Copies the server's identity to the new directory, read as the server's account, which may put a link there.
 copy_meta() {
     there "./old/$meta" || return 0
     { [ -f "./old/$meta" ] && [ ! -L "./old/$meta" ]; } || fail "$meta of $folder is no plain file"
@@ -110,7 +111,7 @@ copy_meta() {
         chmod 644 "./new/$meta" && chown -- "$owner" "./new/$meta"
 }
 
-# What is made here is still root's alone, wherever its owner and mode say.
+# The new directory is inside root's folder until it is moved, so its owner cannot reach it yet.
 prepare() {
     owner=$(stat -c %u:%g ./old)
     rm -rf -- ./new && mkdir -- ./new && copy_meta && chown -- "$owner" ./new && chmod -- "$(stat -c %a ./old)" ./new
@@ -140,7 +141,7 @@ stands() {
     echo "$folder is another directory, the former one is set aside"
 }
 
-# Takes away what is under the name; nothing of what a server has made meanwhile.
+# Removes the new directory, unless a server has created files in it.
 clear_place() {
     there "../$name" || return 0
     rm -rf -- ./new && move "../$name" ./new || return 1
@@ -180,7 +181,7 @@ discard() {
     forget
 }
 
-# It is its owner's again from then on.
+# It belongs to its owner again from then on.
 keep() {
     enter "$parent"
     left=$name.kept-$id

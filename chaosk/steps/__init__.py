@@ -1,1 +1,1 @@
-"""Steps, one file a kind: what a timeline entry does to the cluster."""
+"""Steps, one file for each kind: the actions of timeline entries."""

@@ -1,4 +1,4 @@
-"""What steps that stop packets between two groups have in common: rules in the packet filters of hosts."""
+"""Shared base of steps that stop packets between two groups, by rules in the packet filters of hosts."""
 
 from __future__ import annotations
 
@@ -14,47 +14,48 @@ from chaosk.steps._groups import Groups, is_everyone, together
 
 
 class Between(Groups, ABC):
-    """A step on the packets between two groups, by rules in the packet filters of hosts."""
+    """A step that stops packets between two groups, by rules in the packet filters of hosts."""
 
     what: ClassVar[str]
-    """What stands on a host, in words."""
+    """The name of the rules in messages."""
 
     direction: Direction = "both"
     """``in`` stops only packets to the first group, ``out`` only packets from it."""
 
     @abstractmethod
     def how(self) -> Action | Loss:
-        """What becomes of the packets."""
+        """Return the action on the packets."""
 
     def aimed(self, site: Site) -> str:
-        """Which group is on which side, and which way the packets go that are stopped."""
+        """Describe the two groups and the direction of the stopped packets."""
         a, b = (together([str(node) for node in group]) for group in self.groups(site))
         if self.direction == "both":
             return super().aimed(site)
         return f"from {b} to {a}" if self.direction == "in" else f"from {a} to {b}"
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """No such rules are there, and the packet filter answers."""
+        """Require that no rules of this entry exist, and that the packet filter answers."""
         yield from self._gone(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Rules on each host, one after the other."""
+        """Install the rules, host after host."""
         which = commands.cut(site.run_id, site.entry)
         for host, cut in self._rules(site).items():
             yield Run(command=commands.install(host, which, cut, self.how(), _by(site, host)))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """All rules stand, first in place."""
+        """Verify that all rules are installed and come first."""
         which = commands.cut(site.run_id, site.entry)
         for host, cut in self._rules(site).items():
             query = commands.standing(host, which, cut, self.how(), _by(site, host))
             yield Fact(says=f"{self.what} stands on {host}", query=query, remedy=commands.REMEDY)
 
     def watch(self, site: Site) -> Iterator[Fact]:
-        """They are there, no others have taken their place, and what clients call from here does not answer.
+        """Check that the rules are unchanged, and that the cut-off listeners do not answer this machine.
 
-        That it does not answer counts from when it is first so: chaosk may run on a host that is on the same side.
-        From other hosts nobody is sent to try: what their rules have stopped is counted, and they are asked for.
+        A listener counts only from the first time that it does not answer: if chaosk runs on a host of the same side,
+        it always does. No connection is tried from other hosts. There the packets that the rules have stopped are
+        counted.
         """
         which = commands.cut(site.run_id, site.entry)
         for host in self._rules(site):
@@ -64,7 +65,7 @@ class Between(Groups, ABC):
             yield from self._unanswered(site)
 
     def _unanswered(self, site: Site) -> Iterator[Fact]:
-        """The listeners for clients that rules part from chaosk's machine."""
+        """Yield the client listeners that the rules cut off from chaosk's machine."""
         cuts = self._rules(site)
         for number, broker in site.inventory.brokers.items():
             for name, at in broker.listeners.items():
@@ -73,13 +74,13 @@ class Between(Groups, ABC):
                     yield Fact(says=says, query=f"not(listener_up({number}, {name}))", remedy=commands.REMEDY)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Remove its own chains and jumps."""
+        """Remove the chains and jumps of this entry."""
         which = commands.cut(site.run_id, site.entry)
         for host in self._rules(site):
             yield Run(command=commands.remove(host, which, _by(site, host)))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Nothing of it is left."""
+        """Verify that nothing of the rules is left."""
         yield from self._gone(site)
 
     def _gone(self, site: Site) -> Iterator[Fact]:
@@ -88,7 +89,7 @@ class Between(Groups, ABC):
             yield Fact(says=f"no rule of it is on {host}", query=commands.gone(host, which, _by(site, host)))
 
     def _rules(self, site: Site) -> dict[str, tuple[Rule, ...]]:
-        """By host the rules; raises StepError where the groups make no sense together."""
+        """Return the rules by host; raises StepError if the groups cannot be combined."""
         a, b = self.groups(site)
         direction = self.direction
         if is_everyone(a):

@@ -1,4 +1,4 @@
-"""What steps on a broker's data directory have in common: which one it is, and that the broker may not survive it."""
+"""Shared base of steps on a broker's data directory, which the broker may not survive."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from chaosk.steps._server import Server, beside, servers
 
 
 class DataStep(Step, ABC):
-    """A step on one data directory of each of the brokers that a target names.
+    """A step on one data directory of each targeted broker.
 
-    A broker that loses its only directory ends itself: the undo starts what does not run. One that has others goes on
-    without it, and takes it back only when it starts: the undo restarts it.
+    A broker that loses its only directory ends, and the undo starts it. A broker with several directories goes on
+    without the lost one and uses it again only after a start, so the undo restarts it.
     """
 
     lasting: ClassVar[bool] = True
 
     target: str
-    """Which brokers; a target that names several hits all of them."""
+    """The brokers; a target that names several hits all of them."""
     directory: Path | Annotated[int, Field(ge=1)] | None = None
-    """Which of a broker's data directories, by path or by place in the inventory (from 1); default: the first."""
+    """The data directory, by path or by its position in the inventory (from 1); default: the first."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """Brokers."""
+        """Accept brokers."""
         return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
-        """The one target."""
+        """Return the single target."""
         return (self.target,)
 
     def servers(self, site: Site) -> tuple[Server, ...]:
-        """The brokers."""
+        """Return the targeted brokers."""
         return servers(site, "broker", self.target)
 
     def places(self, site: Site) -> Iterator[tuple[Server, str]]:
-        """Each broker with its directory; raises StepError where the inventory has no such one."""
+        """Yield each broker with its directory; raises StepError if the inventory does not have the directory."""
         for server in self.servers(site):
             known = dict(enumerate(server.process.data, 1))
             folder = self.directory if isinstance(self.directory, str) else known.get(self.directory or 1)
@@ -55,7 +55,7 @@ class DataStep(Step, ABC):
             yield server, folder
 
     def places_apart(self, site: Site) -> Iterator[tuple[Server, str]]:
-        """Each broker with its directory; raises StepError where another server would lose its own with it."""
+        """Yield each broker with its directory; raises StepError if another server's data lie in it."""
         for server, folder in DataStep.places(self, site):
             for other in (server, *beside(site, (server,))):
                 theirs = (one for one in other.process.data if one != folder or other is not server)
@@ -67,20 +67,20 @@ class DataStep(Step, ABC):
             yield server, folder
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """Each broker is the one that is meant, and the directory is its own: it has the lock of it."""
+        """Require that each process is the broker of the inventory, and holds the lock of the directory."""
         for server, folder in self.places(site):
             yield server.itself(folder)
 
     def holds(self, site: Site) -> Iterator[str]:
-        """The directory, and the process, which may end by it and is started by the undo."""
+        """Yield the directory, and the process, which may end and is then started by the undo."""
         for server, folder in self.places(site):
             yield f"the data directory {folder} of {server.name}"
             yield f"the process of {server.name}"
 
     def started(self, site: Site) -> Iterator[Deed]:
-        """Start what does not run any more, and anew what may have given a directory up; the end of an undo.
+        """Start the brokers that do not run, and restart those with several directories; the last part of an undo.
 
-        One after the other. A start under a lease waits for the end of what was stopped under it.
+        One after the other. A start under a lease waits for the end of a process that was stopped under it.
         """
         for server in self.servers(site):
             if len(server.process.data) > 1:
@@ -88,6 +88,6 @@ class DataStep(Step, ABC):
             yield Run(command=service.start(server.process))
 
     def serving(self, site: Site) -> Iterator[Fact]:
-        """All of them run, and serve."""
+        """Verify that all brokers run and serve."""
         for server in self.servers(site):
             yield from server.back()

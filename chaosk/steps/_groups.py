@@ -1,4 +1,4 @@
-"""What steps on the network between two groups have in common: the groups, and whom it harms to part them."""
+"""Shared base of steps on the network between two groups: the groups, and the harm of separating them."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ class Groups(Step, ABC):
     """Only connections to these TCP ports, of either group."""
 
     def targets(self) -> tuple[str, ...]:
-        """All targets of both groups."""
+        """Return all targets of both groups."""
         return tuple(dict.fromkeys(target for group in self.between for target in group))
 
     def groups(self, site: Site) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-        """The nodes of the two."""
+        """Return the nodes of both groups."""
         a, b = self.between
         return site.nodes(*a), site.nodes(*b)
 
     def aimed(self, site: Site) -> str:
-        """Which group is on which side."""
+        """Describe the two groups."""
         a, b = (together([str(node) for node in group]) for group in self.groups(site))
         return f"between {a} on one side and {b} on the other"
 
     def holds(self, site: Site) -> Iterator[str]:
-        """The network between each pair, whatever the direction and the ports."""
+        """Yield the network between each pair of nodes, whatever the direction and the ports."""
         a, b = self.groups(site)
         for one in a:
             for two in b:
                 yield f"the network between {' and '.join(sorted((str(one), str(two))))}"
 
     def harm(self, site: Site) -> Iterator[Harm]:
-        """Whoever is cut off from everyone else is away; else the servers of the groups do not reach each other.
+        """Yield the servers cut off from everyone else as away, or otherwise the pairs of servers cut from each other.
 
-        Whatever ``ports`` and a direction leave open does not count: a connection needs both ways.
+        ``ports`` and a direction do not reduce the harm: a connection needs both directions.
         """
         a, b = self.groups(site)
         if is_everyone(a) or is_everyone(b):
@@ -73,7 +73,7 @@ class Groups(Step, ABC):
     def sides(
         self, site: Site, a: tuple[Node, ...], b: tuple[Node, ...]
     ) -> tuple[tuple[Party, ...], tuple[Party, ...]]:
-        """Both groups as parties, ``everyone else`` second; raises StepError where they make no sense together."""
+        """Return both groups as parties, ``everyone else`` second; raises StepError if they cannot be combined."""
         _check(site, a, b, self.ports or ())
         sides = (parties(site.inventory, a), _other_side(site, a, b))
         refuse_ssh(site.inventory, (*sides[0], *sides[1]))
@@ -83,17 +83,17 @@ class Groups(Step, ABC):
 
 
 def together(names: Sequence[str]) -> str:
-    """Names as one group: ``host node2, host node3 and host node4``."""
+    """Join names to one group: ``host node2, host node3 and host node4``."""
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
 def is_everyone(group: tuple[Node, ...]) -> bool:
-    """Whether it is everyone else."""
+    """Return whether the group is ``everyone else``."""
     return any(node.kind == "everyone_else" for node in group)
 
 
 def _is_inner(site: Site, node: Node) -> bool:
-    """Whether servers talk to each other there: of a broker's listeners those that are not for clients, if any is."""
+    """Return whether servers talk to each other there: on a listener that is not for clients, if the broker has one."""
     if node.kind != "listener":
         return True
     name, _, broker = node.id.rpartition("/")
@@ -119,7 +119,7 @@ def _check(site: Site, a: tuple[Node, ...], b: tuple[Node, ...], ports: tuple[in
 
 
 def _other_side(site: Site, a: tuple[Node, ...], b: tuple[Node, ...]) -> tuple[Party, ...]:
-    """The second group. ``everyone else`` is anybody, and by name whom the first group's members themselves call."""
+    """Return the second group. ``everyone else`` is any peer, plus by name the peers that the first group calls."""
     if not is_everyone(b):
         return parties(site.inventory, b)
     known = others(site.inventory, a) if any(node.kind != "host" for node in a) else ()

@@ -1,4 +1,4 @@
-"""What steps that take a whole host down have in common: which hosts, what is refused, and how they come back."""
+"""Shared base of steps that take whole hosts down: refusals, and the recovery of hosts and servers."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from chaosk.steps._per_host import PerHostStep
 from chaosk.steps._server import Server, on_hosts
 
 DOWN = 60.0
-"""Seconds until a host that was ended is silent."""
+"""Time-out in seconds until an ended host is silent."""
 HANGS = 10.0
-"""Seconds of silence after which a host that should be up is switched off and on."""
+"""Seconds of silence after which a host that should be up is power-cycled."""
 
 
 class HostStep(PerHostStep, ABC):
-    """A step on each of the hosts that a target names, or on which what it names runs, as a whole.
+    """A step that takes down each targeted host, or the host of each target.
 
-    Every server there is away with it. What comes back is another boot: what else was in place on the host would not
-    have lasted, so nothing else may be.
+    All servers on the host are away meanwhile. The host returns with another boot, which ends all other faults on it.
+    So no other fault may be in place there.
     """
 
     switch: ClassVar[bool]
-    """Whether it takes a power switch."""
+    """Whether the step needs a power switch."""
 
     def refused(self, inventory: Inventory, host: str) -> str | None:
-        """A host is taken down only if its inventory says how it comes up again, or that it does so by itself."""
+        """Refuse a host without a needed power switch, or with a kernel that may be shared."""
         at = inventory.hosts[host]
         if self.switch and at.power is None:
             return (
@@ -43,7 +43,7 @@ class HostStep(PerHostStep, ABC):
         return shared(inventory, host)
 
     def hosts(self, site: Site) -> tuple[str, ...]:
-        """The hosts, each once; raises StepError for what runs on none of them, and for a host that is refused."""
+        """Return the hosts, without duplicates; raises StepError for a target without host, and for a refused host."""
         names = super().hosts(site)
         for name in names:
             if (why := self.refused(site.inventory, name)) is not None:
@@ -51,26 +51,26 @@ class HostStep(PerHostStep, ABC):
         return names
 
     def down(self, site: Site) -> Iterator[str]:
-        """All of them."""
+        """Yield all of the hosts."""
         yield from self.hosts(site)
 
     def harm(self, site: Site) -> Iterator[Harm]:
-        """All that runs on them is away."""
+        """Yield all servers on the hosts as away."""
         nodes = [Node(kind="host", id=name, host=name) for name in self.hosts(site)]
         if away := servers_of(site.inventory, nodes):
             yield Harm(away=away)
 
     def holds(self, site: Site) -> Iterator[str]:
-        """Each host as a whole; that nothing else is done to it meanwhile follows from :meth:`down`."""
+        """Yield the power of each host; :meth:`down` excludes all other faults on it."""
         for name in self.hosts(site):
             yield f"the power of {name}"
 
     def servers(self, site: Site) -> tuple[Server, ...]:
-        """All that runs on the hosts."""
+        """Return all servers on the hosts."""
         return on_hosts(site, self.hosts(site))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The switch says on, the kernel is the host's own, all servers run."""
+        """Require that each host's power is on and its kernel its own, and that all servers run."""
         for name in self.hosts(site):
             at = site.inventory.hosts[name]
             if at.power is not None:
@@ -80,7 +80,7 @@ class HostStep(PerHostStep, ABC):
             yield server.running()
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Have each host answer and let chaosk in, then start what does not run."""
+        """Make each host answer and accept logins, then start the servers that do not run."""
         for name in self.hosts(site):
             at = site.inventory.hosts[name]
             if at.power is not None:
@@ -90,28 +90,28 @@ class HostStep(PerHostStep, ABC):
         yield from self.started(site)
 
     def grace(self, host: Host) -> float:  # noqa: ARG002 - for those that override it
-        """Seconds that a host may be silent while its power is on, before it is switched off and on."""
+        """Return the seconds that a host may be silent with its power on, before it is power-cycled."""
         return HANGS
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Each host answers, its servers run and serve."""
+        """Verify that each host answers, and that its servers run and serve."""
         for name in self.hosts(site):
             yield answering(name, site.inventory.hosts[name])
         for server in self.servers(site):
             yield from server.back()
 
     def started(self, site: Site) -> Iterator[Run]:
-        """Start what did not come up with its host; what did is left alone."""
+        """Start the servers that did not start with their host; running ones are not changed."""
         for server in self.servers(site):
             yield Run(command=service.start(server.process), heals=True)
 
 
 def _open(site: Site, name: str) -> Fact:
-    """It lets chaosk in: its SSH server greets some seconds earlier, while it is still booting."""
+    """Require that a host accepts logins: its SSH server answers some seconds earlier, while it is still booting."""
     query = power.is_own(name, site.boot_id)
     return Fact(says=f"{name} lets chaosk in", query=query, within=site.inventory.hosts[name].boots_within)
 
 
 def answering(name: str, host: Host) -> Fact:
-    """Its SSH server answers."""
+    """Require that a host's SSH server answers."""
     return Fact(says=f"{name} answers", query=power.answers(host), within=host.boots_within)

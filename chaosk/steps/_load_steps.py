@@ -1,4 +1,4 @@
-"""What loads on hosts have in common: whose hosts, how much, and that servers go on, slower."""
+"""Shared base of loads on hosts, under which servers go on more slowly."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ PPM = 1_000_000
 
 
 class LoadStep(PerHostStep, ABC):
-    """A load on each of the hosts that a target names, or on which what it names runs; servers go on, slower."""
+    """A load on each targeted host, or on the host of each target; servers go on more slowly."""
 
     kind: ClassVar[load.Kind]
     what: ClassVar[str]
-    """What is loaded, in words."""
+    """The loaded resource, for messages."""
     within: ClassVar[float]
-    """Seconds until it is felt."""
+    """Time-out in seconds until the load has an effect."""
 
     @abstractmethod
     def much(self) -> str:
-        """How much, as the script reads it."""
+        """Return the amount in the syntax of the script."""
 
     def holds(self, site: Site) -> Iterator[str]:
-        """What is loaded: of two loads of a kind nobody could say whose effect is seen."""
+        """Yield the loaded resource: the effects of two loads of one kind could not be told apart."""
         for host in self.hosts(site):
             yield f"the {self.what} of {host}"
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The hosts can bear it."""
+        """Require that the hosts can take the load."""
         for host in self.hosts(site):
             query = load.fits(host, self.kind, _id(site), self.much())
             yield Fact(says=f"{host} can bear the load on its {self.what}", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Start it."""
+        """Start the load."""
         for host in self.hosts(site):
             yield Run(command=load.put(host, self.kind, _id(site), self.much()))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """The kernel counts it."""
+        """Verify the load by the kernel's counters."""
         for host in self.hosts(site):
             query = load.stands(host, self.kind, _id(site), self.much())
             yield Fact(
@@ -51,12 +51,12 @@ class LoadStep(PerHostStep, ABC):
             )
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """End it."""
+        """End the load."""
         for host in self.hosts(site):
             yield Run(command=load.lift(host, self.kind, _id(site)))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """No process of it is left."""
+        """Verify that no process of the load is left."""
         for host in self.hosts(site):
             query = load.is_gone(host, self.kind, _id(site))
             yield Fact(says=f"no load of chaosk's is on the {self.what} of {host}", query=query)
@@ -67,5 +67,5 @@ def _id(site: Site) -> str:
 
 
 def ppm(share: float) -> str:
-    """A share of one as the script reads it."""
+    """Format a share of one for the script, in parts per million."""
     return f"{round(share * PPM)}ppm"

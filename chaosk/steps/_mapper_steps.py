@@ -1,4 +1,4 @@
-"""What steps on the disk under a broker's data directory have in common: another table of device-mapper for a while."""
+"""Shared base of steps on the disk under a broker's data directory: they replace its device-mapper table."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ from chaosk.steps._server import Server, each
 
 
 class MapperStep(DataStep, ABC):
-    """A step on the disks under data directories, on hosts that have kernels of their own."""
+    """A step on the disks under data directories, on hosts with their own kernels."""
 
     what: ClassVar[str]
-    """What the disk is, in words."""
+    """The state of the disk, for messages."""
 
     @abstractmethod
     def ill(self) -> Ill:
-        """What is done to the disk, in the script's words."""
+        """Return the fault of the disk in the syntax of the script."""
 
     def refused(self, inventory: Inventory, host: str) -> str | None:
-        """A device of a shared kernel is the whole machine's."""
+        """Refuse hosts with a shared kernel: its devices belong to the whole machine."""
         return shared(inventory, host)
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The disk can be given another table, and its own again."""
+        """Require that the disk's table can be replaced and restored."""
         yield from super().suits(site)
         for server, folder, disk in self.disks(site):
             says = f"the disk of {folder} of {server.name} can be {self.what}"
             yield Fact(says=says, query=mapper.fits(disk, self.ill()))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The broker runs, and its disk can be had."""
+        """Require that the broker runs, and that its disk is suitable."""
         for server in self.servers(site):
             yield server.awake()
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Another table."""
+        """Replace the table."""
         for _, _, disk in self.disks(site):
             yield Run(command=mapper.put(disk, self.ill()))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """The table is there, and a read from the disk feels it."""
+        """Verify the table, and its effect on a read from the disk."""
         for server, folder, disk in self.disks(site):
             query = mapper.stands(disk, self.ill())
             yield Fact(says=f"the disk of {folder} of {server.name} is {self.what}", query=query, steady=False)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Its own table, and start what has ended."""
+        """Restore the original table, and start ended brokers."""
         for _, _, disk in self.disks(site):
             yield Run(command=mapper.lift(disk, self.ill()))
         yield from self.started(site)
 
     def started(self, site: Site) -> Iterator[Deed]:
-        """Start what does not run: no slow disk is given up, and who had a failed one was killed."""
+        """Start the brokers that do not run: a slow disk ends no broker, and with a failed one they were killed."""
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """It has its own table, the broker serves."""
+        """Verify that the disk has its original table, and that the broker serves."""
         for server, folder, disk in self.disks(site):
             query = mapper.is_gone(disk, self.ill())
             yield Fact(says=f"the disk of {folder} of {server.name} has its own table", query=query)
         yield from self.serving(site)
 
     def disks(self, site: Site) -> Iterator[tuple[Server, str, Disk]]:
-        """Each broker with its directory and the disk under that."""
+        """Yield each broker with its directory and the disk under it."""
         for server, folder in self.places(site):
             which = mapper.disk_id(site.run_id, site.entry, folder)
             yield server, folder, Disk(server.process, folder, site.boot_id, which)

@@ -1,4 +1,4 @@
-"""Refusing what would hit the whole machine that a host is only a part of, as far as the inventory tells."""
+"""Refuse hosts with a shared kernel, where a fault would hit the whole machine; by the inventory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from chaosk.spec.inventory import Inventory
 
 
 def shared(inventory: Inventory, host: str) -> str | None:
-    """Why a host's kernel is not to be touched, and what to do; None if the inventory calls it the host's own."""
+    """Return why a host's kernel must not be touched, with a remedy; None if the inventory calls it the host's own."""
     at = inventory.hosts[host]
     if at.power is not None or at.own_kernel:
         return None

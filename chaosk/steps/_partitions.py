@@ -1,4 +1,4 @@
-"""What the steps that move partitions have in common."""
+"""Shared parts of steps that move partitions."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False,
 """Partitions of a topic."""
 
 OWNED = 30.0
-"""Seconds until it is known whose a topic is: a group's coordinator keeps that, and may be moving."""
+"""Time-out in seconds until the owner of a topic is known: a group's coordinator has it, and may be moving."""
 DOUBT = 5.0
-"""Seconds for which brokers may not have heard of a topic that was made anew."""
+"""Seconds for which brokers may not know a topic that was just created."""
 
 
 def same_topic(topic: str) -> str:
-    """What two of them must not change at the same time."""
+    """Return the name that two of these steps on one topic may not hold at the same time."""
     return f"the replicas of {topic}"
 
 
 def moving(topic: str, partitions: tuple[int, ...] | None, within: float = 10.0) -> Fact:
-    """A reassignment is under way."""
+    """Expect a reassignment to be in progress."""
     return Fact(says=f"{_which(topic, partitions)} is being reassigned", query=_query(topic, partitions), within=within)
 
 
 def still(topic: str, partitions: tuple[int, ...] | None, within: float) -> Fact:
-    """None is."""
+    """Expect no reassignment to be in progress."""
     if partitions is None or len(partitions) == 1:
         what = _query(topic, partitions)
     else:
@@ -37,7 +37,7 @@ def still(topic: str, partitions: tuple[int, ...] | None, within: float) -> Fact
 
 
 def owned(topic: str) -> Fact:
-    """The topic of that name is the one that chaosk made: nobody else's is changed."""
+    """Require that the topic is one that chaosk created: topics of others are never changed."""
     return Fact(says=f"{topic} is a topic that chaosk made", query=f"own_topic({topic})", within=OWNED, doubt=DOUBT)
 
 

@@ -1,4 +1,4 @@
-"""What steps on whole hosts have in common: whose hosts."""
+"""Shared base of steps on whole hosts."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from chaosk.spec.harm import Harm
 
 
 class PerHostStep(Step, ABC):
-    """A step on each of the hosts that a target names, or on which what it names runs."""
+    """A step on each targeted host, or on the host of each target."""
 
     lasting: ClassVar[bool] = True
 
     target: str
-    """Whose hosts: hosts, brokers, controllers or ZooKeeper nodes."""
+    """The hosts, or brokers, controllers, ZooKeeper nodes or listeners on them."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """What has a host."""
+        """Accept all nodes that have a host."""
         return frozenset({"host", "broker", "controller", "zookeeper", "listener"})
 
     def targets(self) -> tuple[str, ...]:
-        """The one target."""
+        """Return the single target."""
         return (self.target,)
 
     def hosts(self, site: Site) -> tuple[str, ...]:
-        """The hosts, each once; raises StepError for what runs on none of them."""
+        """Return the hosts, without duplicates; raises StepError for a target without a host."""
         nodes = site.nodes(self.target)
         nowhere = [str(node) for node in nodes if node.host is None]
         if nowhere:
@@ -39,5 +39,5 @@ class PerHostStep(Step, ABC):
         return tuple(dict.fromkeys(node.host for node in nodes if node.host))
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: servers go on."""
+        """Yield nothing: servers go on."""
         yield from ()

@@ -1,4 +1,4 @@
-"""What brokers, controllers and ZooKeeper nodes have in common as targets of steps."""
+"""Brokers, controllers and ZooKeeper nodes as targets of steps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from chaosk.spec.inventory import Broker, ServerProcess
 Role = Literal["broker", "controller", "zookeeper"]
 
 SOON = 20.0
-"""Seconds until a process that was signalled shows it."""
+"""Time-out in seconds until a signal has its effect on a process."""
 SHUTDOWN = 120.0
-"""Seconds until a process that was asked to stop is gone: a controlled shutdown moves leadership first."""
+"""Time-out in seconds until a stopped process is gone: a controlled shutdown moves leadership first."""
 STARTUP = 90.0
-"""Seconds until a process that was started serves: after a kill, a broker first recovers its log."""
+"""Time-out in seconds until a started process serves: after a kill, a broker first recovers its log."""
 
 
 _STARTED_AGAIN = (
@@ -32,51 +32,51 @@ _WOKEN = "find what sends it SIGCONT or starts it again: a watchdog, a superviso
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A broker, controller or ZooKeeper node to act on."""
+    """A targeted broker, controller or ZooKeeper node."""
 
     node: Node
     process: ServerProcess
 
     @property
     def name(self) -> str:
-        """For messages, like ``broker 2 on node3``."""
+        """The node in messages, such as ``broker 2 on node3``."""
         return str(self.node)
 
     def itself(self, *folders: str) -> Fact:
-        """Its process has its ports and its node id, and the lock of each of these data directories."""
+        """Expect the process to have its ports, its node id and the lock of each of these data directories."""
         number = None if self.node.kind == "zookeeper" else int(self.node.id)
         query = identity.is_it(self.process, number, *folders)
         return Fact(says=f"{self.name} is the process that the inventory calls so", query=query)
 
     def running(self, within: float = 0.0) -> Fact:
-        """The process is there."""
+        """Expect the process to run."""
         return Fact(says=f"{self.name} runs", query=service.is_running(self.process), within=within)
 
     def gone(self, within: float = 0.0) -> Fact:
-        """The process is not there, and none has taken its place."""
+        """Expect the process to be gone, without a successor."""
         return Fact(
             says=f"{self.name} is gone", query=service.is_gone(self.process), within=within, remedy=_STARTED_AGAIN
         )
 
     def frozen(self, within: float = 0.0) -> Fact:
-        """The process is there, stopped by a signal."""
+        """Expect the process to be stopped by a signal."""
         return Fact(says=f"{self.name} is frozen", query=service.is_frozen(self.process), within=within, remedy=_WOKEN)
 
     def awake(self, within: float = 0.0) -> Fact:
-        """The process is there, and not stopped by a signal."""
+        """Expect the process to run, not stopped by a signal."""
         return Fact(says=f"{self.name} runs, not frozen", query=service.is_awake(self.process), within=within)
 
     def serving(self, within: float = STARTUP) -> Iterator[Fact]:
-        """The cluster sees it, and it answers; where one process has two roles, in both."""
+        """Expect the cluster to list the server and the server to answer; in both roles if its process has two."""
         for role in self.roles:
             as_what = "" if role == self.node.kind else f" as a {role}"
             query = f"{role}_up({self.node.id})"
             yield Fact(says=f"{self.name} serves{as_what}", query=query, within=within, steady=False)
 
     def away(self, within: float = 0.0) -> Iterator[Fact]:
-        """The cluster has it no more, whatever runs where: nobody answers in its place and is part of the cluster.
+        """Expect the cluster not to list the server: no process answers in its place as a member of the cluster.
 
-        Not of controllers: their quorum goes on to name one that is gone until it has missed it.
+        Not checked for controllers: the quorum lists one that is gone until its time-out.
         """
         if self.node.kind != "controller":
             query = f"not({self.node.kind}_up({self.node.id}))"
@@ -89,23 +89,23 @@ class Server:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """What its process is: a broker can be a controller as well."""
+        """Return the roles of the process: a broker can be a controller as well."""
         combined = isinstance(self.process, Broker) and self.process.controller_listener is not None
         return (self.node.kind, "controller") if combined else (self.node.kind,)
 
     def back(self) -> Iterator[Fact]:
-        """The process runs, not frozen, and serves."""
+        """Expect the process to run, not frozen, and to serve."""
         yield self.awake(SOON)
         yield from self.serving()
 
 
 def servers(site: Site, role: Role, target: str) -> tuple[Server, ...]:
-    """What a target names, in order; raises StepError where that is not of the kind the step acts on."""
+    """Return the targeted servers in order; raises StepError for a node of another kind."""
     return tuple(_server(site, role, target, node) for node in site.nodes(target))
 
 
 def on_hosts(site: Site, hosts: tuple[str, ...]) -> tuple[Server, ...]:
-    """All that runs on hosts: ZooKeeper nodes and controllers first, since brokers need them."""
+    """Return all servers on hosts: ZooKeeper nodes and controllers first, since brokers need them."""
     ways: dict[str, Callable[[Node], ServerProcess]] = {
         "zookeeper": site.zookeeper, "controller": site.controller, "broker": site.broker,
     }  # fmt: skip
@@ -114,14 +114,14 @@ def on_hosts(site: Site, hosts: tuple[str, ...]) -> tuple[Server, ...]:
 
 
 def beside(site: Site, every: tuple[Server, ...]) -> tuple[Server, ...]:
-    """The other servers on their hosts, those that brokers need first."""
+    """Return the other servers on the same hosts, those that brokers need first."""
     taken = {server.node for server in every}
     hosts = tuple(dict.fromkeys(server.process.host for server in every))
     return tuple(server for server in on_hosts(site, hosts) if server.node not in taken)
 
 
 def crash(every: tuple[Server, ...], lease: str) -> Iterator[Deed]:
-    """Kill each, and have nobody start it again before a start: meanwhile something is done to its data."""
+    """Kill the servers, and prevent restarts until a start: their data are changed meanwhile."""
     for server in every:
         if (held := supervisor.hold_around(server.process, lease)) is not None:
             yield Run(command=held)
@@ -130,7 +130,7 @@ def crash(every: tuple[Server, ...], lease: str) -> Iterator[Deed]:
 
 
 def each(every: tuple[Server, ...], command: Callable[[ServerProcess], Command]) -> Iterator[Deed]:
-    """One command for each server."""
+    """Run one command for each server."""
     for server in every:
         yield Run(command=command(server.process))
 

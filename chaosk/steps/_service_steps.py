@@ -1,4 +1,4 @@
-"""Stopping, killing, starting, restarting and pausing, the same for brokers and ZooKeeper nodes."""
+"""Stop, kill, start, restart and pause, shared by brokers, controllers and ZooKeeper nodes."""
 
 from __future__ import annotations
 
@@ -18,93 +18,93 @@ from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
 
 
 class ServiceStep(Step, ABC):
-    """A step on the processes that a target names, all of them at once."""
+    """A step on the targeted processes, all of them at once."""
 
     role: ClassVar[Role]
 
     target: str
-    """Which ones; a target that names several hits all of them."""
+    """The servers; a target that names several hits all of them."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """Processes of its role; a broker may be a controller as well."""
+        """Accept nodes of the step's role; a broker may be a controller as well."""
         return frozenset({"broker", "controller"} if self.role == "controller" else {self.role})
 
     def targets(self) -> tuple[str, ...]:
-        """The one target."""
+        """Return the single target."""
         return (self.target,)
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """Each process is the one that is meant: asked before the run, and again when the step fires."""
+        """Require that each process is the server of the inventory, before the run and when the step fires."""
         for server in self.servers(site):
             yield server.itself()
 
     def servers(self, site: Site) -> tuple[Server, ...]:
-        """The processes the target named."""
+        """Return the targeted servers."""
         return servers(site, self.role, self.target)
 
     def holds(self, site: Site) -> Iterator[str]:
-        """The processes: what one step stops, no other may freeze meanwhile."""
+        """Yield the processes: another step must not freeze a process that this one stops."""
         for server in self.servers(site):
             yield f"the process of {server.name}"
 
 
 class TakeDown(ServiceStep, ABC):
-    """The process goes away, until it is started again."""
+    """A step that ends the process, until it is started again."""
 
     lasting: ClassVar[bool] = True
     patience: ClassVar[float]
-    """Seconds until it is gone."""
+    """Time-out in seconds until the process is gone."""
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It runs: what is dead cannot be taken down; and it can be done to the one that is meant."""
+        """Require that the process runs, and that the step suits it."""
         for server in self.servers(site):
             yield server.running()
         yield from self.suits(site)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It is gone from its host, no supervisor has started another, and nobody serves as it: seen from two sides."""
+        """Verify on the host that the process is gone without a successor, and that the cluster does not list it."""
         for server in self.servers(site):
             yield server.gone(self.patience)
         for server in self.servers(site):
             yield from server.away(SOON)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Start what does not run."""
+        """Start the servers that do not run."""
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """It runs and serves."""
+        """Verify that the server runs and serves."""
         for server in self.servers(site):
             yield from server.back()
 
 
 class Stop(TakeDown, ABC):
-    """Asked to stop, the clean way."""
+    """Stop the process cleanly."""
 
     patience: ClassVar[float] = SHUTDOWN
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Stop each by its service."""
+        """Stop each server by its service."""
         yield from each(self.servers(site), service.stop)
 
 
 class Kill(TakeDown, ABC):
-    """Killed with SIGKILL."""
+    """Kill the process with SIGKILL."""
 
     patience: ClassVar[float] = SOON
 
     restart: Literal["held", "supervised"] = "held"
-    """What its supervisor may do: ``held``: it is kept from starting it again until the fault is over; ``supervised``:
-    it starts it again, and has to within ``for``."""
+    """``held``: its supervisor may not restart it before the fault ends; ``supervised``: its supervisor may restart it,
+    and has to within ``for``."""
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """Its supervisor can be kept from starting it again, and nothing else changes by that."""
+        """Require that the supervisor can be held without a change to anything else."""
         yield from super().suits(site)
         for who, name, query in self._held(site, supervisor.fits):
             yield Fact(says=f"{who} can be kept from starting {name} again", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Hold its supervisor, or write down who that is; then SIGKILL to each."""
+        """Hold or record the supervisor, then send SIGKILL to each server."""
         for _, _, command in self._held(site, supervisor.hold):
             yield Run(command=command)
         for server in self.servers(site) if self.restart == "supervised" else ():
@@ -113,11 +113,11 @@ class Kill(TakeDown, ABC):
         yield from self.kill(site)
 
     def kill(self, site: Site) -> Iterator[Deed]:
-        """SIGKILL to each."""
+        """Send SIGKILL to each server."""
         yield from each(self.servers(site), service.kill)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It is gone and held down; or the process that was there is gone, and at the end another one runs."""
+        """Verify that the server is gone and held; or that the process has ended, and at the end a successor runs."""
         if self.restart == "held":
             yield from super().verify(site)
             for who, name, query in self._held(site, supervisor.is_held):
@@ -135,24 +135,24 @@ class Kill(TakeDown, ABC):
             )  # fmt: skip
 
     def watch(self, site: Site) -> Iterator[Fact]:
-        """It stays away, unless its supervisor may bring it back."""
+        """Check that the server stays away, unless its supervisor may restart it."""
         if self.restart == "held":
             yield from super().watch(site)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Let its supervisor go on, and start what does not run."""
+        """Release the supervisor, and start the servers that do not run."""
         for _, _, command in self._held(site, supervisor.release):
             yield Run(command=command)
         yield from super().undo(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Its supervisor is as it was; it runs and serves."""
+        """Verify that the supervisor is released, and that the server runs and serves."""
         for who, name, query in self._held(site, supervisor.is_released):
             yield Fact(says=f"{who} starts {name} again as it did before", query=query, within=SOON)
         yield from super().healed(site)
 
     def _held(self, site: Site, ask: Callable[[ServerProcess, str], Command]) -> Iterator[tuple[str, str, Command]]:
-        """Who is kept from starting which server again, and the command for that; nobody where that is asked for."""
+        """Yield supervisor, server and command for each server that is held; nothing if restarts are allowed."""
         for server in self.servers(site) if self.restart == "held" else ():
             yield supervisor.who(server.process), server.name, ask(server.process, self._lease(site))
 
@@ -162,54 +162,54 @@ class Kill(TakeDown, ABC):
 
 
 class Start(ServiceStep, ABC):
-    """Started, after a stop or a kill; that fault is then over."""
+    """Start the server after a stop or a kill, which ends that fault."""
 
     lasting: ClassVar[bool] = False
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None."""
+        """Yield nothing."""
         yield from ()
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It does not run."""
+        """Require that the server does not run."""
         for server in self.servers(site):
             yield server.gone()
 
     def suits(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - what does not run is nobody yet
-        """Nothing."""
+        """Require nothing."""
         yield from ()
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Start each by its service."""
+        """Start each server by its service."""
         yield from each(self.servers(site), service.start)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It runs and serves."""
+        """Verify that the server runs and serves."""
         for server in self.servers(site):
             yield from server.back()
 
 
 class Restart(ServiceStep, ABC):
-    """Stopped and started again, one after the other; the next one only when this one serves again."""
+    """Stop and start the servers, one after the other; each has to serve before the next one is stopped."""
 
     lasting: ClassVar[bool] = False
 
     pause: Duration = 0.0
-    """How long to wait after one is back before the next one is stopped."""
+    """Pause between the return of a server and the stop of the next one."""
 
     def harm(self, site: Site) -> Iterator[Harm]:
-        """One at a time."""
+        """Yield one server at a time."""
         for server in self.servers(site):
             yield Harm(away=(server.node,))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """All of them run, and are those that are meant."""
+        """Require that all servers run, and that each is the server of the inventory."""
         for server in self.servers(site):
             yield server.running()
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Stop, see it gone, start, see it serve; then the next."""
+        """Stop, wait until it is gone, start, wait until it serves; then the next server."""
         for number, server in enumerate(self.servers(site)):
             if number and self.pause:
                 yield Pause(seconds=self.pause)
@@ -219,54 +219,54 @@ class Restart(ServiceStep, ABC):
             yield from server.back()
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """All of them serve."""
+        """Verify that all servers serve."""
         for server in self.servers(site):
             yield from server.back()
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Start what does not run: there is something to do only if the restart broke off half-way."""
+        """Start the servers that do not run; needed only if the restart was interrupted."""
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """All of them serve."""
+        """Verify that all servers serve."""
         yield from self.verify(site)
 
 
 class Freeze(ServiceStep, ABC):
-    """Frozen with SIGSTOP: alive to the operating system, its connections open, silent to everybody."""
+    """Freeze the process with SIGSTOP: it stays alive with open connections, but does not answer."""
 
     lasting: ClassVar[bool] = True
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It runs, is not frozen already, and is the one that is meant."""
+        """Require that the process runs, is not frozen, and is the server of the inventory."""
         for server in self.servers(site):
             yield server.awake()
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """SIGSTOP to each."""
+        """Send SIGSTOP to each process."""
         yield from each(self.servers(site), lambda process: service.signal(process, "STOP"))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """Its state is T, stopped by a signal."""
+        """Verify that the state of the process is T, stopped by a signal."""
         for server in self.servers(site):
             yield server.frozen(SOON)
 
     def watch(self, site: Site) -> Iterator[Fact]:
-        """It stays so, and nobody serves as it.
+        """Check that the process stays frozen, and that the cluster does not list the server.
 
-        That it does not answer takes as long to see as an answer may take: not asked before the undo, which would wait.
+        The second is not checked before the undo: it takes a whole time-out of an answer, which would delay the undo.
         """
         yield from super().watch(site)
         for server in self.servers(site):
             yield from server.away()
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """SIGCONT; what died meanwhile is started."""
+        """Send SIGCONT, and start the servers that have died meanwhile."""
         yield from each(self.servers(site), service.resume)
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """It runs, and serves."""
+        """Verify that the server runs and serves."""
         for server in self.servers(site):
             yield from server.back()

@@ -1,4 +1,4 @@
-"""What the steps that change settings have in common."""
+"""Shared base of steps that change settings."""
 
 from __future__ import annotations
 
@@ -12,67 +12,67 @@ from chaosk.spec.entity import Settings
 from chaosk.spec.harm import Harm
 
 SEEN = 15.0
-"""Seconds until whoever is asked tells of a change."""
+"""Time-out in seconds until a change is visible."""
 
 
 class Settled(Step, ABC):
-    """A step on settings, which serve until the undo puts back what was there before."""
+    """A step on settings, in force until the undo restores the former ones."""
 
     lasting: ClassVar[bool] = True
 
     @abstractmethod
     def changes(self, site: Site) -> Iterator[Settings]:
-        """What is set, and of what."""
+        """Yield the new settings by entity."""
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: every server goes on."""
+        """Yield nothing: every server goes on."""
         yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:
-        """Each of the settings."""
+        """Yield each of the settings."""
         for one in self.changes(site):
             yield from (f"{name} of {one.of}" for name in one.values)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """They are told back."""
+        """Verify that the cluster reports the new settings."""
         yield from map(told, self.changes(site))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """What was there before is told back."""
+        """Verify that the cluster reports the former settings."""
         yield from (told(site.former_of(one)) for one in self.changes(site))
 
 
 class HostSettled(Settled, ABC):
-    """Changed by Kafka's own tool on hosts of brokers, so that a host can put it back when chaosk is gone."""
+    """A change by Kafka's own tool on hosts of brokers, so that a host can undo it after chaosk has died."""
 
     @abstractmethod
     def places(self, site: Site) -> Iterator[tuple[str, Settings]]:
-        """What is set, each with the host that does it and keeps the undo."""
+        """Yield the new settings, each with the host that changes them and keeps the undo."""
 
     def changes(self, site: Site) -> Iterator[Settings]:
-        """All of them."""
+        """Yield all of the new settings."""
         yield from (settings for _, settings in self.places(site))
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The hosts have the tool."""
+        """Require that the hosts have the tool."""
         for host in dict.fromkeys(host for host, _ in self.places(site)):
             yield Fact(says=f"Kafka's own tool is on {host}", query=brokertool.fits(site.inventory, host))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The hosts have the tool."""
+        """Require that the hosts have the tool."""
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """One command for each."""
+        """Change the settings, one command for each entity."""
         for host, settings in self.places(site):
             yield Run(command=brokertool.change(site.inventory, host, settings))
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """The values of before, and nothing where nothing was set."""
+        """Restore the former values, and remove the settings that had none."""
         for host, settings in self.places(site):
             yield Run(command=brokertool.change(site.inventory, host, site.former_of(settings)))
 
 
 def told(settings: Settings) -> Fact:
-    """Whoever is asked says that it is so."""
+    """Expect the cluster to report these settings."""
     return Fact(says=f"there is {settings}", query=settings, within=SEEN, steady=False)

@@ -1,4 +1,4 @@
-"""What steps on packets that leave have in common: queues of hosts, and in which direction they can act."""
+"""Shared base of steps on outgoing packets, by queues of hosts, in the directions that queues can act on."""
 
 from __future__ import annotations
 
@@ -15,59 +15,59 @@ from chaosk.steps._groups import Groups
 
 
 class Shaping(Groups, ABC):
-    """A step on the packets between two groups, by queueing disciplines of the hosts that they leave."""
+    """A step on the packets between two groups, by queueing disciplines of the sending hosts."""
 
     what: ClassVar[str]
-    """What stands on a host, in words."""
+    """The name of the effect in messages."""
 
     direction: Direction = "out"
-    """``out``: packets from the first group to the second; ``in``: the other way; ``both``. What leaves probes, or
-    ``everyone else``, leaves no host of the inventory, and can have none of this done to it."""
+    """``out``: packets from the first group to the second; ``in``: packets from the second to the first; ``both``.
+    Packets of probes or ``everyone else`` leave no host of the inventory, so they cannot be changed."""
 
     @abstractmethod
     def how(self) -> str:
-        """What becomes of the packets, in the words of ``tc``."""
+        """Return the effect on the packets, in the syntax of ``tc``."""
 
     def holds(self, site: Site) -> Iterator[str]:
-        """The queues of each host: there is one arrangement of them, and undoing it undoes all of it."""
+        """Yield the queues of each host: a host has one configuration of them, and the undo removes all of it."""
         for host in self._rules(site):
             yield f"the queues of {host}"
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The kernel can, and the queues are the kernel's own."""
+        """Require that the kernel supports it, and that its queues are the default ones."""
         for host, every in self._rules(site).items():
             query = shape.fits(host, _id(site), self.how(), every)
             yield Fact(says=f"{host} can have {self.what} in its queues", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Queues on each host, one after the other."""
+        """Install the queues, host after host."""
         for host, every in self._rules(site).items():
             yield Run(command=shape.put(host, _id(site), self.how(), every))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """All of it is there, down to the last filter."""
+        """Verify that the queues are complete, including the filters."""
         for host, every in self._rules(site).items():
             query = shape.stands(host, _id(site), self.how(), every)
             yield Fact(says=f"{self.what} stands on {host}", query=query)
 
     def watch(self, site: Site) -> Iterator[Fact]:
-        """Its queues are there, and no others have taken their place."""
+        """Check that the queues are in place and unchanged."""
         for host in self._rules(site):
             yield Fact(says=f"{self.what} stands on {host}", query=shape.lasts(host, _id(site)))
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Take its queues away, and no others."""
+        """Remove the queues of this entry."""
         for host in self._rules(site):
             yield Run(command=shape.lift(host, _id(site)))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Nothing of it is left, and the queues are those that were there."""
+        """Verify that nothing is left, and that the original queues are back."""
         for host in self._rules(site):
             query = shape.is_gone(host, _id(site))
             yield Fact(says=f"no queue of it is on {host}, which has those of before", query=query)
 
     def _rules(self, site: Site) -> dict[str, tuple[Rule, ...]]:
-        """By host which packets are meant; raises StepError where none of them leaves a host by a network."""
+        """Return the packet rules by host; raises StepError if none of the packets leaves a host by a network."""
         a, b = self.groups(site)
         ways = {"out": ((a, b),), "in": ((b, a),), "both": ((a, b), (b, a))}[self.direction]
         found: dict[str, dict[Rule, None]] = {}
@@ -80,7 +80,7 @@ class Shaping(Groups, ABC):
         return meant
 
     def _leaving(self, site: Site, one: tuple[Node, ...], two: tuple[Node, ...]) -> dict[str, tuple[Rule, ...]]:
-        """By host the rules for packets from the one group to the other; what stays on its host is not meant."""
+        """Return the rules by host for packets from one group to the other, without packets within a host."""
         nowhere = [str(node) for node in one if node.host is None]
         if nowhere:
             raise StepError(

@@ -1,4 +1,4 @@
-"""What steps on the version of a server have in common: whose it is, and through which link it is started."""
+"""Shared base of steps on the version of a server that is started through a link."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class VersionStep(Step, ABC):
     """A step on brokers or controllers that are started through a symbolic link."""
 
     target: str
-    """Whose: brokers or controllers."""
+    """The brokers or controllers."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """What Kafka runs as."""
+        """Accept brokers and controllers."""
         return frozenset({"broker", "controller"})
 
     def targets(self) -> tuple[str, ...]:
-        """The one target."""
+        """Return the single target."""
         return (self.target,)
 
     def places(self, site: Site) -> Iterator[tuple[Server, KafkaProcess]]:
-        """Each server; raises StepError for what is none, and for one of which the inventory names no link."""
+        """Yield each server; raises StepError for other nodes, and for servers without a link in the inventory."""
         for node in site.nodes(self.target):
             process = _process(site, node)
             if process is None:
@@ -40,7 +40,7 @@ class VersionStep(Step, ABC):
             yield Server(node, process), process
 
     def holds(self, site: Site) -> Iterator[str]:
-        """The process and the link, which other servers of the host may share."""
+        """Yield the process, and the link, which other servers of the host may share."""
         for server, process in self.places(site):
             yield f"the process of {server.name}"
             if process.installation is not None:

@@ -12,10 +12,10 @@ from chaosk.steps._load_steps import LoadStep, ppm
 
 
 class BurnCpu(LoadStep):
-    """Keep processors of a host busy with loops, each of which wants one processor for itself.
+    """Keep a host's processors busy with loops, each of which wants a whole processor.
 
-    It takes once all the loops run and get processor time. At most four loops for each processor are started. Every
-    loop asks once a second for its lease, and ends with it.
+    It takes once all loops run and get processor time. At most four loops are started for each processor. Every loop
+    checks its lease once a second, and ends with it.
     """
 
     kind: ClassVar[load.Kind] = "cpu"
@@ -28,9 +28,9 @@ for: 30s
 """
 
     cores: Annotated[int, Field(ge=1, le=4096)] | None = None
-    """How many loops; this or ``share``."""
+    """The number of loops; this or ``share``."""
     share: Annotated[Share, Field(gt=0.0)] | None = None
-    """As many loops as this share of the host's processors, rounded up; this or ``cores``."""
+    """The number of loops as a share of the host's processors, rounded up; this or ``cores``."""
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> BurnCpu:
@@ -40,5 +40,5 @@ for: 30s
         return self
 
     def much(self) -> str:
-        """Loops, or a share of the processors."""
+        """Return the number of loops, or the share of the processors."""
         return str(self.cores) if self.cores is not None else ppm(self.share or 0.0)

@@ -1,4 +1,4 @@
-"""Ask the controller to stop moving partitions."""
+"""Cancel the reassignment of partitions."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from chaosk.spec.contracts.step import Deed, Fact, Reassign, Site, Step
 from chaosk.steps._partitions import Numbers, moving, same_topic, still
 
 WITHIN = 30.0
-"""Seconds until the controller has let go of it."""
+"""Time-out in seconds until the controller has cancelled it."""
 
 
 class CancelReassignment(Step):
-    """Cancel a reassignment that is under way: the old replicas stay, and what was copied is thrown away.
+    """Cancel a reassignment in progress: the old replicas stay, and the copied data are deleted.
 
-    The old replicas may come out in another order, so with another preferred leader: the controller keeps those that
-    were to stay in front (seen on Kafka 3.9).
+    The order of the old replicas may change, and the preferred leader with it: the controller keeps those first that
+    were to stay (seen on Kafka 3.9).
 
-    Something has to be under way, or it does not take: the move of much data, or one to a broker that was frozen just
-    before (to one that the cluster knows to be dead no move is accepted). It takes once the controller has nothing of
-    it under way any more.
+    Without a reassignment in progress it does not take. One lasts long enough if it moves much data, or if it moves to
+    a broker that was frozen just before; the cluster refuses a move to a broker that it knows to be dead. It takes once
+    the controller has no reassignment of the partitions in progress.
     """
 
     lasting: ClassVar[bool] = False
@@ -32,24 +32,24 @@ cancel_reassignment: {topic: orders}
     topic: str
     """The topic, one of the scenario's."""
     partitions: Numbers | None = None
-    """Which of its partitions; without it all that are being moved."""
+    """The partitions; default: all that are being reassigned."""
 
     def targets(self) -> tuple[str, ...]:
-        """None: the controller is asked, whoever it is."""
+        """Return no targets: the controller does it."""
         return ()
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
-        """The topic's replicas."""
+        """Yield the topic's replicas."""
         yield same_topic(self.topic)
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Something is under way."""
+        """Require that a reassignment is in progress."""
         yield moving(self.topic, self.partitions)
 
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """One request for all of them."""
+        """Send one request for all partitions."""
         yield Reassign(topic=self.topic, partitions=self.partitions, replicas=None)
 
     def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Nothing is under way any more."""
+        """Verify that no reassignment is in progress."""
         yield still(self.topic, self.partitions, WITHIN)

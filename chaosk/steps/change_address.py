@@ -1,4 +1,4 @@
-"""Give a broker another address, as its name tells probes."""
+"""Move a broker to another address, as its DNS name shows to probes."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from chaosk.spec.fields import Ip
 from chaosk.spec.inventory import Listener
 from chaosk.steps._server import Server, servers
 
-_WITHIN = 10.0  # seconds until what was written is what lookups find
+_WITHIN = 10.0  # seconds until lookups show a change
 
 
 class ChangeAddress(Step):
-    """Have a broker reached at another address, to which its name leads from now on, and no more at its old one.
+    """Move a broker to another address: its name resolves to it, and the old address is refused.
 
-    Its host gets the address beside those that it has, the name by which probes know the broker leads there, and its
-    host's packet filter refuses chaosk's machine the broker's client ports at every other address: connections that
-    stand are reset. So it is to probes what it is to all clients when a broker comes back on another machine; best
-    together with a kill of the broker. Watcher and conditions follow at once; health checks go on at the address that
-    they found when they began. Other clients and other brokers notice nothing: the names that they know do not change.
-    Refused where clients know the broker by address or it shares its name, where somebody has the new address or the
-    host is in no network with it, and where the broker does not serve its client ports at all addresses.
+    The host gets the new address beside its own ones, and the broker's name resolves to it for the probes. The host's
+    packet filter refuses chaosk's machine the broker's client ports at every other address, and resets established
+    connections. For probes this looks like a broker that returns on another machine; combine it with a kill of the
+    broker. The watcher and conditions follow at once. Health checks keep the addresses that they resolved at their
+    start. Other clients and other brokers see no change: the names that they know still resolve to the old address.
+
+    Refused if clients know the broker by address, if it shares its name with another broker, if the new address is in
+    use or in no network of the host, and if the broker does not serve its client ports at all addresses.
     """
 
     example: ClassVar[str] = """\
@@ -41,20 +42,20 @@ for: 30s
     names: ClassVar[bool] = True
 
     target: str
-    """Which broker; a target that names several is refused."""
+    """The broker; a target that names several is refused."""
     address: Ip
-    """The new address: nobody has it, and it lies in a network of the broker's host."""
+    """The new address: unused, and in a network of the broker's host."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """Brokers."""
+        """Accept brokers."""
         return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
-        """The one target."""
+        """Return the single target."""
         return (self.target,)
 
     def broker(self, site: Site) -> Server:
-        """The one broker; raises StepError where there are several."""
+        """Return the broker; raises StepError if there are several."""
         every = servers(site, "broker", self.target)
         if len(every) != 1:
             raise StepError(
@@ -64,24 +65,24 @@ for: 30s
         return every[0]
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same for all
-        """The names, and the address."""
+        """Yield the names, and the address."""
         yield "the names that probes know"
         yield f"the address {self.address}"
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The host can have the address, the broker serves there; raises StepError where there is no name to move."""
+        """Require that the host can take the address and the broker serves there; raises StepError without a name."""
         for server in servers(site, "broker", self.target):
             _check_names(site, server)
             query = addresses.fits(server.process.host, _id(site), self.address, _ports(site, server))
             yield Fact(says=f"{server.name} can have the address {self.address}", query=query)
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The names are known, nothing of it is there."""
+        """Require that the names resolve, and that nothing of this entry exists."""
         yield Fact(says="the brokers' names are known", query="names_known")
         yield from self._gone(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Have the address, then its name lead there, then refuse every other."""
+        """Add the address, make the name resolve to it, then refuse every other address."""
         server = self.broker(site)
         host, names = server.process.host, _names(site, server)
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
@@ -90,7 +91,7 @@ for: 30s
         yield Run(command=commands.install(host, which, self._rules(site, server), "reject", by))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """The host has it, probes find it there, and every other is refused."""
+        """Verify that the host has the address, that probes resolve to it, and that others are refused."""
         server = self.broker(site)
         host = server.process.host
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
@@ -101,7 +102,7 @@ for: 30s
         yield Fact(says=f"probes find {server.name} at {self.address}", query=at, within=_WITHIN)
 
     def watch(self, site: Site) -> Iterator[Fact]:
-        """The same, but for the rules one by one."""
+        """Check the same; of the rules only that they are in place."""
         host = self.broker(site).process.host
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
         for fact in super().watch(site):
@@ -109,7 +110,7 @@ for: 30s
             yield fact.model_copy(update={"query": commands.lasts(host, which, by)}) if refuses else fact
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Refuse nothing, have the names lead where they did, take the address away."""
+        """Remove the rules, restore the names, remove the address."""
         host = self.broker(site).process.host
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
         yield Run(command=commands.remove(host, which, by))
@@ -117,7 +118,7 @@ for: 30s
         yield Run(command=addresses.remove(host, _id(site), self.address))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Nothing of it is there, the names are known."""
+        """Verify that nothing of this entry is left, and that the names resolve."""
         yield from self._gone(site)
         yield Fact(says="the brokers' names are known", query="names_known", within=_WITHIN)
 
@@ -129,7 +130,7 @@ for: 30s
         yield Fact(says=f"{host} has no address of chaosk's", query=query)
 
     def _rules(self, site: Site, server: Server) -> tuple[Rule, ...]:
-        """Between chaosk's machine and the client ports: let through what is for the new address, stop the rest."""
+        """Return rules between chaosk's machine and the client ports: pass the new address, stop the others."""
         every = [
             Rule(side, peer=SELF, port=("own", port)) for side in (ARRIVING, LEAVING) for port in _ports(site, server)
         ]
@@ -150,12 +151,12 @@ def _ports(site: Site, server: Server) -> tuple[int, ...]:
 
 
 def _names(site: Site, server: Server) -> tuple[str, ...]:
-    """The names of its listeners for clients."""
+    """Return the names of the broker's client listeners."""
     return tuple(dict.fromkeys(at.address for at in _doors(site, server)))
 
 
 def _check_names(site: Site, server: Server) -> None:
-    """Raise StepError where one of them is an address, or another broker's as well."""
+    """Raise StepError if clients know the broker by an address, or if another broker has the same name."""
     found = set(_names(site, server))
     if not found or not found <= set(site.inventory.names()):
         raise StepError(f"{site.entry}: clients know {server.name} by its address; only a name can lead elsewhere")

@@ -1,4 +1,4 @@
-"""Give a broker's data directory to another account."""
+"""Change the owner of a broker's data directory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from chaosk.steps._data_steps import DataStep
 
 
 class ChangeOwner(DataStep):
-    """Give a broker's data directory and all files in it to another account, as a restore run by the wrong one does.
+    """Give a broker's data directory and all files in it to another account, as a restore by the wrong account does.
 
-    It takes once nothing there belongs to its former owner. What the broker has open it goes on writing, until it has
-    to make a file: then it gives the directory up, and ends itself if it has no other. The undo gives everything back
-    and starts what does not run; a broker with several directories is restarted, since it takes one that it gave up
-    back only then. Refused where the new owner has files there already, or where a group may write.
+    It takes once no file there belongs to its original owner. The broker goes on writing to open files. When it has to
+    create one, it takes the directory offline, and ends if it has no other. The undo restores the owner and starts the
+    brokers that do not run. A broker with several directories is restarted, because it uses an offline directory again
+    only after a start. Refused if the new owner has files there already, or if a group may write there.
     """
 
     example: ClassVar[str] = """\
@@ -26,10 +26,10 @@ for: 30s
 """
 
     owner: ownership.Owner = "nobody"
-    """The account that gets it."""
+    """The new owner."""
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The broker runs, and the owner can be changed."""
+        """Require that the broker runs, and that the owner can be changed."""
         for server, folder in self.places(site):
             yield server.awake()
             yield server.itself(folder)
@@ -37,24 +37,24 @@ for: 30s
             yield Fact(says=f"the owner of {folder} of {server.name} can be changed", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Change it."""
+        """Change the owner."""
         for server, folder in self.places(site):
             yield Run(command=ownership.change(server.process.host, folder, _id(site, folder), self.owner))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """All of it is changed."""
+        """Verify that no file belongs to its original owner."""
         for server, folder in self.places(site):
             query = ownership.is_changed(server.process.host, folder, _id(site, folder), self.owner)
             yield Fact(says=f"{folder} of {server.name} belongs to {self.owner}", query=query, steady=False)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Give it back, start what has ended."""
+        """Restore the owner, and start ended brokers."""
         for server, folder in self.places(site):
             yield Run(command=ownership.restore(server.process.host, folder, _id(site, folder)))
         yield from self.started(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """It is given back, the broker serves."""
+        """Verify that the owner is restored, and that the broker serves."""
         for server, folder in self.places(site):
             query = ownership.is_restored(server.process.host, folder, _id(site, folder))
             yield Fact(says=f"{folder} of {server.name} belongs to whom it belonged", query=query)

@@ -1,4 +1,4 @@
-"""Overwrite bytes of a partition's log on a broker that was killed."""
+"""Overwrite bytes of a partition's log on a killed broker."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from chaosk.steps._server import SHUTDOWN, STARTUP, Server, crash, each
 class CorruptLog(DataStep):
     """Kill a broker, overwrite 512 bytes in the middle of a partition's newest segment, and start the broker again.
 
-    After a kill a broker reads its newest segments, cuts each off where a batch does not fit its checksum, and fetches
-    the rest from the leader. It takes once the broker serves and the bytes are gone: what was cut off was acknowledged,
-    and is lost if nobody else in sync had it. Only where the step fails before that, what was overwritten is put back,
-    while the broker is stopped. Refused for a segment of less than 8 KiB, and for topics that chaosk did not make.
+    After a kill a broker reads its newest segments, truncates each at the first batch with a wrong checksum, and
+    fetches the rest from the leader. The step takes once the broker serves and the corrupt bytes are gone. The
+    truncated records were acknowledged; they are lost if no other replica in sync had them. The bytes are restored,
+    while the broker is stopped, only if the step fails before that. Refused for a segment of less than 8 KiB, and for
+    topics that chaosk did not create.
     """
 
     lasting: ClassVar[bool] = False
@@ -34,10 +35,10 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
     topic: str
     """The topic."""
     partition: Annotated[int, Field(ge=0)] = 0
-    """Which of its partitions; the brokers must have replicas of it."""
+    """The partition; the brokers must have replicas of it."""
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The topic is the scenario's, the broker runs, and there is something to overwrite."""
+        """Require that the topic is the scenario's, that the broker runs, and that there is a segment to corrupt."""
         yield owned(self.topic)
         for server, log in self.logs(site):
             yield server.awake()
@@ -45,7 +46,7 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
             yield Fact(says=f"{log.name} of {server.name} can be corrupted", query=corruption.fits(log))
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """End it for sure, overwrite, start, see the bytes gone, and forget them."""
+        """Kill and hold the broker, corrupt the log, start the broker, wait for recovery, delete the saved bytes."""
         every, logs = self.servers(site), tuple(self.logs(site))
         yield from crash(every, lease_id(site.run_id, site.entry))
         for server in every:
@@ -60,13 +61,13 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
             yield Run(command=corruption.mend(log))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """Nothing of it is left, and the broker serves."""
+        """Verify that no corrupt bytes are left, and that the broker serves."""
         for server, log in self.logs(site):
             yield Fact(says=f"{log.name} of {server.name} is not corrupted", query=corruption.is_mended(log))
         yield from self.serving(site)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """There is something to do only if it broke off half-way: nobody writes to a log that a broker has open."""
+        """Stop the broker, which may have the log open, restore the bytes, start it; needed after an interruption."""
         yield from each(self.servers(site), service.stop)
         for server in self.servers(site):
             yield server.gone(SHUTDOWN)
@@ -75,11 +76,11 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Nothing of it is left, and the broker serves."""
+        """Verify that no corrupt bytes are left, and that the broker serves."""
         return self.verify(site)
 
     def logs(self, site: Site) -> Iterator[tuple[Server, Log]]:
-        """Each broker with its log of the partition."""
+        """Yield each broker with its log of the partition."""
         for server, folder in self.places(site):
             name = f"{self.topic}-{self.partition}"
             which = corruption.corrupt_id(site.run_id, site.entry, folder, name)

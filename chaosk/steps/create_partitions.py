@@ -1,4 +1,4 @@
-"""Give a topic more partitions while clients use it."""
+"""Add partitions to a topic while clients use it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from chaosk.spec.harm import Harm
 from chaosk.steps._partitions import owned, same_topic
 
 WITHIN = 30.0
-"""Seconds until the new partitions have leaders, and all replicas in sync."""
+"""Time-out in seconds until the new partitions have leaders and all replicas in sync."""
 
 
 class CreatePartitions(Step):
-    """Give a topic more partitions; it keeps them, since Kafka cannot take them away, until the next run deletes it.
+    """Add partitions to a topic. Kafka cannot remove them, so they stay until the next run deletes the topic.
 
-    From then on keys go to other partitions than before. Clients notice when they next ask for metadata: after
-    ``topic.metadata.refresh.interval.ms``, five minutes in librdkafka unless a probe's ``config`` sets it, or sooner
-    when something makes them ask. A consumer that notices later than a producer, and begins new partitions at their end
-    (``auto.offset.reset: latest``), never gets what was written there meanwhile. It takes once each partition has a
-    leader, and all replicas in sync. Where brokers have no racks, the new replicas go round the brokers by id, as
-    those of chaosk's topics do.
+    From then on keys map to other partitions than before. Clients notice at their next metadata request: after
+    ``topic.metadata.refresh.interval.ms``, five minutes in librdkafka unless a probe's ``config`` sets it, or sooner if
+    an event makes them ask. A consumer with ``auto.offset.reset: latest`` starts new partitions at their end. If it
+    notices later than a producer, it never gets the records written there until then. The step takes once each
+    partition has a leader and all replicas in sync. If brokers have no racks, the new replicas are assigned round-robin
+    by broker id, as for all topics of chaosk.
     """
 
     lasting: ClassVar[bool] = False
@@ -35,29 +35,29 @@ create_partitions: {topic: orders, count: 12}
     topic: str
     """The topic, one of the scenario's."""
     count: Annotated[int, Field(ge=2, le=10_000)]
-    """How many partitions it has then."""
+    """The new number of partitions."""
 
     def targets(self) -> tuple[str, ...]:
-        """None: the controller is asked, whoever it is."""
+        """Return no targets: the controller does it."""
         return ()
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: everybody goes on serving."""
+        """Yield nothing: all servers go on."""
         yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
-        """The topic's replicas."""
+        """Yield the topic's replicas."""
         yield same_topic(self.topic)
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """It is chaosk's own topic."""
+        """Require that chaosk created the topic."""
         yield owned(self.topic)
 
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """One request."""
+        """Send one request."""
         yield AddPartitions(topic=self.topic, count=self.count)
 
     def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """They are there, and whole."""
+        """Verify that all partitions exist, with leaders and all replicas in sync."""
         says = f"{self.topic} has {self.count} partitions, with leaders and all replicas in sync"
         yield Fact(says=says, query=f"partition_count({self.topic}, {self.count})", within=WITHIN)

@@ -11,10 +11,10 @@ from chaosk.steps._between import Between
 class CutNetwork(Between):
     """Stop all packets between two groups, also those of established connections; SSH to the hosts stays open.
 
-    A group is hosts, brokers, ZooKeeper nodes, listeners or probes, or ``everyone else``: whoever is not in the other
-    one. Between hosts everything is cut; for a process only the connections to and from the ports it serves are.
-    All probes share chaosk's machine, so a cut from one is a cut from all. It takes once the rules stand first in the
-    packet filter of each host, and is seen to stand there still before it is undone.
+    A group is hosts, brokers, controllers, ZooKeeper nodes, listeners or probes, or ``everyone else``: all that are not
+    in the other group. Between hosts all packets are stopped; for a process only those of connections to and from the
+    ports that it serves. All probes share chaosk's machine, so a cut from one is a cut from all. It takes once the
+    rules come first in the packet filter of each host, and that is verified again before the undo.
     """
 
     what: ClassVar[str] = "the cut"
@@ -25,8 +25,8 @@ for: 30s
 """
 
     action: Action = "drop"
-    """``drop``: silence, as of a cut cable. ``reject``: refused at once, as by a firewall."""
+    """``drop``: silence, as with a cut cable. ``reject``: immediate refusal, as by a firewall."""
 
     def how(self) -> Action:
-        """As the field says."""
+        """Return the action."""
         return self.action

@@ -12,12 +12,13 @@ from chaosk.steps._shaping import Shaping
 
 
 class DelayNetwork(Shaping):
-    """Delay the packets that leave the hosts of one group for the other, as on a long line; never those of SSH.
+    """Delay the packets from the hosts of one group to the other, as on a long line; SSH is not delayed.
 
-    Groups are as for cut_network. A round trip takes so much longer, and twice that with ``direction: both``. Within a
-    host nothing is delayed. It needs a kernel with netem, and queues that nobody else has arranged: refused elsewhere.
-    It takes once tc lists exactly what was asked. It counts as a cut, because nobody can say beforehand which delay a
-    session survives, and no two steps on the queues of a host can be in place at the same time.
+    Groups are as for cut_network. A round trip takes that much longer, and twice as much with ``direction: both``.
+    Packets within a host are not delayed. The kernel needs netem, and the queues must not be configured by others;
+    otherwise it is refused. It takes once tc lists exactly what was requested. It counts as a cut, because the delay
+    that a session survives cannot be predicted. Two steps on the queues of one host cannot be in place at the same
+    time.
     """
 
     what: ClassVar[str] = "the delay"
@@ -28,9 +29,9 @@ for: 30s
 """
 
     delay: Annotated[Duration, Field(ge=0.000001, le=60.0)]
-    """Of each packet."""
+    """Delay of each packet."""
     jitter: Annotated[Duration, Field(ge=0.000001)] | None = None
-    """So much more or less, by a draw of each packet's own: then they overtake each other as well."""
+    """Random deviation from the delay, for each packet; packets then overtake each other, too."""
 
     @model_validator(mode="after")
     def _less_jitter_than_delay(self) -> DelayNetwork:
@@ -40,5 +41,5 @@ for: 30s
         return self
 
     def how(self) -> str:
-        """By netem."""
+        """Return the options of netem."""
         return shape.netem("delay", shape.time(self.delay), *([shape.time(self.jitter)] if self.jitter else []))

@@ -1,4 +1,4 @@
-"""Withdraw rights from clients while they are at work."""
+"""Withdraw rights from clients while they work."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,248
 Principal = Annotated[str, StringConstraints(pattern=r"^User:[A-Za-z0-9][A-Za-z0-9 ._@=,+-]{0,248}$")]
 Operation = Literal["read", "write", "describe"]
 THERE = "there"
-"""The value of an ACL that there is, and of a right that somebody has."""
+"""The value of an existing ACL, and of a granted right."""
 MEANT: dict[Resource, frozenset[str]] = {
     "topic": frozenset({"read", "write", "describe"}),
     "group": frozenset({"read", "describe"}),
     "transactional_id": frozenset({"write", "describe"}),
 }
-"""What brokers ask of each kind of resource."""
+"""The operations that brokers check for each kind of resource."""
 
 
 def _each_once(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
@@ -38,16 +38,16 @@ def _each_once(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
 class DenyAccess(HostSettled):
     """Withdraw rights to a topic, a group or a ``transactional.id`` from clients, by ACLs that deny them.
 
-    To write to a topic, to read it, to take part in a group (``read``), to use a ``transactional.id`` (``write``); who
-    must not even ``describe`` one is told nothing of it. Brokers refuse from then on what clients ask, over living
-    connections too. Where no ACL is about the resource, one that allows all to everybody is added beside: a resource
-    that has any is closed to whom none allows it, whatever ``allow.everyone.if.no.acl.found`` says. The undo takes away
-    exactly the ACLs that were added.
+    The operations are: write to a topic, read it, take part in a group (``read``), use a ``transactional.id``
+    (``write``). A client without ``describe`` is not even told that the resource exists. From then on brokers refuse
+    requests, over established connections too. If the resource has no ACL yet, one that allows everything to everyone
+    is added beside: a resource with any ACL is closed to all others, whatever ``allow.everyone.if.no.acl.found`` is set
+    to. The undo removes exactly the added ACLs.
 
-    Kafka's own tool does it on the host of the broker with the lowest id, which keeps the undo. Before it the probes'
-    login must have the rights. It takes once every broker has the ACLs, and tells the probes' login that it has those
-    rights no more; of a ``transactional.id`` brokers tell ``describe`` alone. That login must not be chaosk's own, and
-    no super user: see [your own cluster](../own-cluster.md).
+    Kafka's own tool does it on the host of the broker with the lowest id, which keeps the undo. Before, the probes'
+    login must have the rights. The step takes once every broker has the ACLs, and reports the rights of the probes'
+    login as withdrawn; for a ``transactional.id`` brokers report ``describe`` alone. That login must not be chaosk's
+    own or a super user: see [your own cluster](../own-cluster.md).
     """
 
     example: ClassVar[str] = """\
@@ -65,9 +65,9 @@ for: 30s
     operations: Annotated[
         tuple[Operation, ...], Field(strict=False, min_length=1, max_length=3), AfterValidator(_each_once)
     ]
-    """What is denied: ``read``, ``write``, ``describe``."""
+    """The denied operations: ``read``, ``write``, ``describe``."""
     principal: Principal | None = None
-    """To whom, as brokers call it, like ``User:ann``; without it to the probes' login."""
+    """The principal, as brokers call it, such as ``User:ann``; default: the probes' login."""
 
     @model_validator(mode="after")
     def _one_resource(self) -> DenyAccess:
@@ -81,43 +81,43 @@ for: 30s
         return self
 
     def targets(self) -> tuple[str, ...]:
-        """None: the ACLs are the whole cluster's."""
+        """Return no targets: ACLs belong to the whole cluster."""
         return ()
 
     def places(self, site: Site) -> Iterator[tuple[str, Settings]]:
-        """The ACLs of one resource, changed on one host; raises StepError where nobody is there to deny it to."""
+        """Yield the ACLs of the resource and one host; raises StepError without a principal to deny them to."""
         if (why := brokertool.refused(site.inventory)) is not None:
             raise StepError(f"{site.entry}: {why}")
         values: dict[str, str | None] = {str(acl): THERE for acl in self._acls(site)}
         yield site.inventory.brokers[min(site.inventory.brokers)].host, Settings(of=self._of("acls"), values=values)
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
-        """All ACLs of the resource: whether everybody has to be allowed it depends on the others."""
+        """Yield all ACLs of the resource: the others decide whether everyone has to be allowed."""
         yield str(self._of("acls"))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It is chaosk's own topic, the tool is there, and the probes have what they are to lose."""
+        """Require that the topic is chaosk's, that the tool is installed, and that the probes have the rights."""
         if self.topic is not None:
             yield owned(self.topic)
         yield from self.suits(site)
         yield from self._rights(THERE)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """One ACL after the other, that for everybody first."""
+        """Add the ACLs one after the other, the one for everyone first."""
         yield from self._changed(site, self._acls(site), back=False)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Those that were not there are taken away, that for everybody last."""
+        """Remove the added ACLs, the one for everyone last."""
         yield from self._changed(site, self._acls(site)[::-1], back=True)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """Every broker has the ACLs, and lets the probes do it no more."""
+        """Verify that every broker has the ACLs, and refuses the probes."""
         yield from HostSettled.verify(self, site)
         if self._whom(site) == principal.of_probes(site.inventory):
             yield from self._rights(None)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Every broker has the ACLs of before, and lets the probes do it again."""
+        """Verify that every broker has the former ACLs, and allows the probes again."""
         yield from HostSettled.healed(self, site)
         yield from self._rights(THERE)
 

@@ -15,10 +15,10 @@ from chaosk.steps._shaping import Shaping
 
 
 class DuplicatePackets(Shaping):
-    """Send a part of the packets from one group to the other twice, each by a draw of its own; never those of SSH.
+    """Send a random share of the packets from one group to the other twice; SSH is not affected.
 
-    Where, with which kernels and beside which steps: as for delay_network. TCP drops what it has already, so that only
-    time is lost by it, and it counts as no harm.
+    Groups, kernels and conflicts with other steps are as for delay_network. TCP drops the duplicates, so they only cost
+    time. The step counts as no harm.
     """
 
     what: ClassVar[str] = "the duplication"
@@ -29,12 +29,12 @@ for: 30s
 """
 
     share: Annotated[Share, Field(ge=0.000001)]
-    """Of the packets."""
+    """Share of the packets."""
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: everybody reaches everybody."""
+        """Yield nothing: all packets arrive."""
         yield from ()
 
     def how(self) -> str:
-        """By netem."""
+        """Return the options of netem."""
         return shape.netem("duplicate", shape.percent(self.share))

@@ -1,4 +1,4 @@
-"""Take memory away from hosts."""
+"""Use up memory of hosts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from chaosk.steps._load_steps import LoadStep, ppm
 
 
 class EatMemory(LoadStep):
-    """Take memory of a host, so that its page cache shrinks and others may have to swap.
+    """Use up memory of a host, so that its page cache shrinks and other processes may be swapped.
 
-    It takes once a process has it, all of it touched. Refused where less than 128 MiB would stay available. Should
-    memory run out all the same, the kernel kills that process first, and never what keeps the lease. It asks once a
-    second for its lease, and ends with it.
+    It takes once a process has the memory and has touched all of it. Refused if less than 128 MiB would stay available.
+    If memory runs out all the same, the kernel kills that process first, and never the timer of the lease. The process
+    checks its lease once a second, and ends with it.
     """
 
     kind: ClassVar[load.Kind] = "memory"
@@ -29,9 +29,9 @@ for: 30s
 """
 
     size: Annotated[Size, Field(ge=1024)] | None = None
-    """How much; this or ``share``."""
+    """The amount; this or ``share``."""
     share: Annotated[Share, Field(gt=0.0)] | None = None
-    """How much of all the memory that the host has; this or ``size``."""
+    """The amount as a share of the host's total memory; this or ``size``."""
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> EatMemory:
@@ -41,5 +41,5 @@ for: 30s
         return self
 
     def much(self) -> str:
-        """KiB, or a share of the memory."""
+        """Return the amount in KiB, or the share of the memory."""
         return str(self.size // 1024) if self.size is not None else ppm(self.share or 0.0)

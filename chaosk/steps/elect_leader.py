@@ -1,4 +1,4 @@
-"""Ask the controller to elect leaders of a topic's partitions."""
+"""Elect leaders of a topic's partitions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pydantic import Field
 from chaosk.spec.contracts.step import Deed, Elect, Fact, Site, Step
 
 WITHIN = 30.0
-"""Seconds until the leaders are seen after the controller has agreed."""
+"""Time-out in seconds until the new leaders are visible."""
 
 
 class ElectLeader(Step):
-    """Elect leaders of partitions: the preferred ones, or, where no replica in sync is left, any that lives (unclean).
+    """Elect leaders of partitions: the preferred ones, or without a replica in sync any that is alive (unclean).
 
-    It takes once each of the partitions is led by its preferred leader, or, after an unclean election, by a broker
-    that is alive. An unclean election can lose records, and cannot be undone.
+    It takes once each of the partitions is led by its preferred leader, or, after an unclean election, by a broker that
+    is alive. An unclean election can lose records, and cannot be undone.
     """
 
     lasting: ClassVar[bool] = False
@@ -29,20 +29,20 @@ elect_leader: {topic: orders, election: preferred}
     topic: str
     """The topic."""
     partitions: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False, min_length=1)] | None = None
-    """Which of its partitions; without it all of them."""
+    """The partitions; default: all of them."""
     election: Literal["preferred", "unclean"] = "preferred"
     """``preferred``: the first replica, which must be in sync. ``unclean``: any replica, if none is in sync."""
 
     def targets(self) -> tuple[str, ...]:
-        """None: the controller is asked, whoever it is."""
+        """Return no targets: the controller does it."""
         return ()
 
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """One request for all of them."""
+        """Send one request for all partitions."""
         yield Elect(topic=self.topic, partitions=self.partitions, election=self.election)
 
     def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """The leaders are as they were asked for."""
+        """Verify that the partitions have the requested leaders."""
         condition = "preferred_leaders" if self.election == "preferred" else "leader_elected"
         which = ", ".join((self.topic, *map(str, self.partitions or ())))
         says = f"{self.topic} has the leaders it was to have ({self.election} election)"

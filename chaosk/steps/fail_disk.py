@@ -1,4 +1,4 @@
-"""Have the disk of a broker's data directory fail."""
+"""Make the disk of a broker's data directory fail."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from chaosk.steps._mapper_steps import MapperStep
 
 
 class FailDisk(MapperStep):
-    """Have the disk under a broker's data directory fail: every read and write, or every write, is answered by EIO.
+    """Make the disk under a broker's data directory fail: every read and write, or every write, returns EIO.
 
-    By device-mapper's `error` or `flakey`. What is in the page cache can still be read and written, so the broker may
-    notice only when ext4 cannot write its journal (within seconds, if anybody writes) and the file system becomes
-    read-only. It takes once the device has that table, and a read from it fails with `operations: all`. The undo kills
-    the broker, whose page cache holds what no disk has, brings the table back, checks the file system (`e2fsck -p`),
-    mounts it and starts the broker, which recovers its logs. Refused where slow_disk is, and where the file system is
-    not ext4.
+    It uses device-mapper's `error` or `flakey`. The page cache can still be read and written. So the broker may notice
+    only when ext4 cannot write its journal (within seconds if there are writes) and the file system becomes read-only.
+    The step takes once the device has that table and, with `operations: all`, a read from it fails. The undo kills the
+    broker, whose page cache has data that no disk has. It restores the table, checks the file system (`e2fsck -p`),
+    mounts it and starts the broker, which recovers its logs. Refused where slow_disk is, and for file systems other
+    than ext4.
     """
 
     what: ClassVar[str] = "failing"
@@ -27,8 +27,8 @@ for: 30s
 """
 
     operations: Literal["all", "writes"] = "all"
-    """Which operations fail."""
+    """The operations that fail."""
 
     def ill(self) -> Ill:
-        """Which operations."""
+        """Return the operations that fail."""
         return (self.operations,)

@@ -16,14 +16,14 @@ from chaosk.steps._server import Server, beside, each
 
 
 class FillDisk(DataStep):
-    """Fill the file system of a broker's data directory with one file, by so much or until so much is free.
+    """Fill the file system of a broker's data directory with one file, by an amount or up to an amount of free space.
 
-    It takes once the file has all of its blocks there and df says so. What is already there is not touched. A broker
-    that cannot write gives the directory up, and ends itself if it has no other; so does what else keeps its data on
-    the same file system: a KRaft controller ends, so all servers of the host count as taken away. The undo removes the
-    file and starts those that do not run; a broker with several directories is restarted, since it takes one that it
-    gave up back only then. Refused where it would leave less than 16 MiB free on the file system on which the host
-    keeps its leases.
+    It takes once the file has all of its blocks and df confirms that. Existing files are not touched. A broker that
+    cannot write takes the directory offline, and ends if it has no other. So do other servers with data on the same
+    file system, such as a KRaft controller. Therefore all servers of the host count as away. The undo removes the file
+    and starts the servers that do not run. A broker with several directories is restarted, because it uses an offline
+    directory again only after a start. Refused if less than 16 MiB would stay free on the file system of the host's
+    leases.
     """
 
     example: ClassVar[str] = """\
@@ -35,7 +35,7 @@ for: 30s
     size: Annotated[Size, Field(ge=1)] | None = None
     """The size of the file; this or ``free``."""
     free: Size | None = None
-    """How much the file leaves free; this or ``size``."""
+    """The free space that the file leaves; this or ``size``."""
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> FillDisk:
@@ -45,17 +45,17 @@ for: 30s
         return self
 
     def harm(self, site: Site) -> Iterator[Harm]:
-        """Every server on those hosts: who shares the file system is for the hosts to know."""
+        """Yield every server on the hosts: the inventory does not tell which of them share the file system."""
         yield Harm(away=tuple(server.node for server in self._every(site)))
 
     def holds(self, site: Site) -> Iterator[str]:
-        """The directories, and the processes, any of which may end and is started by the undo."""
+        """Yield the directories, and the processes, any of which may end and is then started by the undo."""
         yield from super().holds(site)
         for server in beside(site, self.servers(site)):
             yield f"the process of {server.name}"
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """All servers of the host run, and the file fits."""
+        """Require that all servers of the host run, and that the file fits."""
         for server in beside(site, self.servers(site)):
             yield server.awake()
         for server, folder in self.places(site):
@@ -66,25 +66,25 @@ for: 30s
             yield Fact(says=says, query=disk.fits(host, file, *self._much()))
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Place the file."""
+        """Create the file."""
         for server, folder in self.places(site):
             yield Run(command=disk.fill(server.process.host, self._file(site, folder), *self._much()))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It is there, and df agrees."""
+        """Verify that the file is complete, and that df confirms the free space."""
         for server, folder in self.places(site):
             query = disk.is_filled(server.process.host, self._file(site, folder), *self._much())
             yield Fact(says=f"{folder} of {server.name} is filled", query=query, steady=self.size is not None)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Remove the file, start what has ended."""
+        """Remove the file, and start ended servers."""
         for server, folder in self.places(site):
             yield Run(command=disk.empty(server.process.host, self._file(site, folder)))
         yield from each(beside(site, self.servers(site)), service.start)
         yield from self.started(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """The file is gone, and every server of the host serves."""
+        """Verify that the file is gone, and that every server of the host serves."""
         for server, folder in self.places(site):
             query = disk.is_gone(server.process.host, self._file(site, folder))
             yield Fact(says=f"no file of chaosk's is in {folder} of {server.name}", query=query)

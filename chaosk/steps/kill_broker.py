@@ -1,4 +1,4 @@
-"""Kill brokers with SIGKILL, or have the kernel do it for their memory."""
+"""Kill brokers with SIGKILL, or by the OOM killer."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from chaosk.steps._service_steps import Kill
 
 
 class KillBroker(Kill):
-    """Kill a broker's process with SIGKILL: no goodbye, its connections are closed by the operating system.
+    """Kill a broker's process with SIGKILL: no clean shutdown, and the operating system closes its connections.
 
-    It takes once the process is gone and nothing listens in its place. Its supervisor is kept from starting it again
-    while the fault lasts; another that does is noticed. The undo starts it and waits until it serves. With `restart:
-    supervised` it is left to its supervisor, and has to run again when the fault is over. With `how: oom_killer` the
-    host's kernel kills it, as if it were short of memory (sysrq f, the broker being its likeliest victim): it takes
-    once the kernel's log says so as well. For hosts with kernels of their own only.
+    It takes once the process is gone and no other process listens in its place. Its supervisor is kept from restarting
+    it while the fault lasts; a restart by anything else is noticed. The undo starts it and waits until it serves. With
+    `restart: supervised` the supervisor may restart it, and it has to run again when the fault is over. With `how:
+    oom_killer` the host's kernel kills it, as if memory were short (sysrq f, with the broker as the likeliest victim).
+    It then takes once the kernel's log confirms that, too. This is only for hosts with their own kernels.
     """
 
     role: ClassVar[Role] = "broker"
@@ -32,46 +32,46 @@ for: 30s
 """
 
     how: Literal["sigkill", "oom_killer"] = "sigkill"
-    """Who kills it: ``sigkill`` a signal of ours, ``oom_killer`` the kernel, for its memory."""
+    """``sigkill``: by a signal; ``oom_killer``: by the kernel's OOM killer."""
 
     def refused(self, inventory: Inventory, host: str) -> str | None:
-        """A kernel that is not the host's own would look for its victim on the whole machine."""
+        """Refuse the OOM killer on a shared kernel, which would select a victim on the whole machine."""
         return shared(inventory, host) if self.how == "oom_killer" else None
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The kernel would kill it, and no other process; and it can be held down."""
+        """Require that the kernel would kill this server and no other process, and that it can be held."""
         yield from super().suits(site)
         for name, query in self._asked(site, oom.fits):
             yield Fact(says=f"the kernel would kill {name}, short of memory", query=query)
 
     def kill(self, site: Site) -> Iterator[Deed]:
-        """The signal, or a word to the kernel."""
+        """Send the signal, or trigger the OOM killer."""
         if self.how == "sigkill":
             yield from super().kill(site)
         for _, command in self._asked(site, oom.kill):
             yield Run(command=command)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It is gone, and for the reason that was asked for."""
+        """Verify that the process is gone, and for the requested reason."""
         yield from super().verify(site)
         for name, query in self._asked(site, oom.is_killed):
             says = f"the kernel has killed {name}, short of memory"
             yield Fact(says=says, query=query, within=SOON, steady=False)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Start what does not run; what lives all the same is as likely a victim as it was."""
+        """Restore the oom_score_adj of a process that is still alive, and start the servers that do not run."""
         for _, command in self._asked(site, oom.spare):
             yield Run(command=command)
         yield from super().undo(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """It runs and serves."""
+        """Verify that the server runs and serves, with its original oom_score_adj."""
         for name, query in self._asked(site, oom.is_spared):
             yield Fact(says=f"{name} is no likelier to be killed than before", query=query)
         yield from super().healed(site)
 
     def _asked(self, site: Site, ask: Callable[[ServerProcess, str, str], Command]) -> Iterator[tuple[str, Command]]:
-        """By name of each broker the command; none where a signal does it."""
+        """Yield name and command for each broker; nothing for ``sigkill``."""
         if self.how == "oom_killer":
             for server in self.servers(site):
                 yield server.name, ask(server.process, site.boot_id, self._lease(site))

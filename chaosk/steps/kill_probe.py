@@ -8,7 +8,7 @@ from chaosk.steps._probe_steps import EndProbe
 
 
 class KillProbe(EndProbe):
-    """Kill a probe's process with SIGKILL: nothing is flushed or committed, its group waits for the session to end.
+    """Kill a probe's process with SIGKILL: it flushes and commits nothing; its group waits for its session time-out.
 
     The undo starts it again, as a new incarnation of the same probe.
     """

@@ -10,11 +10,11 @@ from chaosk.steps._service_steps import Kill
 
 
 class KillZooKeeper(Kill):
-    """Kill a ZooKeeper node's process with SIGKILL: no goodbye, its connections are closed by the operating system.
+    """Kill a ZooKeeper node's process with SIGKILL: no clean shutdown; the operating system closes its connections.
 
-    It takes once the process is gone and nothing listens in its place. Its supervisor is kept from starting it again
-    while the fault lasts; another that does is noticed. The undo starts it and waits until it serves. With `restart:
-    supervised` it is left to its supervisor, and has to run again when the fault is over.
+    It takes once the process is gone and no other process listens in its place. Its supervisor is kept from restarting
+    it while the fault lasts; a restart by anything else is noticed. The undo starts it and waits until it serves. With
+    `restart: supervised` the supervisor may restart it, and it has to run again when the fault is over.
     """
 
     role: ClassVar[Role] = "zookeeper"

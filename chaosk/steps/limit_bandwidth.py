@@ -12,13 +12,13 @@ from chaosk.steps._shaping import Shaping
 
 
 class LimitBandwidth(Shaping):
-    """Let no more than a rate through from the hosts of one group to the other; SSH to the hosts is not limited.
+    """Limit the rate from the hosts of one group to the other; SSH to the hosts is not limited.
 
-    All that leaves a host for the other group shares the rate, whoever it is for. Before it packets wait, a fifth of a
-    second or 128 KiB of them, whichever is more, and what finds no room there is dropped. Groups are as for
-    cut_network; within a host nothing is limited. It needs queues that nobody else has arranged: refused elsewhere. It
-    takes once tc lists exactly what was asked. It counts as a cut, because nobody can say beforehand which rate a
-    session survives, and no two steps on the queues of a host can be in place at the same time.
+    All packets from a host to the other group share the rate. They wait in a queue of a fifth of a second or 128 KiB,
+    whichever is more; packets beyond it are dropped. Groups are as for cut_network; packets within a host are not
+    limited. The queues must not be configured by others; otherwise it is refused. It takes once tc lists exactly what
+    was requested. It counts as a cut, because the rate that a session survives cannot be predicted. Two steps on the
+    queues of one host cannot be in place at the same time.
     """
 
     what: ClassVar[str] = "the limit"
@@ -29,8 +29,8 @@ for: 30s
 """
 
     rate: Annotated[Bandwidth, Field(ge=8000, le=100_000_000_000)]
-    """Of each host, with all headers."""
+    """Rate of each host, including all headers."""
 
     def how(self) -> str:
-        """By htb."""
+        """Return the options of htb."""
         return shape.rate(self.rate)

@@ -12,13 +12,13 @@ from chaosk.steps._between import Between
 
 
 class LosePackets(Between):
-    """Lose a part of the packets between two groups, each by a draw of its own; SSH to the hosts loses none.
+    """Lose a random share of the packets between two groups; SSH to the hosts loses none.
 
-    Groups are as for cut_network, and so are the places: hosts of the first group drop what arrives from the second,
-    and what leaves for it. What they drop on its way out their own kernel knows of, and tries again some tenths of a
-    second later; what arrives is lost for its sender as on a bad line, so `direction: in` is the purer loss. It takes
-    once the rules stand first in the packet filter, and is seen to stand there still before it is undone. It counts as
-    a cut, because nobody can say beforehand which loss a session survives.
+    Groups and places are as for cut_network: hosts of the first group drop packets from and to the second. A host's own
+    kernel notices the drop of an outgoing packet, and retries some tenths of a second later. An incoming packet is lost
+    for its sender as on a bad line, so `direction: in` is the more realistic loss. It takes once the rules come first
+    in the packet filter, and that is verified again before the undo. It counts as a cut, because the loss that a
+    session survives cannot be predicted.
     """
 
     what: ClassVar[str] = "the loss"
@@ -29,8 +29,8 @@ for: 30s
 """
 
     share: Annotated[Share, Field(ge=0.0001, lt=1.0)]
-    """Of the packets in each direction; all of them is a cut_network."""
+    """Share of the packets in each direction; for all of them use cut_network."""
 
     def how(self) -> Loss:
-        """That share."""
+        """Return the loss."""
         return Loss(self.share)

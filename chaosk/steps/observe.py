@@ -1,4 +1,4 @@
-"""Write down how the cluster is."""
+"""Record the state of the cluster."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from chaosk.spec.contracts.step import Deed, Fact, Look, Site, Step
 
 
 class Observe(Step):
-    """Write down how the cluster is now, for the report: a column more beside before, during and after.
+    """Record the present state of the cluster, as an additional column in the report beside before, during and after.
 
-    Of each of the scenario's topics leaders, replicas and ISR, and which broker names another leader than the rest do;
-    where logs begin, how far they can be read, and what is set on it; the coordinator of each of the probes' groups and
-    of each ``transactional.id``; the controller, the brokers, and who else keeps the metadata. It changes nothing. What
-    the cluster does not tell is left out: that is how it is, too.
+    For each topic of the scenario: leaders, replicas and ISR, brokers that report another leader than the others, start
+    and end offsets of the logs, and settings. For each group of the probes and each ``transactional.id``: the
+    coordinator. Also the controller, the brokers, and the other metadata nodes. It changes nothing. State that the
+    cluster does not report is left out.
     """
 
     lasting: ClassVar[bool] = False
@@ -25,13 +25,13 @@ observe: {}
 """
 
     def targets(self) -> tuple[str, ...]:
-        """None."""
+        """Return no targets."""
         return ()
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """One look."""
+        """Record the state once."""
         yield Look(entry=site.entry)
 
     def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Nothing has to be seen: whatever is seen is written down."""
+        """Verify nothing: any state is recorded."""
         yield from ()

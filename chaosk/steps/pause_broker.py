@@ -9,7 +9,7 @@ from chaosk.steps._service_steps import Freeze
 
 
 class PauseBroker(Freeze):
-    """Freeze a broker's process with SIGSTOP: its host and its connections live, the broker is silent.
+    """Freeze a broker's process with SIGSTOP: its host and its connections live, but the broker does not answer.
 
     It takes once the process has the state T. The undo is SIGCONT.
     """

@@ -10,10 +10,11 @@ from chaosk.steps._service_steps import Freeze
 
 
 class PauseController(Freeze):
-    """Freeze a KRaft controller's process with SIGSTOP: its connections stay open, and nobody is answered.
+    """Freeze a KRaft controller's process with SIGSTOP: its connections stay open, but it does not answer.
 
     It takes once the process has the state T. The undo is SIGCONT.
-    Where it is a broker as well, that is frozen with it.
+
+    If the process is a broker as well, the broker is frozen with it.
     """
 
     role: ClassVar[Role] = "controller"

@@ -14,9 +14,9 @@ _SOON = 5.0
 class PauseProbe(ProbeStep):
     """Freeze a probe's process with SIGSTOP, as a long garbage collection or a suspended machine freezes a client.
 
-    Its connections stay open and it says nothing, not even to its group: after ``session.timeout.ms`` that goes on
-    without it. When it wakes, it does not know that it was gone. It takes once the process has the state T. The undo
-    is SIGCONT; should chaosk die meanwhile, the kernel wakes it.
+    Its connections stay open, but it sends nothing, not even heartbeats to its group, which goes on without it after
+    ``session.timeout.ms``. When the probe wakes, it does not know of the pause. It takes once the process has the state
+    T. The undo is SIGCONT; if chaosk dies meanwhile, the kernel resumes the probe.
     """
 
     lasting: ClassVar[bool] = True
@@ -27,21 +27,21 @@ for: 60s
 """
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """It runs."""
+        """Require that the probe runs."""
         yield from self.runs()
 
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """SIGSTOP."""
+        """Send SIGSTOP."""
         yield from self.signal("pause")
 
     def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """It is frozen."""
+        """Verify that the probe is frozen."""
         yield Fact(says=f"probe {self.probe} is frozen", query=f"probe_frozen({self.probe})", within=_SOON)
 
     def undo(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """SIGCONT."""
+        """Send SIGCONT."""
         yield from self.signal("resume")
 
     def healed(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """It runs."""
+        """Verify that the probe runs."""
         yield from self.runs(_SOON)

@@ -10,7 +10,7 @@ from chaosk.steps._service_steps import Freeze
 
 
 class PauseZooKeeper(Freeze):
-    """Freeze a ZooKeeper node's process with SIGSTOP: its connections stay open, and nobody is answered.
+    """Freeze a ZooKeeper node's process with SIGSTOP: its connections stay open, but it does not answer.
 
     It takes once the process has the state T. The undo is SIGCONT.
     """

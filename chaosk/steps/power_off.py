@@ -1,4 +1,4 @@
-"""Take the power of hosts away."""
+"""Cut the power of hosts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from chaosk.steps._host_steps import DOWN, HostStep
 
 
 class PowerOff(HostStep):
-    """Take a host's power away, with no shutdown: what it had not brought to its disk is lost.
+    """Cut a host's power without a shutdown: data that it had not written to disk are lost.
 
-    The host's power switch in the inventory is thrown (`hosts.NAME.power`). It takes once the switch says off and no
-    SSH server answers there. The undo switches it on, waits until it answers, and starts what did not start with it.
-    The lease is kept by the machine that chaosk runs on, since a host that is off can do nothing: when chaosk dies, a
-    process that it has left there switches the host on.
+    The host's power switch in the inventory is used (`hosts.NAME.power`). It takes once the switch reports off and no
+    SSH server answers there. The undo switches the host on, waits until it answers, and starts the servers that did not
+    start with it. The machine that runs chaosk keeps the lease, because a host that is off cannot act: if chaosk dies,
+    a process that it has left there switches the host on.
     """
 
     lasting: ClassVar[bool] = True
@@ -29,23 +29,23 @@ for: 30s
 """
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Throw each switch."""
+        """Switch each host off."""
         for name in self.hosts(site):
             yield Run(command=power.off(site.inventory.hosts[name]))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """The switch says off, and it is this host that is silent."""
+        """Verify that the switch reports off, and that this host is silent."""
         for name in self.hosts(site):
             at = site.inventory.hosts[name]
             yield Fact(says=f"the power of {name} is off", query=power.is_off(at), steady=False)
             yield Fact(says=f"{name} is silent", query=power.is_silent(at), within=DOWN)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """First switch all of them on: they boot at the same time."""
+        """Switch all of the hosts on first, so that they boot at the same time."""
         for name in self.hosts(site):
             yield Run(command=power.on(site.inventory.hosts[name]))
         yield from super().undo(site)
 
     def grace(self, host: Host) -> float:
-        """It has just been switched on, and boots."""
+        """Return the boot time: the host has just been switched on."""
         return host.boots_within

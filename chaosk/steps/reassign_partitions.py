@@ -1,4 +1,4 @@
-"""Ask the controller to move partitions to other brokers."""
+"""Move partitions to other brokers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from chaosk.spec.harm import Harm
 from chaosk.steps._partitions import Numbers, moving, same_topic
 
 WITHIN = 120.0
-"""Seconds until the new replicas are in sync and the others are gone: a replica is copied as a whole."""
+"""Time-out in seconds until the new replicas are in sync and the old ones are gone: whole replicas are copied."""
 
 
 class ReassignPartitions(Step):
-    """Move partitions to other brokers, or put their replicas into another order, as kafka-reassign-partitions.sh does.
+    """Move partitions to other brokers, or reorder their replicas, as kafka-reassign-partitions.sh does.
 
-    The first broker named becomes the preferred leader; leadership moves to it at once where the old leader is no
-    replica any more, and else when it is elected. It takes once all replicas are where they should be and in sync, or,
-    with ``until: accepted``, once the controller has it under way: then what comes next meets it half-way. It leaves
-    nothing to undo; another entry moves them back.
+    The first broker becomes the preferred leader. Leadership moves to it at once if the old leader is no longer a
+    replica, otherwise at the next election. It takes once all replicas are in place and in sync, or, with ``until:
+    accepted``, once the controller has it in progress, so that the next entry meets it half-way. There is no undo;
+    another entry can move the partitions back.
     """
 
     lasting: ClassVar[bool] = False
@@ -35,34 +35,34 @@ reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}
     topic: str
     """The topic, one of the scenario's."""
     partitions: Numbers | None = None
-    """Which of its partitions; without it all of them, each with the same replicas."""
+    """The partitions, all with the same replicas; default: all of them."""
     replicas: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
     """Targets that name the brokers, the preferred leader first."""
     until: Literal["complete", "accepted"] = "complete"
-    """How far it has to get before the next entry begins."""
+    """The progress that is awaited before the next entry begins."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """Brokers, which hold replicas."""
+        """Accept brokers, which hold replicas."""
         return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
-        """Where they move."""
+        """Return the new replicas."""
         return self.replicas
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: everybody goes on serving."""
+        """Yield nothing: all servers go on."""
         yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
-        """The topic's replicas."""
+        """Yield the topic's replicas."""
         yield same_topic(self.topic)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """One request for all of them."""
+        """Send one request for all partitions."""
         yield Reassign(topic=self.topic, partitions=self.partitions, replicas=self._brokers(site))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """They are there, or under way."""
+        """Verify that the reassignment is complete, or in progress."""
         if self.until == "accepted":
             yield moving(self.topic, self.partitions)
             return
@@ -72,7 +72,7 @@ reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}
             yield Fact(says=f"{self.topic} ({which}) is on the brokers {brokers}", query=query, within=WITHIN)
 
     def _brokers(self, site: Site) -> tuple[int, ...]:
-        """Ids; raises StepError for what is no broker."""
+        """Return the broker ids; raises StepError for other nodes."""
         nodes = site.nodes(*self.replicas)
         if wrong := [node for node in nodes if node.kind != "broker"]:
             raise StepError(f"{site.entry}: a replica is on a broker, and {wrong[0]} is none; name brokers")

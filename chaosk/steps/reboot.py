@@ -15,9 +15,9 @@ from chaosk.steps._host_steps import HostStep
 class Reboot(HostStep):
     """Reboot a host, and wait until it answers and its servers serve again; several hosts at the same time.
 
-    It takes once the host answers with another boot id than before; then what did not start with it is started.
-    Refused unless the inventory says that the host is a machine of its own (`own_kernel`, or `power`), and the host
-    proves it: it has another boot id than the machine that chaosk runs on, and is no container.
+    It takes once the host answers with another boot id than before; then servers that did not start with it are
+    started. Refused unless the inventory gives the host its own kernel (`own_kernel`, or `power`) and the host confirms
+    it: its boot id differs from that of the machine that runs chaosk, and it is no container.
     """
 
     lasting: ClassVar[bool] = False
@@ -28,11 +28,11 @@ reboot: {target: "host(leader(orders, 0))"}
 """
 
     how: Literal["clean", "hard"] = "clean"
-    """``clean`` stops services and brings everything to the disk (`systemctl reboot`); ``hard`` resets the machine at
-    once (sysrq b), so that what was not on the disk is lost."""
+    """``clean`` stops services and writes everything to disk (`systemctl reboot`); ``hard`` resets the machine at once
+    (sysrq b), and data that were not on disk are lost."""
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Each reboots by itself; then see it back, and start what does not run."""
+        """Reboot each host, wait for its return, then start the servers that do not run."""
         lease = lease_id(site.run_id, site.entry)
         for name in self.hosts(site):
             end: power.End = "reboot" if self.how == "clean" else "reset"
@@ -41,12 +41,12 @@ reboot: {target: "host(leader(orders, 0))"}
         yield from self.started(site)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """Another boot, and all servers serve."""
+        """Verify that each host was booted, and that all servers serve."""
         yield from self._booted(site)
         yield from self.healed(site)
 
     def grace(self, host: Host) -> float:
-        """It is rebooting, perhaps."""
+        """Return the boot time: the host may be rebooting."""
         return host.boots_within
 
     def _booted(self, site: Site) -> Iterator[Fact]:

@@ -1,4 +1,4 @@
-"""Delete a topic under its clients, and make it again."""
+"""Delete a topic under its clients, and create it again."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from chaosk.spec.topic_shape import TopicShape
 from chaosk.steps._partitions import owned, same_topic
 
 WITHIN = 30.0
-"""Seconds until the partitions have leaders, and all replicas in sync."""
+"""Time-out in seconds until the partitions have leaders and all replicas in sync."""
 
 
 class RecreateTopic(Step):
-    """Delete a topic and make it again as it was: the same name, partitions, replicas and settings, another topic.
+    """Delete a topic and create a new one with the same name, partitions, replicas and settings.
 
-    Its records cannot be had back, and offsets begin again at 0. It is deleted by its id, and not before the cluster
-    has confirmed that chaosk made it; once no broker knows it any more, and ``pause`` is over, it is made again. It
-    takes once the topic has another id, every broker knows it with all replicas in sync, and every leader serves it.
+    Its records are gone for good, and offsets start again at 0. The topic is deleted by its id, after the cluster has
+    confirmed that chaosk created it. It is created again once no broker knows it any more and ``pause`` is over. The
+    step takes once the topic has another id, every broker knows it with all replicas in sync, and every leader serves
+    it.
 
-    What the rules make of it: the deleted topic's records are owed to nobody any more, the new one's are, and a group
-    that goes on at an offset of the deleted topic, so that it passes the new one's first records, is a violation.
+    For the rules, the deleted topic's records are no longer owed, and the new topic's are. A group that goes on at an
+    offset of the deleted topic, and so skips the first records of the new one, is a violation.
 
-    If chaosk dies in between, the host of the broker with the lowest id makes the topic again by Kafka's own tool.
+    If chaosk dies in between, the host of the broker with the lowest id creates the topic by Kafka's own tool.
     """
 
     lasting: ClassVar[bool] = False
@@ -43,52 +44,52 @@ recreate_topic: {topic: orders, pause: 5s}
     topic: str
     """The topic, one of the scenario's."""
     pause: Annotated[Duration, Field(ge=0.0, le=600.0)] = 1.0
-    """How long there is no topic, from when the last broker has forgotten it."""
+    """Pause from when the last broker has forgotten the topic to its creation."""
 
     def targets(self) -> tuple[str, ...]:
-        """None: the controller is asked, whoever it is."""
+        """Return no targets: the controller does it."""
         return ()
 
     def remakes(self) -> tuple[str, ...]:
-        """That topic."""
+        """Return the topic."""
         return (self.topic,)
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: every server goes on, and nobody else's topic is touched."""
+        """Yield nothing: every server goes on, and no topic of others is touched."""
         yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
-        """The topic's replicas."""
+        """Yield the topic's replicas."""
         yield same_topic(self.topic)
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The host that could make it again has the tool; raises StepError where that could not log in."""
+        """Require the tool on the host that keeps the undo; raises StepError if the tool could not log in."""
         yield Fact(says=f"Kafka's own tool is on {_keeper(site)}", query=topictool.fits(site.inventory, _keeper(site)))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It is chaosk's own topic, and a host could make it again."""
+        """Require that chaosk created the topic, and that a host can create it again."""
         yield owned(self.topic)
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Deleted, seen gone from every broker, made again."""
+        """Delete the topic on all brokers, pause, create it again."""
         shape = self._shape(site)
         yield DeleteTopic(topic=self.topic, identity=shape.identity)
         yield Pause(seconds=self.pause)
         yield MakeTopic(shape=shape)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It is there, whole, and chaosk's."""
+        """Verify that the topic exists, is in sync, and is chaosk's."""
         yield self._whole(site)
         yield owned(self.topic)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Make it if it is not there: there is something to do only if it broke off half-way."""
+        """Create the topic if it does not exist; needed only after an interruption."""
         yield MakeTopic(shape=self._shape(site), back=True)
         yield Run(command=topictool.make(site.inventory, _keeper(site), self._shape(site)))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """It is there, whole; the host can tell as well."""
+        """Verify that the topic exists and is in sync, also by the host's own tool."""
         yield self._whole(site)
         query = topictool.is_there(site.inventory, _keeper(site), self._shape(site))
         yield Fact(says=f"{self.topic} is there", query=query, within=WITHIN)
@@ -99,12 +100,12 @@ recreate_topic: {topic: orders, pause: 5s}
         return Fact(says=says, query=f"partition_count({self.topic}, {count})", within=WITHIN)
 
     def _shape(self, site: Site) -> TopicShape:
-        """As it was when the step fired; of a plan that asked no cluster the name alone."""
+        """Return the topic's shape when the step fired; in a plan without a cluster only its name."""
         return site.topics.get(self.topic, TopicShape(topic=self.topic))
 
 
 def _keeper(site: Site) -> str:
-    """The host that keeps the undo; raises StepError where Kafka's tool could not log in from there."""
+    """Return the host that keeps the undo; raises StepError if Kafka's tool could not log in from there."""
     if (why := brokertool.refused(site.inventory)) is not None:
         raise StepError(f"{site.entry}: {why}")
     return site.inventory.brokers[min(site.inventory.brokers)].host

@@ -15,10 +15,10 @@ from chaosk.steps._shaping import Shaping
 
 
 class ReorderPackets(Shaping):
-    """Let a part of the packets from one group to the other overtake the rest, which are held for a moment.
+    """Let a random share of the packets from one group to the other overtake the rest, which are delayed.
 
-    Each packet by a draw of its own; SSH is as quick as ever. Where, with which kernels and beside which steps: as for
-    delay_network. TCP puts them in order again, and takes some of them for lost: slower, and it counts as no harm.
+    SSH is not delayed. Groups, kernels and conflicts with other steps are as for delay_network. TCP restores the order,
+    and takes some of the packets for lost, so it becomes slower. The step counts as no harm.
     """
 
     what: ClassVar[str] = "the disorder"
@@ -29,14 +29,14 @@ for: 30s
 """
 
     share: Annotated[Share, Field(ge=0.000001, lt=1.0)]
-    """Of the packets, those that overtake."""
+    """Share of the packets that overtake others."""
     delay: Annotated[Duration, Field(ge=0.000001, le=1.0)] = 0.01
-    """For how long the others are held."""
+    """Delay of the other packets."""
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: everybody reaches everybody."""
+        """Yield nothing: all packets arrive."""
         yield from ()
 
     def how(self) -> str:
-        """By netem, which sends those at once that overtake."""
+        """Return the options of netem, which sends the overtaking packets at once."""
         return shape.netem("delay", shape.time(self.delay), "reorder", shape.percent(self.share))

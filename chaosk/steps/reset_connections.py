@@ -14,19 +14,19 @@ from chaosk.steps._groups import Groups, is_everyone
 
 
 class ResetConnections(Groups):
-    """End every established TCP connection between two groups by a reset, once; new ones are welcome at once.
+    """Reset every established TCP connection between two groups, once; new ones are accepted at once.
 
-    As when a firewall between them was restarted, or a load balancer forgot what it knew. The groups are those of
-    cut_network, and what a cut would stop is ended: between hosts every connection, for a process those to and from
-    the ports it serves. All probes share chaosk's machine, so its other connections to the cluster end as well; SSH's
-    never do. To reset again and again there is `repeat`.
+    A restarted firewall between them, or a load balancer that lost its state, has this effect. The groups are those of
+    cut_network, and the connections are those that a cut would stop: between hosts all of them, for a process those to
+    and from the ports that it serves. All probes share chaosk's machine, so its other connections to the cluster end as
+    well, but never SSH. To reset repeatedly, use `repeat`.
 
-    The kernel of the first group's hosts does it, or of the second's if the first has none (`ss -K`), at both ends: it
-    forgets the connection, and tells the other end. It takes once each host has ended at least one connection, and none
-    of those that it had is there any more. A host without any is no reset, but a run that is INCONCLUSIVE.
+    The kernel of the first group's hosts does it, or of the second's if the first has none (`ss -K`): it drops the
+    connection and sends a reset to the peer. It takes once each host has reset at least one connection, and all that it
+    had are gone. If a host has none, the step does not take, and the run is INCONCLUSIVE.
 
-    Refused where a kernel cannot, because it was built without `CONFIG_INET_DIAG_DESTROY`: those of most distributions
-    can, that of the lab's virtual machines cannot.
+    Refused for a kernel without `CONFIG_INET_DIAG_DESTROY`: those of most distributions have it, that of the lab's
+    virtual machines does not.
     """
 
     lasting: ClassVar[bool] = False
@@ -36,28 +36,31 @@ reset_connections: {between: ["leader(orders, 0)", probes]}
 """
 
     def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """None: every server goes on, and can be reached."""
+        """Yield nothing: every server goes on, and can be reached."""
         yield from ()
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The kernels can."""
+        """Require that the kernels can end connections."""
         yield from _able(node.host for node in site.nodes(*self.targets()) if node.host)
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The kernels can."""
+        """Require that the kernels can end connections."""
         yield from _able(self._rules(site))
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """One command a host, which looks before and afterwards."""
+        """Run one command a host, which lists the connections before and after."""
         for host, meant in self._rules(site).items():
             yield Run(command=reset.end(host, meant))
 
     def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Nothing more: the command itself fails unless all are gone, and keeps nothing that could be asked later."""
+        """Verify nothing more: the command fails unless all are gone, and leaves nothing to check later."""
         yield from ()
 
     def _rules(self, site: Site) -> dict[str, tuple[Rule, ...]]:
-        """By host which arriving packets are those of connections to end; raises StepError where there can be none."""
+        """Return by host the rules that match incoming packets of these connections.
+
+        Raises StepError if no connection between the groups is possible.
+        """
         a, b = self.groups(site)
         if is_everyone(a):
             a, b = b, a

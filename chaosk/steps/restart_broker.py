@@ -9,7 +9,7 @@ from chaosk.steps._service_steps import Restart
 
 
 class RestartBroker(Restart):
-    """Stop a broker the clean way and start it again; several of them rolling, one after the other.
+    """Stop a broker cleanly and start it again; several of them rolling, one after the other.
 
     The next one is stopped only when the last one serves again, and ``pause`` is over. It takes once all serve.
     """

@@ -10,10 +10,11 @@ from chaosk.steps._service_steps import Restart
 
 
 class RestartController(Restart):
-    """Stop a KRaft controller the clean way and start it again; several of them rolling, one after the other.
+    """Stop a KRaft controller cleanly and start it again; several of them rolling, one after the other.
 
     The next one is stopped only when the last one serves again, and ``pause`` is over. It takes once all serve.
-    Where it is a broker as well, that goes with it.
+
+    If the process is a broker as well, the broker is restarted with it.
     """
 
     role: ClassVar[Role] = "controller"

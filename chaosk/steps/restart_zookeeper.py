@@ -10,7 +10,7 @@ from chaosk.steps._service_steps import Restart
 
 
 class RestartZooKeeper(Restart):
-    """Stop a ZooKeeper node the clean way and start it again; several of them rolling, one after the other.
+    """Stop a ZooKeeper node cleanly and start it again; several of them rolling, one after the other.
 
     The next one is stopped only when the last one serves again, and ``pause`` is over. It takes once all serve.
     """

@@ -1,4 +1,4 @@
-"""Move brokers or controllers back to the version that they had."""
+"""Move brokers or controllers back to their former version."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from chaosk.steps._version_steps import VersionStep
 
 
 class RestoreVersion(VersionStep):
-    """Stop a server that ``switch_version`` has moved, and start it from the installation that it had before.
+    """Stop a server that ``switch_version`` has moved, and start it from its former installation.
 
-    That fault is then over. It is what its undo does, at a moment of one's choice: once all replicas are in sync again,
-    say. Several go one after the other.
+    That fault is then over. It does the same as the undo, but at a chosen time, for example once all replicas are in
+    sync. Several servers are moved one after the other.
     """
 
     lasting: ClassVar[bool] = False
@@ -27,18 +27,18 @@ restore_version: {target: broker 1}
 """
 
     def harm(self, site: Site) -> Iterator[Harm]:
-        """One at a time."""
+        """Yield one server at a time."""
         for server, _ in self.places(site):
             yield Harm(away=(server.node,))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It runs, and has another version to go back to."""
+        """Require that the server runs, and has a former version."""
         for server, process in self.places(site):
             yield server.awake()
             yield Fact(says=f"{server.name} was switched to another version", query=versions.is_away(process))
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Stop, see it gone, put the link back, start, see it serve; then the next."""
+        """Stop, wait until it is gone, restore the link, start, wait until it serves; then the next server."""
         for server, process in self.places(site):
             yield Run(command=service.stop(process))
             yield server.gone(SHUTDOWN)
@@ -47,17 +47,17 @@ restore_version: {target: broker 1}
             yield from server.back()
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It runs from where its link led before, and serves."""
+        """Verify that the server runs from its link's original target, and serves."""
         for server, process in self.places(site):
             query = versions.is_back(process)
             yield Fact(says=f"{server.name} runs its former version", query=query, within=SOON)
             yield from server.serving()
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Start what does not run: there is something to do only if it broke off half-way; the rest is the fault's."""
+        """Start the servers that do not run; needed only after an interruption. The links are left to the fault."""
         yield from each(tuple(server for server, _ in self.places(site)), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """All of them serve."""
+        """Verify that all servers serve."""
         for server, _ in self.places(site):
             yield from server.back()

@@ -18,12 +18,12 @@ from chaosk.steps._settings import HostSettled
 
 
 class SetBrokerConfig(HostSettled):
-    """Change dynamic settings of brokers, each by itself; the undo puts back what was set there before.
+    """Change dynamic settings of single brokers; the undo restores the former ones.
 
-    What was not set is removed again. Kafka's own kafka-configs.sh does it, on the broker's host, which keeps the undo:
-    a setting outlives both chaosk and the broker. It takes once each broker itself tells the new values. Only settings
-    can be changed that lose nobody's records and keep nobody out. A broker that is down can be given no settings, nor
-    be freed of any.
+    Settings that were not set are removed again. Kafka's own kafka-configs.sh does it, on the broker's host, which
+    keeps the undo: a setting outlives both chaosk and the broker. It takes once each broker itself reports the new
+    values. Only settings that cannot lose records or lock clients out can be changed. The settings of a broker that is
+    down can be neither changed nor restored.
     """
 
     example: ClassVar[str] = """\
@@ -33,24 +33,24 @@ for: 30s
 """
 
     target: str
-    """Whose settings: brokers."""
+    """The brokers."""
     config: Annotated[dict[BrokerSetting, Annotated[int, Field(ge=1, lt=2**63)]], Field(min_length=1)]
-    """What is set: whole numbers, in the unit that Kafka has for each."""
+    """The new settings: whole numbers, in Kafka's unit for each."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """Brokers."""
+        """Accept brokers."""
         return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
-        """The one target."""
+        """Return the single target."""
         return (self.target,)
 
     def refused(self, inventory: Inventory, host: str) -> str | None:  # noqa: ARG002 - the same for all hosts
-        """Where Kafka's tool could not log in."""
+        """Refuse clusters that Kafka's tool could not log in to."""
         return brokertool.refused(inventory)
 
     def places(self, site: Site) -> Iterator[tuple[str, Settings]]:
-        """Each broker on its own host; raises StepError for what is no broker."""
+        """Yield each broker's settings with its own host; raises StepError for other nodes."""
         values: dict[str, str | None] = {name: str(value) for name, value in self.config.items()}
         for node in site.nodes(self.target):
             if node.kind != "broker":

@@ -1,4 +1,4 @@
-"""Limit what clients may do."""
+"""Set quotas for clients."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Client = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0
 
 
 class SetQuota(HostSettled):
-    """Give clients a quota, as kafka-configs.sh does; the undo puts back the one that they had, or none.
+    """Give clients a quota, as kafka-configs.sh does; the undo restores the former one, or removes it.
 
-    Brokers then answer them late, and read nothing from them meanwhile. The quota of a probe is that of its
-    ``client.id``, which is its name; that of other clients takes their ``client`` or ``user``, written down here. A
-    quota of a user goes before one of a ``client.id``. It is one for each broker, not for all of them together.
+    Brokers then delay their responses to these clients, and read nothing from them meanwhile. The quota of a probe is
+    that of its ``client.id``, which is its name. For other clients write their ``client`` or ``user``. A quota of a
+    user has precedence over one of a ``client.id``. It applies to each broker separately, not to their sum.
 
     Kafka's own tool does it on the host of the broker with the lowest id, which keeps the undo: a quota outlives
-    chaosk, and would slow down whoever has that name next. It takes once the cluster tells the new limits.
+    chaosk, and would slow down the next client of that name. It takes once the cluster reports the new limits.
     """
 
     example: ClassVar[str] = """\
@@ -35,17 +35,17 @@ for: 30s
 """
 
     probe: str | None = None
-    """The probe whose clients are limited."""
+    """The probe with the limited clients."""
     client: Client | None = None
-    """Or a ``client.id`` of others."""
+    """Or a ``client.id`` of other clients."""
     user: Client | None = None
-    """The user that they are logged in as; without ``probe`` or ``client`` all clients of that user."""
+    """The user of the clients; without ``probe`` or ``client`` all clients of that user."""
     producer_byte_rate: Annotated[Size, Field(ge=1)] | None = None
-    """Bytes a second that they may write to each broker."""
+    """Bytes a second that the clients may write to each broker."""
     consumer_byte_rate: Annotated[Size, Field(ge=1)] | None = None
-    """Bytes a second that they may read from each broker."""
+    """Bytes a second that the clients may read from each broker."""
     request_percentage: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    """Time of a broker's threads that they may take, in per cent of one thread."""
+    """Time of a broker's threads that the clients may use, in per cent of one thread."""
 
     @model_validator(mode="after")
     def _somebody_and_something(self) -> SetQuota:
@@ -61,11 +61,11 @@ for: 30s
         return self
 
     def targets(self) -> tuple[str, ...]:
-        """None: the quota is the whole cluster's."""
+        """Return no targets: a quota belongs to the whole cluster."""
         return ()
 
     def places(self, site: Site) -> Iterator[tuple[str, Settings]]:
-        """One quota, on one host; raises StepError where Kafka's tool could not log in."""
+        """Yield the quota and one host; raises StepError if Kafka's tool could not log in."""
         if (why := brokertool.refused(site.inventory)) is not None:
             raise StepError(f"{site.entry}: {why}")
         whose = Entity(kind="clients", user=self.user, client=self.probe or self.client)

@@ -26,14 +26,14 @@ def _judged(config: dict[str, str | int | float | bool]) -> dict[str, str | int 
 
 
 class SetTopicConfig(Settled):
-    """Change the configuration of a topic, as kafka-configs.sh does; the undo puts back what was set there before.
+    """Change the configuration of a topic, as kafka-configs.sh does; the undo restores the former one.
 
-    What was not set is removed again. It takes once the controller tells the new values. What brokers make of them may
-    take longer: retention, for one, deletes whole segments, every ``log.retention.check.interval.ms`` of the broker
-    (five minutes unless that is set). The rules go by the laxest of all values that a setting has in the run: where
+    Settings that were not set are removed again. It takes once the controller reports the new values. Their effect may
+    take longer: retention, for example, deletes whole segments, every ``log.retention.check.interval.ms`` of the broker
+    (five minutes by default). The rules use the laxest of all values that a setting has in the run: if
     ``unclean.leader.election.enable`` was true for a moment, a loss is allowed.
 
-    The topic is chaosk's own, so no host keeps the undo: if chaosk dies, the next run that wants the topic deletes it.
+    The topic is chaosk's own, so no host keeps the undo: if chaosk dies, the next run that uses the topic deletes it.
     """
 
     example: ClassVar[str] = """\
@@ -45,27 +45,27 @@ for: 30s
     topic: str
     """The topic, one of the scenario's."""
     config: Annotated[dict[Name, str | int | float | bool], Field(min_length=1, max_length=50), AfterValidator(_judged)]
-    """What is set, as in a topic's own ``config``; all but ``cleanup.policy``."""
+    """The new settings, as in a topic's own ``config``, without ``cleanup.policy``."""
 
     def targets(self) -> tuple[str, ...]:
-        """None: the controller is asked, whoever it is."""
+        """Return no targets: the controller does it."""
         return ()
 
     def changes(self, site: Site) -> Iterator[Settings]:  # noqa: ARG002 - the same everywhere
-        """All at once."""
+        """Yield all settings at once."""
         values: dict[str, str | None] = {name: spelled(value) for name, value in self.config.items()}
         yield Settings(of=Entity(kind="topic", name=self.topic), values=values)
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """It is chaosk's own topic."""
+        """Require that chaosk created the topic."""
         yield owned(self.topic)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """One request."""
+        """Send one request."""
         for one in self.changes(site):
             yield Configure(settings=one)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """The values of before."""
+        """Restore the former values."""
         for one in self.changes(site):
             yield Configure(settings=site.former_of(one), back=True)

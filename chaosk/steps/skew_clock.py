@@ -16,19 +16,19 @@ from chaosk.steps._load_steps import ppm
 from chaosk.steps._per_host import PerHostStep
 
 FELT = 30.0
-"""Seconds until a drift is seen at the latest: at one per cent it takes ten to be off by a tenth of a second."""
+"""Time-out in seconds until a drift is seen: at one per cent it takes ten to reach a tenth of a second."""
 
 
 class SkewClock(PerHostStep):
-    """Set the wall clock of hosts forward or back, in one jump as a wrong time server does, or more and more.
+    """Set the wall clock of hosts forward or back, in one jump as by a wrong time server, or as a growing drift.
 
-    Only where a host has a clock of its own: refused in containers, which share that of the machine around them, and on
-    the machine that chaosk itself runs on; the host holds the boot ids of both against each other again in the moment
-    in which it sets the clock. Refused where chrony, ntpd, systemd-timesyncd or a guest's tools may set it as well. It
-    takes once the wall clock is as far from where it was, measured by the time since boot; a drift, which goes by steps
-    about a second apart, once that is a tenth of a second at least. A drift asks once a second for its lease, and ends
-    with it. The undo puts it where it would be by now, to some hundredths of a second, on a busy host to a second,
-    whoever else has set it meanwhile.
+    Only for hosts with their own clock. Containers, which share the clock of their machine, and the machine that runs
+    chaosk are refused; the host compares both boot ids again right before it sets the clock. Refused also if chrony,
+    ntpd, systemd-timesyncd or a guest agent may set the clock. It takes once the wall clock is that far from its former
+    course, measured by the time since boot; a drift, which moves in steps about a second apart, once it has reached a
+    tenth of a second. A drift checks its lease once a second, and ends with it. The undo sets the clock back to its
+    former course, to some hundredths of a second, or a second on a busy host, even if another program has set it
+    meanwhile.
     """
 
     example: ClassVar[str] = """\
@@ -38,12 +38,11 @@ for: 30s
 """
 
     offset: Annotated[Duration, Field(ge=1.0)] | None = None
-    """How far, at once; this or ``drift``."""
+    """The distance, at once; this or ``drift``."""
     drift: Annotated[Share, Field(ge=0.01, le=0.2)] | None = None
-    """How far more and more: the part of the time that passes by which the clock is too fast, or too slow; this or
-    ``offset``."""
+    """The share of elapsed time by which the clock is too fast or too slow; this or ``offset``."""
     direction: Literal["forward", "back"] = "forward"
-    """``forward``: the host believes it is later than it is."""
+    """``forward``: the host's time is later than the real one."""
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> SkewClock:
@@ -53,12 +52,12 @@ for: 30s
         return self
 
     def holds(self, site: Site) -> Iterator[str]:
-        """The clock."""
+        """Yield the clock."""
         for host in self.hosts(site):
             yield f"the clock of {host}"
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """Raises StepError where only its age says whose a pid file is: it does not while a clock moves."""
+        """Raise StepError if a process is identified only by the age of its pid file, which a moved clock distorts."""
         for host in self.hosts(site):
             for server in site.inventory.processes(host):
                 if isinstance(server.service, ScriptService) and server.config is None:
@@ -69,18 +68,18 @@ for: 30s
         yield from ()
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It is the host's alone, and nobody sets it."""
+        """Require that the clock is the host's alone, and that no program sets it."""
         for host in self.hosts(site):
             query = wallclock.fits(host, _id(site), self._by())
             yield Fact(says=f"{host} has a clock of its own, which nobody sets", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Set it, host after host."""
+        """Move the clock, host after host."""
         for host in self.hosts(site):
             yield Run(command=wallclock.move(host, _id(site), self._by()))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It is off by as much."""
+        """Verify that the clock is that far off."""
         sign = "+" if self.direction == "forward" else "-"
         for host in self.hosts(site):
             query = wallclock.is_moved(host, _id(site), self._by())
@@ -91,17 +90,17 @@ for: 30s
                 yield Fact(says=f"the clock of {host} is off by {sign}{self.offset:g} s", query=query)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Put it right."""
+        """Restore the clock."""
         for host in self.hosts(site):
             yield Run(command=wallclock.restore(host, _id(site)))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """It is right again."""
+        """Verify that the clock is restored."""
         for host in self.hosts(site):
             yield Fact(says=f"the clock of {host} is put back", query=wallclock.is_restored(host, _id(site)))
 
     def _by(self) -> str:
-        """As the script reads it; below 0 is back."""
+        """Return the movement in the syntax of the script; negative is backwards."""
         sign = "" if self.direction == "forward" else "-"
         if self.drift is not None:
             return f"{sign}{ppm(self.drift)}"

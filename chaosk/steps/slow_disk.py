@@ -14,16 +14,16 @@ Delay = Annotated[Duration, Field(ge=0.0, le=60.0)]
 
 
 class SlowDisk(MapperStep):
-    """Make each read from the disk under a broker's data directory, each write to it, or both take longer.
+    """Make reads from the disk under a broker's data directory, writes to it, or both take longer.
 
-    By device-mapper's `delay`: the disk goes on doing what it is asked, so the broker waits wherever it waits for its
-    disk (an fsync, a read of what is in no cache). It takes once the device has that table and a read took as long, but
-    for a tick of its kernel's clock (up to 10 ms).
+    It uses device-mapper's `delay`: the disk still works, so the broker waits wherever it waits for its disk (an fsync,
+    an uncached read). It takes once the device has that table and a read took that long, minus a tick of its kernel's
+    clock (up to 10 ms).
 
-    Only where the file system lies on a device with a table of `linear` lines, as LVM makes them, that nothing else
-    uses: not the root file system, no other mount, no other process's files, not the host's leases. The kernel has to
-    be the host's own (`power` or `own_kernel` in the inventory). Anything else is refused before the run, with the
-    reason.
+    The file system has to be on a device with a table of `linear` lines, as LVM makes them, and the device must have no
+    other use: no root file system, no other mount, no open files of other processes, no leases of the host. The kernel
+    has to be the host's own (`power` or `own_kernel` in the inventory). Everything else is refused before the run, with
+    the reason.
     """
 
     what: ClassVar[str] = "slow"
@@ -34,9 +34,9 @@ for: 30s
 """
 
     read: Delay = 0.0
-    """How much longer each read takes."""
+    """Additional time of each read."""
     write: Delay = 0.0
-    """How much longer each write takes."""
+    """Additional time of each write."""
 
     @model_validator(mode="after")
     def _at_least_one(self) -> SlowDisk:
@@ -46,5 +46,5 @@ for: 30s
         return self
 
     def ill(self) -> Ill:
-        """Whole milliseconds."""
+        """Return the delays in whole milliseconds."""
         return ("slow", str(round(self.read * 1000)), str(round(self.write * 1000)))

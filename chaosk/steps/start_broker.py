@@ -9,7 +9,7 @@ from chaosk.steps._service_steps import Start
 
 
 class StartBroker(Start):
-    """Start a broker that a stop or a kill left down, and wait until it serves: that fault is then over."""
+    """Start a broker after a stop or a kill, and wait until it serves: that fault is then over."""
 
     role: ClassVar[Role] = "broker"
     example: ClassVar[str] = """\

@@ -10,7 +10,7 @@ from chaosk.steps._service_steps import Start
 
 
 class StartController(Start):
-    """Start a KRaft controller that a stop or a kill left down, and wait until it serves: that fault is then over."""
+    """Start a KRaft controller after a stop or a kill, and wait until it serves: that fault is then over."""
 
     role: ClassVar[Role] = "controller"
     needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write start_broker")

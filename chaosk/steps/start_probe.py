@@ -1,4 +1,4 @@
-"""Start a probe that was ended."""
+"""Start a probe that was stopped or killed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from chaosk.steps._probe_steps import READY, ProbeStep
 
 
 class StartProbe(ProbeStep):
-    """Start a probe that a stop or a kill ended, as a new incarnation of it: that fault is then over.
+    """Start a probe after a stop or a kill, as a new incarnation: that fault is then over.
 
-    Or start one that is ``started_by: step`` for the first time. It took once the process runs; whether any broker
-    answers it does not matter.
+    It also starts a probe with ``started_by: step`` for the first time. It takes once the process runs, whether or not
+    a broker answers it.
     """
 
     lasting: ClassVar[bool] = False
@@ -24,14 +24,14 @@ start_probe: {probe: reader}
 """
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """It has ended, or has not been started yet."""
+        """Require that the probe has ended, or was not started yet."""
         query = f"not(any(probe_runs({self.probe}), probe_frozen({self.probe})))"
         yield Fact(says=f"probe {self.probe} does not run", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Start it."""
+        """Start the probe."""
         yield from self.signal("start")
 
     def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """It runs."""
+        """Verify that the probe runs."""
         yield from self.runs(READY)

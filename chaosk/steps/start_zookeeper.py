@@ -10,7 +10,7 @@ from chaosk.steps._service_steps import Start
 
 
 class StartZooKeeper(Start):
-    """Start a ZooKeeper node that a stop or a kill left down, and wait until it serves: that fault is then over."""
+    """Start a ZooKeeper node after a stop or a kill, and wait until it serves: that fault is then over."""
 
     role: ClassVar[Role] = "zookeeper"
     needs: ClassVar[Needs | None] = Needs("zookeeper", "write start_controller")

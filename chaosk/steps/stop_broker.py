@@ -1,4 +1,4 @@
-"""Stop brokers the clean way."""
+"""Stop brokers cleanly."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from chaosk.steps._service_steps import Stop
 
 
 class StopBroker(Stop):
-    """Stop a broker the clean way: it hands its leaderships over first, then its process ends.
+    """Stop a broker cleanly: it moves its leaderships away first, then its process ends.
 
-    It takes once the process is gone and nothing listens in its place; a supervisor that starts it again is noticed.
+    It takes once the process is gone and no other process listens in its place; a restart by a supervisor is noticed.
     The undo starts it and waits until it serves.
     """
 

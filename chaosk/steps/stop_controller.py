@@ -1,4 +1,4 @@
-"""Stop KRaft controllers the clean way."""
+"""Stop KRaft controllers cleanly."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from chaosk.steps._service_steps import Stop
 
 
 class StopController(Stop):
-    """Stop a KRaft controller the clean way.
+    """Stop a KRaft controller cleanly.
 
-    It takes once the process is gone and nothing listens in its place; a supervisor that starts it again is noticed.
+    It takes once the process is gone and no other process listens in its place; a restart by a supervisor is noticed.
     The undo starts it and waits until it serves.
-    Where it is a broker as well, that goes with it.
+
+    If the process is a broker as well, the broker stops with it.
     """
 
     role: ClassVar[Role] = "controller"

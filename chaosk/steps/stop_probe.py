@@ -1,4 +1,4 @@
-"""End a probe cleanly."""
+"""Stop a probe cleanly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chaosk.steps._probe_steps import EndProbe
 
 
 class StopProbe(EndProbe):
-    """End a probe the clean way: a producer flushes, a consumer commits as it is set to and leaves its group.
+    """Stop a probe cleanly: a producer flushes, a consumer commits according to its settings and leaves its group.
 
     The undo starts it again, as a new incarnation of the same probe.
     """

@@ -1,4 +1,4 @@
-"""Stop ZooKeeper nodes the clean way."""
+"""Stop ZooKeeper nodes cleanly."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from chaosk.steps._service_steps import Stop
 
 
 class StopZooKeeper(Stop):
-    """Stop a ZooKeeper node the clean way.
+    """Stop a ZooKeeper node cleanly.
 
-    It takes once the process is gone and nothing listens in its place; a supervisor that starts it again is noticed.
+    It takes once the process is gone and no other process listens in its place; a restart by a supervisor is noticed.
     The undo starts it and waits until it serves.
     """
 

@@ -1,4 +1,4 @@
-"""Have a broker show another certificate than clients trust."""
+"""Replace a broker's certificate by one that clients do not trust."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from chaosk.spec.inventory import Inventory
 from chaosk.steps._settings import told
 
 TAKEN_OVER = 45.0
-"""Seconds until every network thread of a broker shows a new certificate."""
+"""Time-out in seconds until every network thread of a broker presents a new certificate."""
 ListenerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 
 
 class SwapCertificate(Step):
-    """Have brokers show a certificate that no client trusts, without a restart; the undo has them show their own.
+    """Make brokers present a certificate that no client trusts, without a restart; the undo restores their own.
 
-    Who is connected goes on. Who connects anew to such a broker is refused its certificate and does not get in, be it
-    a client that was started meanwhile or one that lost its connection. The certificate says what the broker's own
-    says, subject, names and dates, and is signed by nobody but itself: as after a renewal by the wrong authority.
+    Established connections go on. A new connection to such a broker fails at its certificate, whether the client was
+    started meanwhile or has lost its connection. The certificate has the subject, names and dates of the broker's own,
+    but is self-signed, as after a renewal by the wrong authority.
 
-    It is put beside the present one on the broker's host, and Kafka's own tool sets `listener.name.NAME.ssl.keystore.*`
-    of that broker (KIP-226), and sets back what was set there before. The host keeps the undo, and trusts just that
-    certificate for it. It takes once a TLS handshake with the listener shows the new one, and is healed once it shows
-    the former one. For keystores that are PEM, or have no password: of others Kafka refuses it.
+    It is stored beside the present one on the broker's host. Kafka's own tool sets `listener.name.NAME.ssl.keystore.*`
+    of that broker (KIP-226), and restores the former settings. The host keeps the undo, and trusts exactly that
+    certificate for it. The step takes once a TLS handshake with the listener shows the new certificate, and is healed
+    once it shows the former one. The keystores have to be PEM, or without a password: Kafka refuses others.
     """
 
     example: ClassVar[str] = """\
@@ -43,48 +43,48 @@ for: 30s
     lasting: ClassVar[bool] = True
 
     target: str
-    """Whose certificate: brokers."""
+    """The brokers."""
     certificate: Literal["stranger"] = "stranger"
-    """What they show: ``stranger``, one that nobody but itself has signed."""
+    """The new certificate: ``stranger``, a self-signed one."""
     listener: ListenerName | None = None
-    """At which listener, by its name in the inventory; without it at the first one for clients."""
+    """The listener, by its name in the inventory; default: the first one for clients."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """Brokers."""
+        """Accept brokers."""
         return frozenset({"broker"})
 
     def targets(self) -> tuple[str, ...]:
-        """The one target."""
+        """Return the single target."""
         return (self.target,)
 
     def refused(self, inventory: Inventory, host: str) -> str | None:  # noqa: ARG002 - the same for all hosts
-        """Where Kafka's tool could not log in, or clients come in without TLS."""
+        """Refuse clusters that Kafka's tool could not log in to, and those whose clients do not use TLS."""
         if not str(inventory.client.get("security.protocol", "")).lower().endswith("ssl"):
             return f"clients of {inventory.name} come in without TLS, so its brokers show no certificate"
         return brokertool.refused(inventory)
 
     def changes(self, site: Site) -> Iterator[Settings]:
-        """The settings of each broker, and what its listener shows."""
+        """Yield the settings of each broker, and the certificate of its listener."""
         for broker, listener in self._where(site):
             yield _of_keystore(broker, listener)
             yield _shown(broker, listener, None)
 
     def holds(self, site: Site) -> Iterator[str]:
-        """Each of the certificates."""
+        """Yield each of the certificates."""
         yield from (str(_shown(broker, listener, None).of) for broker, listener in self._where(site))
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The hosts have the tool."""
+        """Require that the hosts have the tool."""
         for broker, _ in self._where(site):
             host = site.inventory.brokers[broker].host
             yield Fact(says=f"Kafka's own tool is on {host}", query=brokertool.fits(site.inventory, host))
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The hosts have the tool."""
+        """Require that the hosts have the tool."""
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """One command for each broker."""
+        """Run one command for each broker."""
         for broker, listener in self._where(site):
             pem, mark = self._other(site, broker, listener).pem, _mark(site, broker)
             yield Run(
@@ -92,18 +92,18 @@ for: 30s
             )
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """Their listeners show it."""
+        """Verify that the listeners present the new certificate."""
         for broker, listener in self._where(site):
             yield _told(_shown(broker, listener, self._other(site, broker, listener).sha256))
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """The settings of before."""
+        """Restore the former settings."""
         for broker, listener in self._where(site):
             former = site.former_of(_of_keystore(broker, listener))
             yield Run(command=brokertool.have_former(site.inventory, broker, _mark(site, broker), former))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Their listeners show what they showed before, and nothing is set that was not."""
+        """Verify that the listeners present their former certificate, with the former settings."""
         for one in self.changes(site):
             yield _told(site.former_of(one))
 
@@ -121,13 +121,13 @@ for: 30s
 
     def _other(self, site: Site, broker: int, listener: str) -> Stranger:
         shown = site.former.get(_shown(broker, listener, None).of, {})
-        if "certificate" not in shown:  # on paper, where nobody was asked
+        if "certificate" not in shown:  # in a plan without a cluster
             return Stranger(pem="", sha256="")
         return stranger(shown["certificate"], f"{site.run_id}/{site.entry}/{broker}")
 
 
 def _told(settings: Settings) -> Fact:
-    """With time for each network thread of a busy broker to take it over."""
+    """Expect these settings, within the time that each network thread of a busy broker needs."""
     return told(settings).model_copy(update={"within": TAKEN_OVER})
 
 

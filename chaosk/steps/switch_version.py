@@ -15,19 +15,19 @@ from chaosk.steps._version_steps import VersionStep
 
 
 class SwitchVersion(VersionStep):
-    """Stop a server the clean way and start it from another installation of Kafka that its host has.
+    """Stop a server cleanly and start it from another installation of Kafka on its host.
 
-    The inventory names the installations, and the symbolic link that names the one in use (``installation``). The link
-    is pointed at the other one while the server is down. It takes once the process has the jars of that version open,
-    and serves; several are switched one after the other. The undo stops it, puts the link back and starts it. Whoever
-    else is started through the same link meanwhile starts in the other version, too.
+    The inventory has the installations, and the symbolic link to the one in use (``installation``). The link is pointed
+    at the other one while the server is down. It takes once the process has the jars of that version open, and serves.
+    Several servers are switched one after the other. The undo stops the server, restores the link and starts it. Other
+    servers that are started through the same link meanwhile also get the other version.
 
-    Refused where the version is not installed or in use already, where the link is none, and, unless
-    ``across_releases`` says otherwise, where the first two numbers of the versions differ: what the newer one has
-    written the older one may not be able to read, and that no undo can heal.
+    Refused if the version is not installed or in use already, if the link is no symbolic link, and, unless
+    ``across_releases`` is true, if the first two numbers of the versions differ: the older version may not be able to
+    read the data of the newer one, and no undo can heal that.
 
-    As long as it is in place each of its servers counts as away: if chaosk dies, the hosts undo it by themselves, and
-    restart them all at about the same time. ``restore_version`` ends it at a moment of one's choice.
+    While it is in place each of its servers counts as away: if chaosk dies, the hosts undo it independently, and
+    restart them all at about the same time. ``restore_version`` ends it at a chosen time.
     """
 
     lasting: ClassVar[bool] = True
@@ -43,7 +43,7 @@ for: 60s
     """Whether it may be another release: for versions that are known to read each other's data."""
 
     def places(self, site: Site) -> Iterator[tuple[Server, KafkaProcess]]:
-        """Each server; raises StepError also for one whose host does not have the version."""
+        """Yield each server; raises StepError also for one whose host does not have the version."""
         for server, process in super().places(site):
             known = process.installation.versions if process.installation is not None else {}
             if self.version not in known:
@@ -54,20 +54,20 @@ for: 60s
             yield server, process
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """It can be switched, and back again."""
+        """Require that the server can be switched, and switched back."""
         span: versions.Span = "any" if self.across_releases else "release"
         for server, process in self.places(site):
             query = versions.fits(process, self.version, span)
             yield Fact(says=f"{server.name} can be switched to Kafka {self.version}", query=query)
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """It runs, and can be switched."""
+        """Require that the server runs, and can be switched."""
         for server, _ in self.places(site):
             yield server.awake()
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """Stop, see it gone, point the link, start, see it serve; then the next."""
+        """Stop, wait until it is gone, point the link, start, wait until it serves; then the next server."""
         for server, process in self.places(site):
             yield Run(command=service.stop(process))
             yield server.gone(SHUTDOWN)
@@ -76,21 +76,21 @@ for: 60s
             yield from server.back()
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It runs that version, and serves."""
+        """Verify that the server runs that version, and serves."""
         for server, process in self.places(site):
             query = versions.is_switched(process, self.version)
             yield Fact(says=f"{server.name} runs Kafka {self.version}", query=query, within=SOON, steady=False)
             yield from server.serving()
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Stop it unless it runs from elsewhere, put the link back, start what does not run."""
+        """Stop the servers that run that version, restore the link, start the servers that do not run."""
         for _, process in self.places(site):
             yield Run(command=versions.leave(process, self.version))
             yield Run(command=versions.back(process))
             yield Run(command=service.start(process))
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """It runs from where its link led before, and serves."""
+        """Verify that the server runs from its link's original target, and serves."""
         for server, process in self.places(site):
             query = versions.is_back(process)
             yield Fact(says=f"{server.name} runs its former version", query=query, within=SOON)

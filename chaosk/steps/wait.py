@@ -18,10 +18,10 @@ wait: {duration: 10s}
 """
 
     duration: Duration
-    """How long."""
+    """Duration of the wait."""
 
     def targets(self) -> tuple[str, ...]:
-        """None."""
+        """Return no targets."""
         return ()
 
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
@@ -29,5 +29,5 @@ wait: {duration: 10s}
         yield Pause(seconds=self.duration)
 
     def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Nothing has to be seen: time passes."""
+        """Verify nothing."""
         yield from ()

@@ -1,4 +1,4 @@
-"""Have a broker come back with an empty data directory."""
+"""Start a broker with an empty data directory."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from chaosk.steps._server import SHUTDOWN, SOON, Server, crash, each
 
 
 class WipeDisk(DataStep):
-    """End a broker and start it with an empty data directory, as after a disk was replaced.
+    """Stop or kill a broker and start it with an empty data directory, as after a disk was replaced.
 
-    What was there is set aside by renaming it, and the broker is started at once; only its `meta.properties` stays,
-    as operators do it. It takes once the broker serves without its former records. The undo does not put them back,
-    for they are out of date from then on: it starts what does not run, waits until the broker is in sync wherever it
-    has a replica, and then deletes what was set aside, or with `keep` leaves it as `DIRECTORY.kept-ID`. Where the
-    broker was never started without them it puts them back. Refused for a mount point, where there is no room for a
-    second copy, for a KRaft controller, whose vote would be forgotten, and where records of somebody else's topics
-    would be gone for good.
+    The original directory is set aside by renaming it, and the broker is started at once. Only its `meta.properties` is
+    kept, as operators do it. It takes once the broker serves without its former records. The undo does not put them
+    back, because they are out of date from then on. It starts the broker if necessary, waits until the broker is in
+    sync wherever it has a replica, and then deletes the original, or with `keep` leaves it as `DIRECTORY.kept-ID`. If
+    the broker was never started without its records, the undo puts them back. Refused for a mount point, without room
+    for a second copy, for a KRaft controller, which would forget its vote, and if records of topics of others would be
+    lost.
     """
 
     example: ClassVar[str] = """\
@@ -36,14 +36,14 @@ for: 10s
 """
 
     how: Literal["kill", "stop"] = "kill"
-    """Whether the broker is killed, or stopped the clean way."""
+    """Whether the broker is killed or stopped cleanly."""
     within: Annotated[Duration, Field(ge=1.0, le=86_400.0)] = 300.0
-    """How long it may take, once it is undone, until the broker has everything again."""
+    """Time-out after the undo until the broker has all records again."""
     keep: bool = False
-    """Whether what was set aside stays on the host at the end: the console says where. Somebody has to delete it."""
+    """Whether the original stays on the host at the end: the console prints its path. It has to be deleted by hand."""
 
     def places(self, site: Site) -> Iterator[tuple[Server, str]]:
-        """Each broker with its directory, which is nobody else's; raises StepError for a controller's."""
+        """Yield each broker with its directory; raises StepError for controllers, and if other data lie in it."""
         for server, folder in self.places_apart(site):
             if "controller" in server.roles:
                 raise StepError(
@@ -53,25 +53,25 @@ for: 10s
             yield server, folder
 
     def harm(self, site: Site) -> Iterator[Harm]:
-        """They are away until they have everything again, and what only they have is gone."""
+        """Yield the brokers as away until they have all records again, and their replicas as wiped."""
         nodes = tuple(server.node for server in self.servers(site))
         yield Harm(away=nodes, wiped=nodes)
 
     def suits(self, site: Site) -> Iterator[Fact]:
-        """The directory can be set aside."""
+        """Require that the directory can be set aside."""
         yield from super().suits(site)
         for server, folder in self.places(site):
             query = wiping.fits(server.process, folder, _id(site, folder))
             yield Fact(says=f"{folder} of {server.name} can be set aside", query=query)
 
     def before(self, site: Site) -> Iterator[Fact]:
-        """The broker runs, and its directory can be set aside."""
+        """Require that the broker runs, and that its directory can be set aside."""
         for server in self.servers(site):
             yield server.awake()
         yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
-        """End it, also where a supervisor would start it again; set its directory aside; start it."""
+        """End the broker and prevent restarts; set its directory aside; start it."""
         every = self.servers(site)
         yield from crash(every, lease_id(site.run_id, site.entry)) if self.how == "kill" else each(every, service.stop)
         for server in every:
@@ -81,20 +81,20 @@ for: 10s
         yield from each(every, service.start)
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """It has another directory, and serves."""
+        """Verify that the broker has another directory, and serves."""
         for server, folder in self.places(site):
             query = wiping.stands(server.process, folder, _id(site, folder))
             yield Fact(says=f"{folder} of {server.name} was set aside", query=query)
         yield from self.serving(site)
 
     def undo(self, site: Site) -> Iterator[Deed]:
-        """Put back what it was never started without, start what does not run."""
+        """Put the original back if the broker was never started without it, and start the brokers that do not run."""
         for server, folder in self.places(site):
             yield Run(command=wiping.settle(server.process, folder, _id(site, folder)))
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
-        """Nothing has to be put back; the broker serves, and has everything."""
+        """Verify that there is nothing to put back, and that the broker serves and is in sync."""
         for server, folder in self.places(site):
             query = wiping.is_settled(server.process, folder, _id(site, folder))
             yield Fact(says=f"{folder} of {server.name} is what counts", query=query, within=SOON)
@@ -104,7 +104,7 @@ for: 10s
             yield Fact(says=says, query=f"replicas_in_sync({server.node.id})", within=self.within)
 
     def tidy(self, site: Site) -> Iterator[Deed]:
-        """Delete what was set aside, or leave it and say where."""
+        """Delete the original, or keep it and print its path."""
         end = wiping.keep if self.keep else wiping.discard
         for server, folder in self.places(site):
             yield Run(command=end(server.process, folder, _id(site, folder)))

@@ -1,4 +1,4 @@
-"""A cluster of test hosts on this machine: real Kafka, real SSH, real iptables, in a network without a way out.
+"""A test cluster on this machine: real Kafka, real SSH, real iptables, in a network without a route to the outside.
 
 ::
 
@@ -22,5 +22,5 @@ __all__ = ["LabStatus", "down", "enter", "inventory", "purge", "status", "up"]
 
 
 def inventory(name: str) -> Path:
-    """Where the inventory of a lab is, once it is up."""
+    """Return the path of a lab's inventory, which exists once the lab is up."""
     return state.of(name).inventory

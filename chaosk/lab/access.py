@@ -1,4 +1,4 @@
-"""Looking into a lab: a shell on a host, a service's log."""
+"""Access to a running lab: a shell on a host, the log of a service."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from chaosk.lab.seating import Seat
 
 
 def shell(name: str, host: str) -> list[str]:
-    """The command that logs in to ``host`` as ops, with the lab's own key and known hosts, and nothing else."""
+    """Return the command that logs in to ``host`` as ops, with the lab's own key and known hosts alone."""
     present = _lab(name)
     seat = _seat(present, host)
     return ssh_files.client(present.state.directory, seat.address)
 
 
 def log(name: str, host: str, role: str, lines: int) -> str:
-    """The last ``lines`` of the log of the ``broker``, ``controller`` or ``zookeeper`` on ``host``."""
+    """Return the last ``lines`` of the log of the ``broker``, ``controller`` or ``zookeeper`` on ``host``.
+
+    Raises UsageError if the host has no such service, LabError if the lab is not up.
+    """
     present = _lab(name)
     seat = _seat(present, host)
     for service in present.services:

@@ -1,7 +1,7 @@
-"""An archive of the classes Kafka loads: with it brokers and tools start in about half the processor time.
+"""A class-data archive for Kafka: with it brokers and tools start in about half the processor time.
 
-Java calls it class-data sharing. It is made once for each Kafka version and Java, on a host of the first lab, and lies
-beside the jars, where every lab's hosts find it. Without it everything works as well, only slower.
+Java calls it class-data sharing. It is made once for each Kafka version and Java, on a host of the first lab. It is
+stored beside the jars, which all labs share. Without it everything works, but starts more slowly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TIMEOUT = 180.0
 
 
 def ensure(kind: NamespaceHosts, host: str, jars: Path, java_home: Path, say: Callable[[str], object]) -> None:
-    """Make the archive in ``jars`` on ``host``, unless it is there; a failure costs only the speed, and is said."""
+    """Make the archive in ``jars`` on ``host``, unless it is current; a failure is reported and otherwise ignored."""
     if is_current(jars / launchers.CLASSES, java_home):
         return
     say("making an archive of Kafka's classes: it starts in half the time from now on (once)")
@@ -29,7 +29,7 @@ def ensure(kind: NamespaceHosts, host: str, jars: Path, java_home: Path, say: Ca
 
 
 def is_current(archive: Path, java_home: Path) -> bool:
-    """Whether there is an archive that is not older than the Java it was made with."""
+    """Return whether an archive exists that is not older than the Java it was made with."""
     try:
         return archive.stat().st_mtime >= (java_home / "lib" / "modules").stat().st_mtime
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a broker of the lab is in every mode: its service, its settings, its entry in the inventory. Pure."""
+"""Parts of a lab's broker that are the same in every mode: service, settings, entry in the inventory. Pure."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ CONFIG = "/opt/kafka/config/server.properties"
 CLIENT_PORT = 9092
 REPLICATION_PORT = 9093
 LISTENER_FILE = "/opt/kafka/config/client-listener.pem"
-"""Key and certificate of the listener for clients, where they come in by TLS."""
+"""Key and certificate of the listener for clients, if it uses TLS."""
 TRUST_FILE = "/opt/kafka/config/client-ca.pem"
-"""The authority that signed it."""
+"""The certificate authority of that certificate."""
 TOOLS_FILE = "/opt/kafka/config/client.properties"
-"""How Kafka's own tools come in there."""
+"""Client properties of Kafka's own tools for that listener."""
 USER = "chaosk"
-"""Whose login chaosk itself and Kafka's own tools have there."""
+"""The login of chaosk and of Kafka's own tools there."""
 CONTROLLER_LISTENER = "CONTROLLER"
 """The name of the listener for controllers, in KRaft."""
 
 OWN = frozenset({"listeners", "advertised.listeners", "inter.broker.listener.name", "log.dirs", "broker.rack"})
-"""Settings the inventory repeats in every mode: another value would make it wrong."""
+"""Settings that the inventory repeats in every mode: another value would contradict it."""
 
 
 def check(layout: LabLayout, own: frozenset[str]) -> None:
-    """Raise UsageError for settings of the layout that are the lab's own to set."""
+    """Raise UsageError if the layout has settings that the lab itself sets."""
     every = {f"broker_overrides.{number}": config for number, config in layout.broker_overrides.items()}
     for where, config in {"broker_config": layout.broker_config, **every}.items():
         for name in sorted(own & config.keys()):
@@ -37,7 +37,7 @@ def check(layout: LabLayout, own: frozenset[str]) -> None:
 
 
 def service(seat: Seat, number: int) -> Service:
-    """How the broker ``number`` is handled, which is on ``seat``."""
+    """Return the service of the broker ``number`` on ``seat``."""
     return Service(
         role="broker",
         number=number,
@@ -56,14 +56,15 @@ def service(seat: Seat, number: int) -> Service:
 
 
 def services(seats: tuple[Seat, ...]) -> tuple[Service, ...]:
-    """Every broker, in the order of the hosts."""
+    """Return the services of all brokers, in the order of the hosts."""
     return tuple(service(seat, seat.broker) for seat in seats if seat.broker is not None)
 
 
 def listeners(seat: Seat) -> dict[str, str]:
-    """``listeners`` for clients and for brokers, and what is advertised of them: to clients by name, if it has one.
+    """Return ``listeners`` and ``advertised.listeners``, for clients and for brokers.
 
-    Who is known by name may get another address: clients may come in at whichever the host has.
+    A broker with a name is advertised to clients by that name. It may get another address, so it accepts clients at
+    every address of its host.
     """
     at = seat.address if seat.advertised == seat.address else ""
     return {
@@ -75,7 +76,7 @@ def listeners(seat: Seat) -> dict[str, str]:
 
 
 def protocols(layout: LabLayout, *names: str) -> dict[str, str]:
-    """``listener.security.protocol.map`` of the listeners ``names``, and what that for clients needs."""
+    """Return ``listener.security.protocol.map`` for the listeners ``names``, and the settings of a secure listener."""
     spoken = dict.fromkeys(names, "PLAINTEXT")
     if not layout.secure:
         return _map(spoken)
@@ -91,9 +92,9 @@ def protocols(layout: LabLayout, *names: str) -> dict[str, str]:
 
 
 def authorizer(layout: LabLayout, name: str) -> dict[str, str]:
-    """The authorizer of that class, where clients log in: it lets everybody do what no ACL is about.
+    """Return the settings of an authorizer class, if clients log in: without an ACL, everything is allowed.
 
-    Brokers and controllers come to each other without a login, as ANONYMOUS.
+    Brokers and controllers connect to each other without a login, as ANONYMOUS.
     """
     if not layout.secure:
         return {}
@@ -109,7 +110,7 @@ def _map(spoken: dict[str, str]) -> dict[str, str]:
 
 
 def settings(seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:
-    """What all brokers of a small cluster have in common; those of the layout come last and win."""
+    """Return the common settings of all brokers of a small cluster; those of the layout override them."""
     copies = str(min(3, sum(seat.broker is not None for seat in seats)))
     return {
         "default.replication.factor": copies,
@@ -124,21 +125,21 @@ def settings(seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:
         "delete.topic.enable": "true",
         "unclean.leader.election.enable": "false",
         "controlled.shutdown.enable": "true",
-        # Zeroed when a broker starts; at 24 bytes a key, nine tenths full, a whole segment of 100 MiB of offsets fits
+        # zeroed at every start; at 24 bytes a key and nine tenths full, it holds a whole 100 MiB segment of offsets
         "log.cleaner.dedupe.buffer.size": str(48 * 1024**2),
         **layout.broker_config,
     }
 
 
 def own(seat: Seat, layout: LabLayout) -> dict[str, str]:
-    """What one broker has for itself in every mode: its place, then what the layout gives to it alone, which wins."""
+    """Return the settings of one broker in every mode: its directories and rack, then the layout's overrides."""
     rack = {} if seat.rack is None else {"broker.rack": seat.rack}
     overrides = {} if seat.broker is None else layout.broker_overrides.get(seat.broker, {})
     return {"log.dirs": ",".join(seat.data), **rack, **overrides}
 
 
 def entry(one: Service, controller: Listener | None = None) -> Broker:
-    """A broker in the inventory; ``controller``: its listener for controllers, where it is one as well."""
+    """Return a broker's entry in the inventory; ``controller``: its listener for controllers, if it is one."""
     more = {} if controller is None else {CONTROLLER_LISTENER: controller}
     return Broker(
         host=one.host,
@@ -157,5 +158,5 @@ def entry(one: Service, controller: Listener | None = None) -> Broker:
 
 
 def hosts(seats: tuple[Seat, ...]) -> dict[str, Host]:
-    """The hosts in the inventory, reached as ops."""
+    """Return the hosts' entries in the inventory, with the login ops."""
     return {seat.host: Host(address=seat.address, key_file="client_key", known_hosts="known_hosts") for seat in seats}

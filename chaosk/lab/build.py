@@ -1,4 +1,4 @@
-"""Putting a lab up: make what is missing, start what does not run, wait until everything answers."""
+"""Build a lab: make what is missing, start what does not run, wait until everything answers."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _SERVICE_TIMEOUT = 120.0
 
 
 def up(layout: LabLayout, say: Say) -> Path:
-    """Put the lab up, or make it whole again; returns the path of its inventory.
+    """Put the lab up, or repair it; returns the path of its inventory.
 
-    A lab that is up and healthy is left as it is. ``say`` gets a line for people now and then. Raises LabError with
-    what to do, UsageError for a layout that contradicts itself.
+    A lab that is up and healthy is not changed. ``say`` gets progress messages. Raises LabError with a remedy, and
+    UsageError for a contradictory layout.
     """
     wanted = lab.describe(layout, places.of(layout.name))
     if not privilege.is_root():
@@ -94,12 +94,12 @@ def _essence(one: Lab) -> tuple[object, ...]:
 
 
 def clear(kind: HostKind, state: places.LabState) -> None:
-    """Take away whatever there is of a lab, be it whole or a leftover of an interrupted start."""
+    """Remove a lab completely, also the leftovers of an interrupted start."""
     if state.directory.exists():
         kind.destroy()
         shutil.rmtree(state.directory)
     namespace.forget_names(state.names_file)
-    shutil.rmtree(state.root / "clusters" / state.name, ignore_errors=True)  # leases on a cluster that is gone
+    shutil.rmtree(state.root / "clusters" / state.name, ignore_errors=True)  # leases of a cluster that no longer exists
 
 
 def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
@@ -141,17 +141,17 @@ def _jars(wanted: Lab, version: str, say: Say) -> Path:
 
 
 def _files(wanted: Lab) -> dict[str, tuple[HostFile, ...]]:
-    """By host what its services read and are started by."""
+    """Return by host the configuration and scripts of its services."""
     return {seat.host: _fitting(wanted, wanted.mode.files(seat, wanted.seats, wanted.layout)) for seat in wanted.seats}
 
 
 def _fitting(wanted: Lab, files: tuple[HostFile, ...]) -> tuple[HostFile, ...]:
-    """Those for hosts that are made of what this lab's are made of."""
+    """Return the files for this lab's kind of hosts."""
     return tuple(file for file in files if file.only in {None, wanted.layout.hosts})
 
 
 def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:
-    """Have every host run and answer over SSH."""
+    """Start every host, and wait until it answers over SSH."""
     for seat in wanted.seats:
         if not kind.runs(seat.host):
             kind.start(seat.host)

@@ -1,4 +1,4 @@
-"""An authority of the lab's own, and certificates by it. Made in memory, as the SSH keys are."""
+"""A certificate authority for the lab, and certificates signed by it; made in memory, as the SSH keys are."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 YEARS = timedelta(days=3650)
-"""How long a certificate is good: no lab lives longer."""
-_EARLIER = timedelta(days=1)  # so that a clock that is a little behind finds it good, too
+"""Validity of a certificate, longer than any lab lives."""
+_EARLIER = timedelta(days=1)  # for clocks that are slightly behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Pair:
 
 
 def authority(name: str) -> Pair:
-    """A new authority, that signs itself."""
+    """Make a new self-signed authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = _named(name)
     now = datetime.now(UTC)
@@ -45,7 +45,10 @@ def authority(name: str) -> Pair:
 
 
 def issue(by: Pair, address: str, until: datetime | None = None) -> Pair:
-    """A new certificate for a server at an ``address``, or of that name, good until then, by default for years."""
+    """Make a server certificate for an address or a name, valid until ``until``, by default for years.
+
+    Raises TypeError if the authority's key is not an elliptic-curve key.
+    """
     signing = load_pem_private_key(by.key.encode("ascii"), None)
     if not isinstance(signing, ec.EllipticCurvePrivateKey):
         raise TypeError("the authority's key is not one of ours")

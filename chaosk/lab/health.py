@@ -1,4 +1,4 @@
-"""Whether hosts and services of a lab do their work: asked of them, not of our own notes."""
+"""Health of a lab's hosts and services, by asking them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from chaosk.lab.service import Service
 
 T = TypeVar("T")
 _TIMEOUT = 1.5
-"""Seconds a server may take to answer."""
+"""Time-out in seconds for an answer of a server."""
 _CONNECT = 0.3
-"""Seconds a kernel on the same bridge may take; short, since a packet sent before the host is there is lost."""
+"""Time-out in seconds for a connection on the same bridge; short, since packets to a host that is not up are lost."""
 SSH_PORT = 22
 
 
 def ssh_answers(address: str) -> bool:
-    """Whether an SSH server greets at ``address``."""
+    """Return whether an SSH server answers at ``address``."""
     return _exchange(address, SSH_PORT, b"").startswith(b"SSH-2.0-")
 
 
 def zookeeper_role(address: str, port: int) -> str | None:
-    """``leader``, ``follower`` or ``standalone``, from the four-letter word ``srvr``; None if it serves nobody."""
+    """Return ``leader``, ``follower`` or ``standalone`` from the command ``srvr``; None if it does not serve."""
     for line in _exchange(address, port, b"srvr").decode("ascii", "replace").splitlines():
         if line.startswith("Mode: "):
             return line.removeprefix("Mode: ").strip()
@@ -37,7 +37,7 @@ def zookeeper_role(address: str, port: int) -> str | None:
 
 
 def brokers_seen(address: str, port: int) -> frozenset[int]:
-    """The ids of the live brokers as this broker knows them; empty when it does not answer."""
+    """Return the ids of the live brokers in this broker's metadata; empty if it does not answer."""
     try:
         socket.create_connection((address, port), _CONNECT).close()
         client = AdminClient({"bootstrap.servers": f"{address}:{port}", "log_level": 0, "socket.timeout.ms": 1500})
@@ -47,7 +47,10 @@ def brokers_seen(address: str, port: int) -> frozenset[int]:
 
 
 def controller_role(number: int, controllers: Iterable[Place]) -> str | None:
-    """``leader`` or ``follower`` of the quorum of ``controllers``, of which each is asked; None if it takes no part."""
+    """Return a controller's role in the quorum, ``leader`` or ``follower``; None if it is not a member.
+
+    All ``controllers`` are asked; the first answer that has it counts.
+    """
     return next((said.roles.get(number) for said in together(_describe, controllers) if said is not None), None)
 
 
@@ -60,9 +63,9 @@ def _describe(place: Place) -> Quorum | None:
 
 
 def service_state(service: Service, brokers: frozenset[int], controllers: Mapping[int, Place]) -> str | None:
-    """What a service that works says of itself; None for one that does not: a broker must know all ``brokers``.
+    """Return the state that a working service reports; None if it does not work.
 
-    A node of ``controllers`` has to take part in their quorum.
+    A broker works if it lists all ``brokers``. A node of ``controllers`` also has to be a member of their quorum.
     """
     if service.role == "zookeeper":
         return zookeeper_role(service.address, service.port)
@@ -75,12 +78,12 @@ def service_state(service: Service, brokers: frozenset[int], controllers: Mappin
 
 
 def in_lab(name: str, questions: Iterable[Callable[[], T]]) -> list[T]:
-    """The answers to ``questions``, asked at the same time from inside the network namespace ``name``."""
+    """Return the answers to ``questions``, asked in parallel from inside the network namespace ``name``."""
     return namespace.inside(name, lambda: together(lambda question: question(), questions))
 
 
 def _exchange(address: str, port: int, request: bytes) -> bytes:
-    """The first bytes (all of them, after a request) that a server answers with; none if it does not."""
+    """Return a server's answer: all of it after a request, otherwise its first bytes; empty without an answer."""
     answer = b""
     try:
         with socket.create_connection((address, port), _CONNECT) as connection:

@@ -1,7 +1,7 @@
-"""What makes a namespace a host: the commands its process 1 carries out. Pure.
+"""The commands by which process 1 of a host sets up its namespaces. Pure.
 
-The root is an overlay: below it the machine's own root, read only; above it a tmpfs of fixed size, so a full disk is
-a real one. Inside, root is kept from what namespaces do not divide: the clock, kernel modules, raw devices, sysctls.
+The root is an overlay: below it the machine's root, read-only; above it a tmpfs of fixed size, so that a disk can be
+full. The host's root cannot use what namespaces do not separate: the clock, kernel modules, raw devices, sysctls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chaosk.lab.seating import Seat
 Argv = list[str]
 
 MARKER = "/var/lib/chaosk-host"
-"""Exists on a host that has been set up once: its disk outlives its processes."""
+"""Exists on a host after its first start: its disk survives its processes."""
 
 BRIDGE = "br0"
 _PLACES = ("/opt/kafka/libs", "/opt/java", "/home", "/root", "/run", "/tmp", "/var/tmp", "/dev", "/proc", "/sys")  # noqa: S108
@@ -26,7 +26,7 @@ _WITHOUT = "-sys_time,-sys_module,-sys_rawio,-syslog,-mknod"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What hosts borrow from the machine they are on."""
+    """Parts of the machine that hosts share."""
 
     python: str
     """The interpreter that runs process 1."""
@@ -34,23 +34,23 @@ class Machine:
     """The path of ``init.py``."""
     java_home: str
     installed: tuple[tuple[str, str], ...]
-    """Versions of Kafka, each with the directory of its jars; the first is the one that is used at first."""
+    """Versions of Kafka and the directories of their jars; the first one is used at first."""
     hidden: str
-    """The directory with the labs' state, keys among it: hosts see it empty."""
+    """The directory of the labs' state, with keys in it: on hosts it is empty."""
     read_only: tuple[str, ...]
-    """What in /proc acts on the whole machine."""
+    """Files in /proc that act on the whole machine."""
     propagation: str = "slave"
-    """What the lab's mounts have to do with the machine's; ``unchanged`` in a chroot, where nothing else can be had."""
+    """Mount propagation between machine and lab; ``unchanged`` in a chroot, where it cannot be set."""
     separate: tuple[str, ...] = ()
-    """Directories of the system that are file systems of their own: an overlay over / does not show them."""
+    """System directories on separate file systems: an overlay over / does not include them."""
     has_user: bool = False
-    """Whether the machine itself has a user of the name ``ops``."""
+    """Whether the machine has a user ``ops``."""
     has_kafka: bool = False
-    """Whether the machine itself has a user of the name ``kafka``."""
+    """Whether the machine has a user ``kafka``."""
 
 
 def unshare(machine: Machine, plan: Path) -> Argv:
-    """The command that becomes a host's process 1."""
+    """Return the command that becomes a host's process 1."""
     return [
         *("unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--fork", "--kill-child"),
         *("--propagation", machine.propagation, "setpriv", f"--bounding-set={_WITHOUT}"),
@@ -59,7 +59,7 @@ def unshare(machine: Machine, plan: Path) -> Argv:
 
 
 def disk(seat: Seat, at: Path, size: str) -> list[Argv]:
-    """Mounts the disk of the host whose directory is ``at``, and one for each of a broker's data directories."""
+    """Return the commands that mount the disk of the host in ``at``, and one for each data directory of a broker."""
     where = str(at / "disk")
     return [
         ["mkdir", "-p", where],
@@ -74,13 +74,13 @@ def _tmpfs(size: str, where: str) -> list[Argv]:
 
 
 def _disks(seat: Seat, at: Path) -> list[tuple[str, str]]:
-    """Where file systems of single data directories are mounted by the keeper, and where on the host."""
+    """Return for each separate data disk its mount point for the keeper, and its mount point on the host."""
     several = seat.broker is not None and len(seat.data) > 1
     return [(f"{at}/disk/{PurePosixPath(path).name}", path) for path in seat.data] if several else []
 
 
 def plan(seat: Seat, at: Path, machine: Machine) -> dict[str, str | list[Argv]]:
-    """Everything ``init.py host`` needs, by its keys."""
+    """Return the input of ``init.py host``."""
     root = f"{at}/disk/root"
     return {
         "pid": str(at / "pid"),
@@ -151,7 +151,7 @@ def _devices(root: str) -> list[Argv]:
 
 
 def _wire(seat: Seat) -> list[Argv]:
-    """A cable from the bridge to the host's eth0. No gateway: there is no way out."""
+    """Return the commands that connect the host's eth0 to the bridge. Without a gateway, there is no way out."""
     return [
         ["ip", "link", "set", "lo", "up"],
         [
@@ -185,7 +185,7 @@ def _inside(machine: Machine) -> list[Argv]:
 
 
 def owned(seat: Seat) -> list[str]:
-    """The folders that belong to the services on ``seat``."""
+    """Return the folders that belong to the services on ``seat``."""
     services = {"zookeeper": seat.zookeeper, "kafka": seat.broker, "kafka-controller": seat.controller}
     folders = [f"/var/{at}/{name}" for name, number in services.items() if number is not None for at in ("lib", "log")]
     return [*folders, *(path for path in seat.data if seat.broker is not None and path not in folders)]
@@ -196,7 +196,7 @@ def _users(seat: Seat, machine: Machine) -> list[Argv]:
     return [
         *([["userdel", "--force", "ops"]] if machine.has_user else []),
         *([["userdel", "--force", "kafka"]] if machine.has_kafka else []),
-        # '*' and not '!': without PAM, sshd refuses an account that is locked
+        # '*' and not '!': without PAM, sshd refuses locked accounts
         ["useradd", "--create-home", "--user-group", "--password", "*", "--shell", "/bin/bash", "ops"],
         [
             "useradd",

@@ -1,10 +1,10 @@
-"""Process 1 of a lab and of each of its hosts: carries out a list of commands, then reaps orphans for ever.
+"""Process 1 of a lab and of each of its hosts: runs a list of commands, then reaps orphans until it is killed.
 
-Runs on its own (``python -I -S init.py keeper|host FILE``) with nothing but the standard library, since a host has
-a root of its own. The commands come from :mod:`chaosk.lab.keeper_plan` and :mod:`chaosk.lab.host_plan`.
+It runs as a script (``python -I -S init.py keeper|host FILE``) with only the standard library, since a host has its own
+root. The commands come from :mod:`chaosk.lab.keeper_plan` and :mod:`chaosk.lab.host_plan`.
 
-The keeper is process 1 of a PID namespace that holds every host: when it dies, the kernel ends all of them, and with
-the last process go the mounts, the links and the bridge. That is why ``lab down`` cannot forget anything.
+The keeper is process 1 of a PID namespace that contains every host. When it dies, the kernel kills all of them. The
+mounts, links and the bridge end with the last process. So ``lab down`` leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import NoReturn
 
 @dataclass
 class Keeper:
-    """Starts hosts on request and notes their end."""
+    """Starts hosts on request and records their end."""
 
     directory: Path
     """The lab's ``hosts`` directory."""
     start: dict[str, list[str]]
-    """By host the command that becomes its process 1."""
+    """The command for process 1 of each host."""
     disk: dict[str, list[list[str]]]
-    """By host the commands that mount its disk; it survives the host's processes."""
+    """The commands that mount the disk of each host; a disk survives the host's processes."""
     running: dict[int, str] = field(default_factory=dict)
 
     def launch(self, host: str) -> None:
@@ -40,20 +40,20 @@ class Keeper:
             carry_out(self.disk[host])
         with (self.directory / host / "log").open("ab") as log:
             process = subprocess.Popen(self.start[host], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        process.returncode = 0  # reaped in bury()
+        process.returncode = 0  # bury() reaps it
         self.running[process.pid] = host
 
     def bury(self) -> None:
-        """Reap whatever has ended; of a host, keep the status it ended with."""
+        """Reap all processes that have ended; record the exit status of a host."""
         for pid, status in reap():
             host = self.running.pop(pid, None)
             if host is not None:
                 (self.directory / host / "exit").write_text(f"{os.waitstatus_to_exitcode(status)}\n", encoding="utf-8")
-                (self.directory / host / "pid").unlink(missing_ok=True)  # after it: who sees no host sees why
+                (self.directory / host / "pid").unlink(missing_ok=True)  # last: a gone host has an exit status
 
 
 def carry_out(commands: list[list[str]]) -> None:
-    """Run each command; the first that fails ends this process with its words."""
+    """Run each command; exit with the output of the first that fails."""
     for argv in commands:
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -62,10 +62,10 @@ def carry_out(commands: list[list[str]]) -> None:
 
 
 def change_root(root: str) -> None:
-    """Make the directory ``root``, a mount, the root of this namespace, and let the old one go.
+    """Make the directory ``root``, a mount, the root of this namespace, and detach the old one.
 
-    In a chroot whose root is no mount the kernel refuses that: there, ``root`` becomes the root of this process and
-    its children only, which is as good as long as nobody on the host means harm.
+    In a chroot whose root is no mount the kernel refuses that. Then ``root`` becomes the root of this process and its
+    children only, which suffices as long as no process on the host tries to escape.
     """
     old = Path(root, "run/old")
     old.mkdir()
@@ -81,7 +81,7 @@ def change_root(root: str) -> None:
 
 
 def reap() -> list[tuple[int, int]]:
-    """``(pid, status)`` of every child that has ended."""
+    """Return ``(pid, status)`` of every child that has ended."""
     ended: list[tuple[int, int]] = []
     while True:
         try:
@@ -94,26 +94,26 @@ def reap() -> list[tuple[int, int]]:
 
 
 def note_pid(path: Path) -> None:
-    """Write this process's id as the proc file system mounted now counts: that of the namespace around this one."""
+    """Write this process's id as seen in the outer PID namespace, whose proc file system is mounted now."""
     written = path.with_name(f"{path.name}.new")
     written.write_text(f"{Path('/proc/self').readlink()}\n", encoding="utf-8")
-    written.rename(path)  # whoever sees the file reads a whole number in it
+    written.rename(path)  # atomic: a reader sees a complete number
 
 
 def namespace_files() -> list[str]:
-    """Where namespaces are mounted: a copy of such a mount in here would keep that namespace alive after its end."""
+    """Return the mount points of namespaces: a copy of such a mount here would keep that namespace alive."""
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     return [words[4] for words in map(str.split, lines) if words[words.index("-") + 1] == "nsfs"]
 
 
 def let_go(mounts: list[str]) -> None:
-    """Unmount what is still mounted of ``mounts``: another lab may be going down, and its mount with it."""
+    """Unmount those of ``mounts`` that still exist: another lab may be going down meanwhile."""
     for argv in [["umount", "-l", path] for path in mounts]:
         subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def wake_on_child() -> int:
-    """A descriptor that can be read whenever a child has ended."""
+    """Return a descriptor that becomes readable when a child has ended."""
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
     os.set_blocking(writer, False)
@@ -123,7 +123,7 @@ def wake_on_child() -> int:
 
 
 def keep(file: Path) -> NoReturn:
-    """Be the keeper of the lab described in ``file``."""
+    """Run as the keeper of the lab described in ``file``."""
     plan = json.loads(file.read_text(encoding="utf-8"))
     ended = wake_on_child()
     control = os.open(plan["control"], os.O_RDWR)
@@ -144,7 +144,7 @@ def keep(file: Path) -> NoReturn:
 
 
 def host(file: Path) -> NoReturn:
-    """Be process 1 of the host described in ``file``."""
+    """Run as process 1 of the host described in ``file``."""
     plan = json.loads(file.read_text(encoding="utf-8"))
     note_pid(Path(plan["pid"]))
     carry_out(plan["root"])

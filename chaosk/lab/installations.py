@@ -1,6 +1,6 @@
-"""Several versions of Kafka on each host, as operators keep them: folders side by side, and a link to the one in use.
+"""Several versions of Kafka on each host, as operators keep them: separate folders, and a link to the one in use.
 
-Without other versions there is no link: ``/opt/kafka`` is the folder itself. Pure.
+With a single version there is no link: ``/opt/kafka`` is the folder itself. Pure.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from chaosk.spec.lab_layout import LabLayout
 P = TypeVar("P", bound=KafkaProcess)
 
 LINK = "/opt/kafka"
-"""What everything on a host goes by."""
+"""The path by which everything on a host uses Kafka."""
 
 
 def folder(version: str) -> str:
-    """Where a version is installed, beside others.
+    """Return the folder of a version, if there are several.
 
     >>> folder("3.9.1")
     '/opt/kafka-3.9.1'
@@ -29,7 +29,7 @@ def folder(version: str) -> str:
 
 
 def check(layout: LabLayout) -> None:
-    """Raise UsageError for versions that cannot be beside the lab's own."""
+    """Raise UsageError for versions that cannot be installed beside the lab's own."""
     if layout.also and layout.hosts == "vms":
         raise UsageError("also: virtual machines have one version of Kafka each; leave it out, or write hosts: hosts")
     for version in layout.also:
@@ -43,9 +43,9 @@ def check(layout: LabLayout) -> None:
 
 
 def commands(root: str, installed: tuple[tuple[str, str], ...]) -> list[list[str]]:
-    """The commands that make of the files of ``/opt/kafka`` below ``root`` one folder for each version, and the link.
+    """Return the commands that split ``/opt/kafka`` below ``root`` into a folder for each version, and add the link.
 
-    ``installed`` has versions and the directories with their jars; the first is the one in use.
+    ``installed`` has versions and the directories of their jars; the first is the one in use.
     """
     if len(installed) < 2:
         return []
@@ -60,14 +60,14 @@ def commands(root: str, installed: tuple[tuple[str, str], ...]) -> list[list[str
 
 
 def libs(installed: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
-    """Directories with jars, and where a host has them."""
+    """Return the directories of jars, and their mount points on a host."""
     if len(installed) < 2:
         return [(at, f"{LINK}/libs") for _, at in installed]
     return [(at, f"{folder(version)}/libs") for version, at in installed]
 
 
 def inventory(found: Inventory, layout: LabLayout) -> Inventory:
-    """``found``, with what is installed for every broker and controller."""
+    """Return ``found`` with the installations of every broker and controller."""
     every = {version: folder(version) for version in (layout.kafka, *layout.also)}
     installation = Installation(link=LINK, versions=every)
     return found.model_copy(

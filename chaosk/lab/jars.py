@@ -1,4 +1,4 @@
-"""Kafka's jars: resolved once per version by Maven, then shared by all labs without the network."""
+"""Kafka's jars: resolved by Maven once for each version, then shared by all labs without network access."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _POM = "http://maven.apache.org/POM/4.0.0"
 
 
 def major(version: str) -> int:
-    """The first number of a version, like 4 of ``4.2.0``."""
+    """Return the first number of a version, such as 4 of ``4.2.0``."""
     return int(version.partition(".")[0])
 
 
 def dependencies(version: str) -> tuple[str, ...]:
-    """The Maven coordinates of Kafka, its tools, and the binding of its log: log4j 1 up to 3.x, log4j 2 from 4.0."""
+    """Return the Maven coordinates of Kafka, its tools and its logging: log4j 1 up to 3.x, log4j 2 from 4.0."""
     logging = (
         ("org.slf4j:slf4j-reload4j:1.7.36",)
         if major(version) < 4
@@ -33,7 +33,7 @@ def dependencies(version: str) -> tuple[str, ...]:
 
 
 def ensure(version: str, dependencies: tuple[str, ...], say: Callable[[str], object]) -> Path:
-    """The directory with the jars of Kafka ``version``; resolves ``dependencies`` the first time. Raises LabError."""
+    """Return the directory of Kafka's jars for a version; the first call resolves ``dependencies``. Raises LabError."""
     home = state.state_root() / "kafka"
     at = home / version
     if at.is_dir():
@@ -59,7 +59,7 @@ def _resolve(at: Path, version: str, dependencies: tuple[str, ...]) -> None:
 
 def _maven(directory: Path, version: str) -> None:
     argv = [
-        # Maven dies with the thread that started it: a killed `lab up` leaves nothing running
+        # Maven dies with the thread that started it, so that a killed `lab up` leaves no process
         *(
             "setpriv",
             "--pdeathsig",
@@ -70,7 +70,7 @@ def _maven(directory: Path, version: str) -> None:
             "--file",
             str(directory / "pom.xml"),
         ),
-        # -U: Maven remembers for a day what it once did not find
+        # -U: otherwise Maven caches a failed lookup for a day
         *("-U", "-Dstyle.color=never", "dependency:copy-dependencies", f"-DoutputDirectory={directory / 'jars'}"),
     ]
     kept = {name: os.environ[name] for name in os.environ if name in {"HOME", "JAVA_HOME"} or "PROXY" in name.upper()}
@@ -84,7 +84,7 @@ def _maven_variables() -> dict[str, str]:
 
 
 def explain(version: str, output: str) -> str:
-    """One sentence from Maven's many."""
+    """Return one sentence from Maven's output."""
     if "No space left on device" in output:
         return f"Kafka {version}: {os.strerror(errno.ENOSPC)} while its jars were resolved; free some space"
     if re.search(r"Could not find artifact org\.apache\.kafka:|org\.apache\.kafka:\S+ was not found in", output):
@@ -94,7 +94,7 @@ def explain(version: str, output: str) -> str:
 
 
 def pom(dependencies: tuple[str, ...]) -> str:
-    """A Maven project whose only purpose is its dependencies, ``group:artifact:version`` each."""
+    """Return a Maven project with these dependencies alone, ``group:artifact:version`` each."""
     project = ET.Element("project", xmlns=_POM)
     head = {"modelVersion": "4.0.0", "groupId": "chaosk", "artifactId": "lab", "version": "1", "packaging": "pom"}
     for name, text in head.items():

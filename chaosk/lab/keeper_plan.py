@@ -1,4 +1,4 @@
-"""What the keeper of a lab does: the bridge, and how each host is started. Pure."""
+"""The commands of a lab's keeper: make the bridge, start the hosts. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from chaosk.lab.seating import OUTSIDE, Seat
 from chaosk.lab.state import LabState
 
 DISK_SIZE = "2g"
-"""Room on each host; memory is used only for what is written."""
+"""Size of each host's disk; memory is used only for written data."""
 
 
 def start(state: LabState, machine: Machine) -> Argv:
-    """The command that becomes the keeper, inside the lab's network namespace."""
+    """Return the command that becomes the keeper, inside the lab's network namespace."""
     return [
         *("nsenter", f"--net={state.namespace_file}"),
         *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", machine.propagation),
@@ -21,7 +21,7 @@ def start(state: LabState, machine: Machine) -> Argv:
 
 
 def plan(state: LabState, seats: tuple[Seat, ...], machine: Machine) -> dict[str, object]:
-    """Everything ``init.py keeper`` needs, by its keys."""
+    """Return the input of ``init.py keeper``."""
     return {
         "pid": str(state.keeper("pid")),
         "control": str(state.control),
@@ -33,7 +33,7 @@ def plan(state: LabState, seats: tuple[Seat, ...], machine: Machine) -> dict[str
 
 
 def bridge() -> list[Argv]:
-    """The switch all hosts are plugged into; its address is chaosk's own. There is no route beyond it."""
+    """Return the commands that make the bridge of all hosts. Its address is chaosk's own; it has no route beyond."""
     return [
         ["ip", "link", "set", "lo", "up"],
         ["ip", "link", "add", host_plan.BRIDGE, "type", "bridge", "forward_delay", "0"],

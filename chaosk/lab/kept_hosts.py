@@ -1,4 +1,4 @@
-"""What all kinds of hosts have in common: they live under one keeper, and end with it."""
+"""Shared base of all kinds of hosts: they live under one keeper, and end with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class KeptHosts(HostKind):
         self._state = state
 
     def _establish(self, plan: dict[str, object], machine: Machine) -> None:
-        """Make the network, and start the keeper that carries out ``plan``; raises LabError."""
+        """Make the network, and start the keeper that executes ``plan``; raises LabError."""
         runner.write(self._state.keeper("json"), as_json(plan))
         os.mkfifo(self._state.control, 0o600)
         namespace.make(self._state.namespace_file)
@@ -40,7 +40,7 @@ class KeptHosts(HostKind):
                 raise LabError(
                     f"{self._state.name}: a keeper runs already; do: chaosk lab down --name {self._state.name}"
                 )
-            # The descriptor is the mark: whoever holds it belongs to this lab, and holding it keeps the lock.
+            # The descriptor marks the lab's processes: all of them inherit it, and it keeps the lock.
             os.set_inheritable(mark, True)  # noqa: FBT003 - the only argument
             runner.detach(keeper_plan.start(self._state, machine), log=self._state.keeper("log"), keep=[mark])
         finally:
@@ -59,12 +59,12 @@ class KeptHosts(HostKind):
 
     @override
     def alive(self) -> bool:
-        """Whether the keeper lives: it holds a lock as long as it does."""
+        """Return whether the keeper lives: it holds a lock all its life."""
         return is_held(self._state.alive)
 
     @override
     def start(self, host: str) -> None:
-        """Ask the keeper to start a host; raises LabError when there is no keeper."""
+        """Ask the keeper to start a host; raises LabError without a keeper."""
         (self._state.host(host) / "exit").unlink(missing_ok=True)
         try:
             pipe = os.open(self._state.control, os.O_WRONLY | os.O_NONBLOCK)
@@ -77,12 +77,12 @@ class KeptHosts(HostKind):
 
     @override
     def runs(self, host: str) -> bool:
-        """Whether the host's process 1 lives."""
+        """Return whether the host's process 1 lives."""
         return self.alive() and (self._state.host(host) / "pid").exists()
 
     @override
     def failure(self, host: str) -> str | None:
-        """The last words of a host that has ended, or of the keeper; None while both live."""
+        """Return the last output of a host that has ended, or of the keeper; None while both live."""
         if not self.alive():
             return f"the lab's keeper has ended: {self._last_words()}"
         at = self._state.host(host)
@@ -91,7 +91,7 @@ class KeptHosts(HostKind):
         return _last_line(at / "log")
 
     def _in_lab(self) -> list[str]:
-        """Begins a command that runs in the keeper's own namespaces."""
+        """Return the prefix of a command that runs in the keeper's namespaces."""
         return [
             "nsenter",
             "--target",
@@ -105,7 +105,7 @@ class KeptHosts(HostKind):
 
     @override
     def destroy(self) -> None:
-        """Kill the keeper, wait for the kernel to take the rest, and remove the network's name; raises LabError."""
+        """Kill the keeper, wait for the end of all processes, and remove the network's name; raises LabError."""
         deadline = time.monotonic() + 30
         while self.alive():
             _end(list(_holders(self._state.alive)), deadline)
@@ -115,7 +115,7 @@ class KeptHosts(HostKind):
 
 
 def as_json(value: object) -> str:
-    """Lines of JSON for a file."""
+    """Format a value as JSON for a file, with indentation."""
     return json.dumps(value, indent=1) + "\n"
 
 
@@ -125,7 +125,7 @@ def _last_line(log: Path) -> str:
 
 
 def read_pid(file: Path) -> int:
-    """The process id in ``file``; raises LabError without it."""
+    """Return the process id in ``file``; raises LabError if there is no file."""
     try:
         return int(file.read_text(encoding="ascii"))
     except FileNotFoundError:
@@ -133,20 +133,20 @@ def read_pid(file: Path) -> int:
 
 
 def _holders(file: Path) -> Iterator[int]:
-    """The processes that have ``file`` open."""
+    """Yield the processes that have ``file`` open."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if any(link.readlink() == file for link in (process / "fd").iterdir()):
                 yield int(process.name)
         except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue  # it has ended meanwhile, or is guarded and so none of ours
+            continue  # it has ended meanwhile, or is protected and so not the lab's
 
 
 def _end(pids: list[int], deadline: float) -> None:
-    """Kill processes, all known before the first dies, and wait until nothing of them is left but perhaps zombies.
+    """Kill processes, and wait until only zombies of them are left.
 
-    One ends with another, and has closed its files some time before it lets its mounts and its children go: looked for
-    only then, it is nobody's. A namespace's process 1 goes last.
+    All are listed before the first is killed. A process that ends with another one closes its files some time before it
+    releases its mounts and its children, so a later search could miss it. A namespace's process 1 ends last.
     """
     for pid in pids:
         with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The seam for what a lab host is made of: namespaces, or virtual machines."""
+"""The interface of a kind of lab host: namespaces, or virtual machines."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from chaosk.lab.service import HostFile
 
 
 class HostKind(Protocol):
-    """Makes hosts, ends them, and runs commands on them as root."""
+    """Creates and ends hosts, and runs commands on them as root."""
 
     patience: float
-    """Seconds that a host may take from its start until SSH answers."""
+    """Time-out in seconds from a host's start until SSH answers."""
     grace: float
-    """Seconds that services have to start by themselves, with their hosts."""
+    """Seconds for services to start with their hosts, before they are started."""
     pause: float
-    """Seconds between tries to start a service."""
+    """Seconds between attempts to start a service."""
 
     def check(self) -> None:
-        """Raise LabError if this machine cannot carry such hosts."""
+        """Raise LabError if this machine does not support such hosts."""
         ...
 
     def prepare(self, jars: Path, tools: tuple[HostFile, ...], say: Callable[[str], object]) -> None:
-        """Make what all labs with these ``jars`` share, unless it is there; ``tools`` are Kafka's. Raises LabError."""
+        """Make what all labs with these ``jars`` share, unless it exists; ``tools`` are Kafka's. Raises LabError."""
         ...
 
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
-        """Make the network and everything hosts share, from what ``machine`` lends; ``files`` by host name."""
+        """Make the network and the shared parts of hosts, using ``machine``; ``files`` by host name."""
         ...
 
     def alive(self) -> bool:
-        """Whether what :meth:`create` made still stands."""
+        """Return whether the lab made by :meth:`create` is up."""
         ...
 
     def start(self, host: str) -> None:
@@ -42,29 +42,29 @@ class HostKind(Protocol):
         ...
 
     def runs(self, host: str) -> bool:
-        """Whether the host runs."""
+        """Return whether the host runs."""
         ...
 
     def failure(self, host: str) -> str | None:
-        """Why a host that was started has ended, if it has."""
+        """Return why a started host has ended; None if it runs."""
         ...
 
     def wake(self, host: str, say: Callable[[str], object]) -> None:
-        """Do something for a host that runs and does not answer over SSH; raises LabError."""
+        """Recover a host that runs but does not answer over SSH; raises LabError."""
         ...
 
     def last_words(self, host: str) -> str:
-        """The end of what a host that does not answer wrote to its console; nothing where there is none."""
+        """Return the end of a silent host's console; empty if it has none."""
         ...
 
     def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
-        """Standard output of ``argv``, run on the host as root; raises LabError, also after ``timeout`` seconds."""
+        """Run ``argv`` on the host as root and return its output; raises LabError, also on a time-out in seconds."""
         ...
 
     def read_log(self, host: str, path: str, lines: int) -> str:
-        """The end of a file of the host, also when the host is down; raises LabError."""
+        """Return the last lines of a file on the host, also while it is down; raises LabError."""
         ...
 
     def destroy(self) -> None:
-        """End all hosts and take away all that :meth:`create` made; nothing to do is fine."""
+        """End all hosts and remove everything that :meth:`create` made; succeeds if nothing exists."""
         ...

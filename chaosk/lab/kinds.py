@@ -1,4 +1,4 @@
-"""Which kind of host a lab has."""
+"""Select the kind of a lab's hosts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from chaosk.lab.vm_hosts import VmHosts
 
 
 def kind_of(one: Lab) -> KeptHosts:
-    """The hosts of a lab."""
+    """Return the hosts of a lab."""
     return VmHosts(one.state) if one.layout.hosts == "vms" else NamespaceHosts(one.state)
 
 
 def present(state: LabState) -> KeptHosts:
-    """The hosts of the lab whose state is on disk; of one that was hardly begun any kind will do to end them."""
+    """Return the hosts of the lab with this state on disk; any kind can end those of an unfinished one."""
     found = lab.read(state)
     return NamespaceHosts(state) if found is None else kind_of(found)

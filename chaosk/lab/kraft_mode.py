@@ -19,56 +19,56 @@ from chaosk.spec.inventory import Controller, Inventory, Kafka, Listener, Script
 from chaosk.spec.lab_layout import LabLayout
 
 CONTROLLER = "kafka-controller"
-"""What a controller with a process of its own is called on its host."""
+"""The service name of a controller with a separate process."""
 CONFIG = "/opt/kafka/config/controller.properties"
 DATA = "/var/lib/kafka-controller"
 LOG = "/var/log/kafka-controller/controller.log"
 PORT = 9094
-"""Every controller answers here, also one that is a broker as well."""
+"""The port of every controller, also of one that is a broker as well."""
 CLUSTER_ID = "Y2hhb3NrLWxhYnMtb3duIQ"
-"""The same for all labs: they do not meet."""
+"""The same for all labs, which are isolated from each other."""
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 COMBINED = 3
-"""Of so many brokers each is a controller as well, where no controller has a process of its own."""
+"""Number of brokers that are controllers as well, if no controller has a separate process."""
 
 _OWN = broker.OWN | {"node.id", "process.roles", "controller.quorum.voters", "controller.listener.names"}
 
 
 @dataclass(frozen=True, slots=True)
 class KRaftMode(Mode):
-    """Brokers, and a quorum of controllers: processes of their own, or the first brokers' as well."""
+    """Brokers, and a quorum of controllers: separate processes, or the first brokers."""
 
     @override
     def check(self, layout: LabLayout) -> None:
-        """Raise UsageError for ZooKeeper nodes, and for settings that would make the inventory wrong."""
+        """Raise UsageError for ZooKeeper nodes, and for settings that would contradict the inventory."""
         if "zookeepers" in layout.model_fields_set or any(role.startswith("zookeeper") for role in layout.roles()):
             raise UsageError("zookeepers: a cluster in KRaft mode has none; leave them out, or write controllers")
         broker.check(layout, _OWN)
 
     @override
     def dependencies(self, layout: LabLayout) -> tuple[str, ...]:
-        """Kafka, its tools, and a way to log."""
+        """Return Kafka, its tools, and logging."""
         return jars.dependencies(layout.kafka)
 
     @override
     def seats(self, layout: LabLayout) -> tuple[Seat, ...]:
-        """Brokers, and controllers that are none."""
+        """Return the seats of brokers and of separate controllers."""
         return seating.seats(layout, "controller")
 
     @override
     def services(self, seats: tuple[Seat, ...]) -> tuple[Service, ...]:
-        """Controllers first: brokers wait for them."""
+        """Return controllers first: brokers wait for them."""
         own = [controller(seat.host, seat.address, seat.controller) for seat in seats if seat.controller is not None]
         return (*own, *broker.services(seats))
 
     @override
     def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Place]:
-        """Those with a process of their own, else the first brokers."""
+        """Return the separate controllers, or otherwise the first brokers."""
         return {number: Place(f"controller {number}", at, PORT) for number, at in voters(seats).items()}
 
     @override
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
-        """Kafka's tools on every host; configuration and control of what has a seat there."""
+        """Return Kafka's tools for every host, and the configuration and scripts of the services on ``seat``."""
         files, logging = launchers.tools(layout.kafka), logging_of(layout.kafka)
         if seat.controller is not None:
             files += Control(CONTROLLER, BROKER, "controller.properties", "192m", LOG, logging, CLUSTER_ID).files(
@@ -84,7 +84,7 @@ class KRaftMode(Mode):
 
     @override
     def inventory(self, seats: tuple[Seat, ...], layout: LabLayout, namespace: str) -> Inventory:
-        """Hosts reached as ops, brokers and controllers controlled by scripts."""
+        """Return an inventory with the login ops, and services controlled by scripts."""
         quorum = voters(seats)
         every = self.services(seats)
         return Inventory(
@@ -102,7 +102,7 @@ class KRaftMode(Mode):
 
 
 def voters(seats: tuple[Seat, ...]) -> dict[int, str]:
-    """The quorum: by node id the address. Of two brokers only one is a controller: two could not lose any."""
+    """Return the quorum's addresses by node id. Of two brokers only one is a controller: two could not lose any."""
     own = {seat.controller: seat.address for seat in seats if seat.controller is not None}
     if own:
         return own
@@ -111,7 +111,7 @@ def voters(seats: tuple[Seat, ...]) -> dict[int, str]:
 
 
 def controller(host: str, address: str, number: int) -> Service:
-    """How the controller ``number`` is handled that has a process of its own."""
+    """Return the service of the separate controller ``number``."""
     return Service(
         role="controller",
         number=number,
@@ -150,7 +150,7 @@ def _quorum_settings(seats: tuple[Seat, ...]) -> dict[str, str]:
 
 
 def controller_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:
-    """The settings of the controller on ``seat``; it decides by the cluster's settings, so it has them, too."""
+    """Return the settings of the controller on ``seat``, including the cluster's, which it also decides by."""
     return {
         "node.id": str(seat.controller),
         "process.roles": "controller",
@@ -164,7 +164,7 @@ def controller_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) ->
 
 
 def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:
-    """The settings of the broker on ``seat``; those of the layout come last and win."""
+    """Return the settings of the broker on ``seat``; those of the layout override the others."""
     combined = seat.broker in voters(seats)
     listeners = broker.listeners(seat)
     if combined:

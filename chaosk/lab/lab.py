@@ -1,4 +1,4 @@
-"""One lab as a value: its layout and what follows from it."""
+"""One lab as a value: its layout and everything derived from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chaosk.spec.lab_layout import LabLayout
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """The layout and what follows from it."""
+    """A layout and everything derived from it."""
 
     layout: LabLayout
     state: LabState
@@ -31,12 +31,12 @@ class Lab:
 
     @property
     def controllers(self) -> dict[int, Place]:
-        """By node id where the controllers of the quorum answer; none with ZooKeeper."""
+        """The addresses of the quorum's controllers by node id; empty with ZooKeeper."""
         return self.mode.controllers(self.seats)
 
     @property
     def title(self) -> str:
-        """The lab in a few words."""
+        """A short description of the lab."""
         nouns: dict[Role, str] = {"broker": "broker", "zookeeper": "ZooKeeper node", "controller": "controller"}
         roles = Counter(one.role for one in self.services)
         counted = [_counted(roles[role], noun) for role, noun in nouns.items() if roles[role]]
@@ -51,7 +51,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def describe(layout: LabLayout, state: LabState) -> Lab:
-    """The lab that ``layout`` asks for; raises UsageError when it contradicts itself."""
+    """Return the lab for ``layout``; raises UsageError if the layout is contradictory."""
     mode = mode_of(layout)
     mode.check(layout)
     installations.check(layout)
@@ -63,7 +63,7 @@ def describe(layout: LabLayout, state: LabState) -> Lab:
 
 
 def read(state: LabState) -> Lab | None:
-    """The lab whose state is on disk, or None."""
+    """Return the lab whose state is on disk, or None."""
     try:
         text = state.layout.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""The scripts in /opt/kafka/bin: Maven brings the jars without them. Pure.
+"""The scripts in /opt/kafka/bin, which Maven does not provide. Pure.
 
-Kafka's tools come under the names operators know; ``kafka-start`` and the others control the services.
+Kafka's tools have their usual names; ``kafka-start`` and the others control the services.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ BIN = "/opt/kafka/bin"
 BROKER = "kafka.Kafka"
 ZOOKEEPER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 STORAGE = "kafka.tools.StorageTool"
-"""The main classes of the services, and of what gives KRaft its first record."""
+"""The main classes of the services, and of the tool that formats storage for KRaft."""
 
 MAKE_ARCHIVE = f"{BIN}/make-class-archive"
 ARCHIVE = "/var/lib/kafka-classes.jsa"
-"""The script, and where on its host it leaves the archive."""
+"""The script, and the path on its host where it writes the archive."""
 CLASSES = "kafka-classes.jsa"
-"""The archive's name beside the jars."""
+"""The archive's file name beside the jars."""
 
 TOOLS: Mapping[str, str] = {
     "kafka-acls.sh": "kafka.admin.AclCommand",
@@ -55,7 +55,7 @@ TOOLS_4: Mapping[str, str] = {
     "kafka-broker-api-versions.sh": "org.apache.kafka.tools.BrokerApiVersionsCommand",
     "kafka-console-producer.sh": "org.apache.kafka.tools.ConsoleProducer",
 }
-"""Kafka 4's."""
+"""Kafka 4's tools."""
 
 _RUN_CLASS = """#!/bin/sh
 # Runs a class of Kafka or ZooKeeper. C1 and the serial collector: small and quick to start, not fast for hours. Nobody
@@ -181,7 +181,7 @@ fi
 
 
 def tools(version: str) -> tuple[HostFile, ...]:
-    """Kafka's own tools under their usual names, and what they share, for one version of Kafka."""
+    """Return Kafka's own tools under their usual names, with shared files, for one version of Kafka."""
     three = jars.major(version) < 4
     shell = {"zookeeper-shell.sh": "org.apache.zookeeper.ZooKeeperMainWithTlsSupportForKafka -server"}
     named = {**TOOLS, **shell} if three else TOOLS_4
@@ -209,10 +209,10 @@ def _make_archive(*, with_zookeeper: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """How a service is started and stopped on its host."""
+    """The scripts that start and stop a service on its host."""
 
     name: str
-    """Of its scripts, ``NAME-start`` and ``NAME-stop``, and of its folder below /var/log."""
+    """The prefix of its scripts, ``NAME-start`` and ``NAME-stop``, and the name of its folder in /var/log."""
     main: str
     """Its main class."""
     config: str
@@ -221,10 +221,10 @@ class Control:
     log: str
     logging: Logging
     cluster: str | None = None
-    """In KRaft, the id of the cluster that its storage is formatted for."""
+    """In KRaft, the cluster id that its storage is formatted with."""
 
     def files(self, *, again: bool = False) -> tuple[HostFile, ...]:
-        """Its scripts, and how it logs; ``again``: a loop starts it again after a crash, as systemd does elsewhere."""
+        """Return its scripts and logging configuration; ``again``: in a loop that restarts it after a crash."""
         words = {"bin": BIN, "name": self.name, "main": self.main, "config": self.config, "heap": self.heap}
         words["log4j"] = self.logging.at(self.name)
         words["prepare"] = _FORMAT.format(**words, storage=STORAGE, cluster=self.cluster) if self.cluster else ""
@@ -244,7 +244,7 @@ class Control:
         )
 
     def _unit(self, words: Mapping[str, str]) -> tuple[HostFile, ...]:
-        """What systemd starts, and before that a script if there is something to prepare."""
+        """Return its systemd unit, and the script that prepares its start, if there is one."""
         script = f"{BIN}/{self.name}-prepare" if words["prepare"] else None
         text = unit.text(self.name, self.main, self.config, self.heap, words["log4j"], prepare=script)
         found = (HostFile(f"{unit.DIRECTORY}/{self.name}.service", text, only="vms"),)

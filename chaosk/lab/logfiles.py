@@ -1,6 +1,6 @@
-"""How Kafka's processes log: without a file for log4j they log nothing, and a broker's log is evidence. Pure.
+"""Logging of Kafka's processes: without a log4j file they log nothing, and a broker's log is evidence. Pure.
 
-Kafka 3.x and ZooKeeper read log4j 1, Kafka 4.x log4j 2; each in the form of Java's properties.
+Kafka 3.x and ZooKeeper use log4j 1, Kafka 4.x log4j 2, both configured by properties files.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ appender.stderr.layout.pattern=[%d] %p %m (%c)%n
 
 @dataclass(frozen=True, slots=True)
 class Logging:
-    """One kind of log4j."""
+    """One version of log4j."""
 
     option: str
-    """How Java is told where the file is; ``{at}`` stands for that."""
+    """Java's option for the path of the file, with ``{at}`` in place of the path."""
     suffix: str
     server: str
     tools: str
 
     def at(self, name: str) -> str:
-        """Java's option for the process ``name``."""
+        """Return Java's option for the process ``name``."""
         return self.option.format(at=f"{_FOLDER}/{name}-{self.suffix}")
 
     def of_server(self, name: str, log: str) -> HostFile:
-        """The file of the server ``name``, which logs to ``log``."""
+        """Return the file of the server ``name``, which logs to ``log``."""
         return HostFile(f"{_FOLDER}/{name}-{self.suffix}", self.server.format(log=log))
 
     def of_tools(self) -> HostFile:
-        """The file of all tools: warnings, where nobody parses."""
+        """Return the file of all tools: warnings, on standard error."""
         return HostFile(f"{_FOLDER}/tools-{self.suffix}", self.tools)
 
 
@@ -80,5 +80,5 @@ LOG4J_2 = Logging("-Dlog4j2.configurationFile={at}", "log4j2.properties", _SERVE
 
 
 def logging_of(version: str) -> Logging:
-    """What a version of Kafka reads."""
+    """Return the log4j version of a version of Kafka."""
     return LOG4J_1 if jars.major(version) < 4 else LOG4J_2

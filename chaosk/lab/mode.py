@@ -1,4 +1,4 @@
-"""The seam for how a cluster keeps its metadata: which services there are, and the files they need."""
+"""The interface of a metadata mode, ZooKeeper or KRaft: its services and their files."""
 
 from __future__ import annotations
 
@@ -12,43 +12,46 @@ from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 
 OLDEST_KRAFT = (3, 3)
-"""The first Kafka whose KRaft is declared ready for production."""
+"""The first Kafka with production-ready KRaft."""
 
 
 class Mode(Protocol):
-    """What a way to run Kafka brings to the lab."""
+    """One metadata mode."""
 
     def check(self, layout: LabLayout) -> None:
-        """Raise UsageError for what this mode cannot run."""
+        """Raise UsageError for layouts that this mode does not support."""
         ...
 
     def dependencies(self, layout: LabLayout) -> tuple[str, ...]:
-        """The Maven coordinates ``group:artifact:version`` whose jars the hosts need."""
+        """Return the Maven coordinates ``group:artifact:version`` of the jars that hosts need."""
         ...
 
     def seats(self, layout: LabLayout) -> tuple[Seat, ...]:
-        """Which host has which roles; raises UsageError when the layout contradicts itself."""
+        """Return the roles of each host; raises UsageError if the layout is contradictory."""
         ...
 
     def services(self, seats: tuple[Seat, ...]) -> tuple[Service, ...]:
-        """What runs, in the order it is started."""
+        """Return the services, in the order of their start."""
         ...
 
     def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Place]:
-        """By node id where the controllers of the quorum answer; none with ZooKeeper."""
+        """Return the addresses of the quorum's controllers by node id; empty with ZooKeeper."""
         ...
 
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
-        """What the services of one seat read and are started by."""
+        """Return the configuration and scripts of the services on one seat."""
         ...
 
     def inventory(self, seats: tuple[Seat, ...], layout: LabLayout, namespace: str) -> Inventory:
-        """The cluster as chaosk reads it; the hosts' keys are ``client_key`` and ``known_hosts`` beside it."""
+        """Return the inventory; the hosts' keys are ``client_key`` and ``known_hosts`` beside it."""
         ...
 
 
 def mode_of(layout: LabLayout) -> Mode:
-    """The mode of a layout, by default that of its Kafka version; raises UsageError where the version lacks it."""
+    """Return the mode of a layout, by default that of its Kafka version.
+
+    Raises UsageError for a version that is unsupported or does not have the mode.
+    """
     from chaosk.lab.kraft_mode import KRaftMode  # noqa: PLC0415 - it implements what is defined here
     from chaosk.lab.zookeeper_mode import ZooKeeperMode  # noqa: PLC0415 - it, too
 

@@ -25,53 +25,51 @@ _MARK = "CHAOSK_ENTERED"
 _SEE = 'mount --bind "$0" /etc/hosts && exec "$@"'
 _APART = ("unshare", "--mount", "--propagation", "private")
 _DIG = 'until rm -f "$0"; do umount "$0" || umount -l "$1" || exit 1; done'
-"""Remove a file that is mounted below a mount of its folder onto itself, which the first ``ip netns add`` makes.
-
-Nobody reaches it there without taking that mount away, and others' namespaces are in it. So that is done among mounts
-of its own; where a file is removed, the kernel ends what is mounted on it everywhere.
-"""
+"""Remove a file below a mount of its folder onto itself, which the first ``ip netns add`` makes. The file cannot be
+reached without removing that mount, which other namespaces use. So this runs in a separate mount namespace. When the
+file is removed, the kernel unmounts it everywhere."""
 _SUDO_DROPS = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH")
-"""Variables that sudo replaces or removes even when it is told to keep the environment."""
+"""Variables that sudo replaces or removes even with a preserved environment."""
 _DIRECTORY = Path("/run/netns")
 NAMES = Path("/etc/netns")
-"""Where ``ip netns exec`` looks for a namespace's own files of /etc; chaosk minds ``hosts`` alone."""
+"""Directory in which ``ip netns exec`` looks for a namespace's own files of /etc; chaosk uses only ``hosts``."""
 
 
 def make(file: Path) -> None:
-    """A new network namespace under the name of ``file``, as ``ip netns`` would know it; raises LabError."""
+    """Make a network namespace with the name of ``file``, as ``ip netns`` would; raises LabError."""
     runner.directory(file.parent)
     check_free(file)
     file.touch(mode=0o444)
-    # Not `ip netns add`: that mounts /run/netns on itself and leaves the mount behind.
+    # Not `ip netns add`: it mounts /run/netns on itself and leaves the mount behind.
     runner.run(["unshare", f"--net={file}", "true"])
     check(file)
 
 
 def check_free(file: Path) -> None:
-    """Raise LabError if there is a network namespace under the name of ``file``.
+    """Raise LabError if a network namespace with the name of ``file`` exists.
 
-    A plain file is none: where /run outlives a reboot, that is all it leaves of one.
+    A plain file does not count: if /run survives a reboot, that is all that is left of a namespace.
     """
-    if os.path.ismount(file):  # not Path.is_mount: to that, only folders are
+    if os.path.ismount(file):  # not Path.is_mount, which supports only folders
         raise LabError(
             f"the network namespace {file.name} exists and is not this lab's; do: ip netns delete {file.name}"
         )
 
 
 def check(file: Path) -> None:
-    """Raise LabError if the network namespace has a default route: from a lab nothing can leave."""
+    """Raise LabError if the network namespace has a default route: a lab has no way out."""
     for family in ("-4", "-6"):
-        # Not `ip -n`: it changes the mounts first, which a chroot does not allow
+        # Not `ip -n`: it changes mounts first, which a chroot does not allow
         if routes := runner.run(["nsenter", f"--net={file}", "ip", family, "route", "show", "default"]).strip():
             raise LabError(f"{file.name} has a way out ({routes}); do: chaosk lab down, then look who made that route")
 
 
 def remove(file: Path) -> None:
-    """Take the name away; the namespace ends with its last process. Raises LabError."""
+    """Remove the name; the namespace ends with its last process. Raises LabError."""
     if not file.exists():
         return
     while runner.attempt(["umount", str(file)]).returncode == 0:
-        pass  # an interrupted start can have mounted it twice
+        pass  # an interrupted start may have mounted it twice
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
@@ -79,12 +77,12 @@ def remove(file: Path) -> None:
             raise
         runner.run([*_APART, "sh", "-c", _DIG, str(file), str(file.parent)])
     if file.parent == _DIRECTORY:
-        with suppress(OSError):  # others' names are in it, or it is mounted onto itself
+        with suppress(OSError):  # it has other names in it, or is mounted onto itself
             _DIRECTORY.rmdir()
 
 
 def forget_names(file: Path) -> None:
-    """Remove a namespace's own names, and what is empty without them."""
+    """Remove a namespace's own hosts file, and folders that are empty without it."""
     file.unlink(missing_ok=True)
     with suppress(OSError):
         file.parent.rmdir()
@@ -92,7 +90,7 @@ def forget_names(file: Path) -> None:
 
 
 def is_inside(name: str) -> bool:
-    """Whether this thread is in the network namespace ``name``."""
+    """Return whether this thread is in the network namespace ``name``."""
     try:
         return os.path.samestat((_DIRECTORY / name).stat(), Path("/proc/thread-self/ns/net").stat())
     except FileNotFoundError:
@@ -102,11 +100,11 @@ def is_inside(name: str) -> bool:
 def enter(name: str) -> None:
     """Move this process into the network namespace ``name``; raises LabError.
 
-    Where the namespace has names of its own (:data:`NAMES`), they are what /etc/hosts is to it from then on.
+    If the namespace has its own names (:data:`NAMES`), they replace /etc/hosts for the process from then on.
 
-    As root the calling thread moves (``setns``), and with it every thread and process it starts from then on: so call
-    it before threads are started. Re-executing would work as well, but loses the state of the process. Without root
-    there is no other way than to start again under ``sudo -n``, as the same user.
+    As root the calling thread moves (``setns``), and with it every thread and process that it starts later. So call it
+    before threads are started. A re-execution would work as well, but would lose the state of the process. Without root
+    the process has to re-execute itself under ``sudo -n``, as the same user.
     """
     if is_inside(name):
         return
@@ -119,7 +117,7 @@ def enter(name: str) -> None:
 
 
 def inside(name: str, work: Callable[[], T]) -> T:
-    """The result of ``work`` done in the namespace, by a thread of its own: the caller stays where it is. As root."""
+    """Run ``work`` in the namespace, in a separate thread, and return its result; the caller stays. Needs root."""
 
     def job() -> T:
         _setns(name)
@@ -146,9 +144,9 @@ def _setns(name: str) -> None:
 
 
 def _see(libc: ctypes.CDLL, names: Path) -> None:
-    """Have ``names`` for /etc/hosts in this thread, and what it starts, alone."""
+    """Mount ``names`` over /etc/hosts for this thread, and for what it starts, alone."""
     done = libc.unshare(_CLONE_NEWNS)
-    if done == 0 and Path("/").is_mount():  # a chroot's root is none; the lab has seen that mounts stay in there
+    if done == 0 and Path("/").is_mount():  # not in a chroot; the lab has checked that mounts stay in there
         done = libc.mount(None, b"/", None, _MS_REC | _MS_SLAVE, None)
     if done == 0:
         done = libc.mount(bytes(names), b"/etc/hosts", None, _MS_BIND, None)
@@ -168,7 +166,7 @@ def _start_again(name: str) -> None:
 
 
 def again(name: str, argv: list[str], environment: Mapping[str, str]) -> list[str]:
-    """The command that runs ``argv`` as the present user in the namespace ``name``, environment kept."""
+    """Return the command that runs ``argv`` in the namespace ``name``, with the present user and environment."""
     kept = [f"{variable}={environment[variable]}" for variable in _SUDO_DROPS if variable in environment]
     names = NAMES / name / "hosts"
     see = ["unshare", "--mount", "sh", "-c", _SEE, str(names)] if names.exists() else []

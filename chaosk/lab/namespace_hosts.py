@@ -1,4 +1,4 @@
-"""Hosts made of namespaces with a root of their own: seconds to start, megabytes each."""
+"""Hosts made of namespaces with separate roots: they start within seconds, and take megabytes each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chaosk.lab.service import HostFile
 
 
 class NamespaceHosts(KeptHosts):
-    """The hosts of one lab: what :mod:`chaosk.lab.init` carries out of :mod:`chaosk.lab.host_plan`."""
+    """The hosts of one lab: :mod:`chaosk.lab.init` executes the plans of :mod:`chaosk.lab.host_plan`."""
 
     patience = 30.0
     grace = 0.0
@@ -24,9 +24,9 @@ class NamespaceHosts(KeptHosts):
 
     @override
     def check(self) -> None:
-        """Raise LabError if the kernel lacks overlayfs or namespaces, or if mounts would show outside a chroot.
+        """Raise LabError if overlayfs or namespaces are missing, or if mounts would show outside a chroot.
 
-        The same if the network's name is taken: later, ``lab down`` would take it for this lab's.
+        Raises LabError also if the network's name is taken: later, ``lab down`` would remove it as this lab's.
         """
         namespace.check_free(self._state.namespace_file)
         if "overlay" not in Path("/proc/filesystems").read_text(encoding="ascii"):
@@ -40,7 +40,7 @@ class NamespaceHosts(KeptHosts):
             self._check_chroot()
 
     def _check_chroot(self) -> None:
-        """In a chroot, mounts cannot be kept to ourselves; see whether they stay with us all the same."""
+        """Check that mounts do not show outside a chroot, where their propagation cannot be set."""
         probe = runner.directory(self._state.directory / "probe")
         runner.run(["unshare", "--mount", "--propagation", "unchanged", "mount", "-t", "tmpfs", "tmpfs", str(probe)])
         if probe.is_mount():
@@ -52,11 +52,11 @@ class NamespaceHosts(KeptHosts):
 
     @override
     def prepare(self, jars: Path, tools: tuple[HostFile, ...], say: Callable[[str], object]) -> None:
-        """Nothing: what these hosts share is made on one of them; see :mod:`chaosk.lab.archive`."""
+        """Do nothing: the shared archive is made on one of the hosts; see :mod:`chaosk.lab.archive`."""
 
     @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
-        """Write what the hosts need, make the network, and start the keeper; raises LabError."""
+        """Write the files of the hosts, make the network, and start the keeper; raises LabError."""
         for seat in seats:
             self._write_host(seat, files[seat.host], machine)
         self._establish(keeper_plan.plan(self._state, seats, machine), machine)
@@ -76,33 +76,33 @@ class NamespaceHosts(KeptHosts):
         try:
             self.on_host(host, ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"])
         except LabError as error:
-            say(f"{host}: {error}")  # it may run behind a cut; the time limit decides
+            say(f"{host}: {error}")  # a cut may hide a running one; the time-out decides
 
     @override
     def last_words(self, host: str) -> str:
-        """Nothing: such a host has no console."""
+        """Return an empty text: these hosts have no console."""
         return ""
 
     @override
     def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
-        """Standard output of ``argv`` in all of the host's namespaces; raises LabError."""
+        """Run ``argv`` in all of the host's namespaces and return its output; raises LabError."""
         pid = read_pid(self._state.host(host) / "pid")
         return runner.run(
             [*self._in_lab(), "nsenter", "--target", str(pid), "--all", "--root", "--wd", *argv], timeout=timeout
         )
 
     def fetch(self, host: str, path: str, to: Path) -> None:
-        """Move a file that the host has written to ``to``, in one step as seen from there; raises LabError."""
+        """Move a file of the host to ``to``, atomically for readers there; raises LabError."""
         beside = to.with_name(f".{to.name}.{self._state.name}")
         runner.run([*self._in_lab(), "cp", str(self._on_disk(host, path)), str(beside)])
         beside.replace(to)
         self.on_host(host, ["rm", path])
 
     def _on_disk(self, host: str, path: str) -> Path:
-        """Where the keeper sees what a host has written."""
+        """Return the keeper's path of a file that a host has written."""
         return self._state.host(host) / "disk" / "up" / path.lstrip("/")
 
     @override
     def read_log(self, host: str, path: str, lines: int) -> str:
-        """The last lines of a file the host has written, read from its disk; raises LabError."""
+        """Return the last lines of a file that the host has written, read from its disk; raises LabError."""
         return runner.run([*self._in_lab(), "tail", "-n", str(lines), str(self._on_disk(host, path))])

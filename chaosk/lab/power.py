@@ -1,4 +1,4 @@
-"""The power switches of a lab's virtual machines: ``chaosk lab power`` is to them what a hypervisor's CLI is."""
+"""Power switches of a lab's virtual machines: ``chaosk lab power``, like the command line of a hypervisor."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from chaosk.spec.inventory import Inventory, Power
 
 
 def off(name: str, host: str) -> None:
-    """Take a machine's power away, if it has any; raises LabError, UsageError."""
+    """Cut a machine's power, unless it is off; raises LabError, UsageError."""
     hosts = _machines(name, host)
     if hosts.runs(host):
         hosts.switch_off(host)
 
 
 def on(name: str, host: str) -> None:
-    """Give it back; returns before the machine has booted. Raises LabError, UsageError."""
+    """Switch a machine on; returns before it has booted. Raises LabError, UsageError."""
     hosts = _machines(name, host)
     if not hosts.runs(host):
         hosts.start(host)
 
 
 def state(name: str, host: str) -> str:
-    """``on`` or ``off``; raises LabError, UsageError."""
+    """Return ``on`` or ``off``; raises LabError, UsageError."""
     return "on" if _machines(name, host).runs(host) else "off"
 
 
 def inventory(found: Inventory, name: str) -> Inventory:
-    """``found``, each of its hosts with its switch: this chaosk, whatever directory and environment it is asked in."""
+    """Return ``found`` with a power switch for each host: this chaosk, independent of directory and environment."""
     hosts = {host: one.model_copy(update={"power": _switch(name, host)}) for host, one in found.hosts.items()}
     return found.model_copy(update={"hosts": hosts})
 

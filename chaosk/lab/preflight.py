@@ -1,4 +1,4 @@
-"""What this machine must have before a lab can be put up; each lack is one message that says what to install."""
+"""Requirements of a lab on this machine; each missing one gives a message with the package to install."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from chaosk.spec.lab_layout import LabLayout
 _PROGRAMS = ("ip", "iptables", "sshd", "ssh", "sudo", "java", "unshare", "nsenter", "setpriv")
 _MACHINE_WIDE = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 _MEMORY_PER_HOST = 420_000
-"""Kilobytes: a broker and a ZooKeeper node, resident."""
+"""Kilobytes of memory of a broker and a ZooKeeper node, resident."""
 
 
 def check(hosts: int) -> None:
-    """Raise LabError unless this is root on a Linux with everything the lab runs, and with memory for ``hosts``."""
+    """Raise LabError unless this is root on Linux, with all programs of the lab and memory for ``hosts``."""
     if os.geteuid() != 0:
         raise LabError("only root can put up a lab; run as root or through sudo")
     lacking = [program for program in _PROGRAMS if runner.locate(program) is None]
@@ -35,26 +35,27 @@ def check(hosts: int) -> None:
 
 
 def memory(layout: LabLayout) -> int:
-    """Megabytes that a lab of this layout can come to have; raises UsageError when it contradicts itself."""
+    """Return the megabytes that a lab of this layout may use; raises UsageError if the layout is contradictory."""
     hosts = len(describe(layout, state.of(layout.name)).seats)
     return hosts * (vm_plan.MEMORY if layout.hosts == "vms" else _MEMORY_PER_HOST // 1000)
 
 
 def free_memory() -> int:
-    """Megabytes that new processes can have, as the kernel estimates."""
+    """Return the kernel's estimate of memory for new processes, in megabytes."""
     return _available_memory() // 1000
 
 
 def _available_memory() -> int:
-    """Kilobytes that new processes can have, as the kernel estimates."""
+    """Return the kernel's estimate of memory for new processes, in kilobytes."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
 
 
 def machine(installed: Mapping[str, Path], init: Path) -> Machine:
-    """What hosts borrow from this machine, their process 1 running ``init``; raises LabError without Java.
+    """Describe the parts of this machine that hosts share; raises LabError without Java.
 
-    ``installed`` has by version of Kafka the directory with its jars, first the one that is used at first.
+    ``init`` is the program of the hosts' process 1. ``installed`` maps each version of Kafka to the directory of its
+    jars, first the one that is used at first.
     """
     users = {entry.pw_name for entry in pwd.getpwall()}
     return Machine(
@@ -72,7 +73,7 @@ def machine(installed: Mapping[str, Path], init: Path) -> Machine:
 
 
 def in_chroot() -> bool:
-    """Whether the root of this process is a directory like any other: the kernel lists every mount but that one."""
+    """Return whether this process is in a chroot: then its root is not in the kernel's list of mounts."""
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     return not any(line.split()[4] == "/" for line in lines)
 

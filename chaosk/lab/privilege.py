@@ -1,4 +1,4 @@
-"""The lab needs root; someone else gets it by running the same command under ``sudo -n``."""
+"""Root for the lab: other users run the same command under ``sudo -n``."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from chaosk.spec.lab_layout import LabLayout
 
 
 def is_root() -> bool:
-    """Whether this process may do everything itself."""
+    """Return whether this process is root."""
     return os.geteuid() == 0
 
 
 def give_to_caller(path: Path) -> None:
-    """Under sudo, hand ``path`` to the user who called it, so that chaosk can read it without root."""
+    """Under sudo, give ``path`` to the calling user, so that chaosk can read it without root."""
     user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if user.isdecimal() and group.isdecimal():
         os.chown(path, int(user), int(group))
 
 
 def command(words: Sequence[str]) -> list[str]:
-    """The command line that runs ``chaosk lab WORDS`` as root."""
+    """Return the command that runs ``chaosk lab WORDS`` as root."""
     source = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
-    kept = {"PYTHONPATH": source, "CHAOSK_STATE": str(places.state_root())}  # sudo empties the environment
+    kept = {"PYTHONPATH": source, "CHAOSK_STATE": str(places.state_root())}  # sudo resets the environment
     return [
         *("sudo", "-n", "env", *(f"{name}={value}" for name, value in kept.items())),
         *(sys.executable, "-m", "chaosk", "lab", *words),
@@ -38,7 +38,7 @@ def command(words: Sequence[str]) -> list[str]:
 
 
 def as_root(words: Sequence[str], say: Callable[[str], object], stdin: str = "") -> str:
-    """Run ``chaosk lab WORDS`` as root, its lines to ``say`` as they come; the last line. Raises LabError."""
+    """Run ``chaosk lab WORDS`` as root, pass its lines to ``say``, and return the last one. Raises LabError."""
     if shutil.which("sudo") is None:
         raise LabError("the lab needs root; run chaosk as root, or do: apt-get install sudo")
     if runner.attempt(["sudo", "-n", "true"]).returncode != 0:
@@ -62,6 +62,6 @@ def as_root(words: Sequence[str], say: Callable[[str], object], stdin: str = "")
 
 
 def up(layout: LabLayout, say: Callable[[str], object]) -> Path:
-    """:func:`chaosk.lab.up` as root."""
+    """Run :func:`chaosk.lab.up` as root."""
     as_root(["up", "--layout", "-"], say, layout.model_dump_json(exclude_unset=True))
     return places.of(layout.name).inventory

@@ -1,10 +1,10 @@
-"""Java's properties files, as Kafka and ZooKeeper read them. Pure."""
+"""Properties files of Java, as Kafka and ZooKeeper read them. Pure."""
 
 from __future__ import annotations
 
 
 def properties(settings: dict[str, str]) -> str:
-    r"""A Java properties file; backslashes and line ends inside a value are escaped, as ``java.util.Properties`` reads.
+    r"""Format a properties file of Java, with backslashes and line ends escaped as ``java.util.Properties`` requires.
 
     >>> properties({"a": "b"})
     'a=b\n'

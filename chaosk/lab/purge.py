@@ -1,4 +1,4 @@
-"""Removing what chaosk keeps on this machine beside its labs: Kafka's archives, images of machines, its own caches."""
+"""Remove the files that chaosk keeps on this machine beside its labs: Kafka's jars, disk images, caches."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from chaosk.core.errors import LabError
 from chaosk.lab import privilege, remove, state
 
 SHARED = ("kafka", "images", "labs")
-"""What the labs of a machine share, below :func:`chaosk.lab.state.state_root`."""
+"""Folders that the labs of a machine share, below :func:`chaosk.lab.state.state_root`."""
 
 
 def places() -> Iterator[Path]:
-    """What there is to remove, labs aside: what they share, and this account's archives of classes for Spark."""
+    """Yield the files to remove beside labs: the shared folders, and this account's class archives for Spark."""
     yield from (place for name in SHARED if (place := state.state_root() / name).exists())
     if cache().exists():
         yield cache()
 
 
 def purge(say: Callable[[str], object], *, force: bool = False) -> None:
-    """Take every lab down, and remove what they shared and what this account has cached.
+    """Take every lab down, and remove the shared folders and this account's caches.
 
-    Leases, of whatever cluster, stay: ``chaosk heal`` and ``chaosk halt`` need them. Raises LabError while a lab is in
-    use, unless ``force``, and where a file cannot be removed.
+    Leases of all clusters are kept: ``chaosk heal`` and ``chaosk halt`` need them. Raises LabError while a lab is in
+    use, unless ``force``, and if a file cannot be removed.
     """
     if not privilege.is_root() and any(place != cache() for place in places()):
         privilege.as_root(["purge", "--yes", *(["--force"] if force else [])], say)
@@ -39,7 +39,7 @@ def purge(say: Callable[[str], object], *, force: bool = False) -> None:
 
 
 def _refuse_changes() -> None:
-    """Raise LabError while somebody puts a lab up: it needs what is to be removed, and may have no state yet."""
+    """Raise LabError while a lab is being put up: it needs the shared files, and may have no state yet."""
     for lock in sorted((state.state_root() / "labs").glob(".*.lock")):
         if state.is_held(lock):
             name = lock.name.removeprefix(".").removesuffix(".lock")
@@ -49,7 +49,7 @@ def _refuse_changes() -> None:
 
 
 def size(place: Path) -> int:
-    """Bytes of all files at and below a place; links are not followed."""
+    """Return the bytes of all files at and below a path; links are not followed."""
     if place.is_symlink() or place.is_file():
         return place.lstat().st_size
     return sum(each.lstat().st_size for each in place.rglob("*") if each.is_symlink() or each.is_file())
@@ -60,7 +60,7 @@ def _remove(place: Path, say: Callable[[str], object]) -> None:
     try:
         if place.is_symlink():
             place.unlink()
-        elif place.name == "labs":  # locks that nobody holds; a lab that came up meanwhile is not removed with them
+        elif place.name == "labs":  # unheld locks; rmdir fails if a lab came up meanwhile
             for lock in place.glob(".*.lock"):
                 lock.unlink()
             place.rmdir()
@@ -72,7 +72,7 @@ def _remove(place: Path, say: Callable[[str], object]) -> None:
 
 
 def _leave(root: Path, say: Callable[[str], object]) -> None:
-    """Remove the state directory if nothing is left in it, else say what stays."""
+    """Remove the state directory if it is empty, otherwise report its content."""
     if not root.is_dir():
         return
     if left := sorted(each.name for each in root.iterdir()):

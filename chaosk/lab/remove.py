@@ -1,4 +1,4 @@
-"""Taking a lab down, whatever state it is in."""
+"""Take a lab down, in any state."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from chaosk.lab import build, kinds, privilege
 from chaosk.lab import state as places
 
 LEAVING = 5.0
-"""Seconds that guests have to leave: of a run that is over, a JVM may still be ending."""
+"""Time-out in seconds for guests to leave: a JVM of a finished run may still be ending."""
 
 
 def down(name: str, say: Callable[[str], object], *, force: bool = False) -> None:
-    """Take the lab ``name`` down; nothing of it is left. No such lab is fine.
+    """Take the lab ``name`` down without leftovers; succeeds if there is no such lab.
 
     Raises LabError while other processes (an experiment, a shell) are in its network, unless ``force``.
     """
@@ -36,7 +36,7 @@ def down(name: str, say: Callable[[str], object], *, force: bool = False) -> Non
 
 
 _SHOWN = 100
-"""Characters of a command line that tell which process it is: a JVM's has thousands."""
+"""Characters of a command line that are shown: a JVM's has thousands."""
 
 
 def _refuse_guests(state: places.LabState) -> None:
@@ -49,7 +49,7 @@ def _refuse_guests(state: places.LabState) -> None:
 
 
 def _guests(state: places.LabState) -> Iterator[tuple[int, str]]:
-    """Processes in the lab's network that are neither the lab's own nor ours: pid and command line."""
+    """Yield pid and command line of processes in the lab's network that are not the lab's or this program's."""
     if not state.namespace_file.exists():
         return
     network = state.namespace_file.stat()
@@ -60,11 +60,11 @@ def _guests(state: places.LabState) -> Iterator[tuple[int, str]]:
             if inside and int(process.name) not in ours and not _in_pid_namespace(process):
                 yield int(process.name), _command_line(process)
         except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue  # it has ended meanwhile, or is guarded and so none of ours
+            continue  # it has ended meanwhile, or is protected and so not the lab's
 
 
 def _in_pid_namespace(process: Path) -> bool:
-    """Whether it lives in another PID namespace than we do, or made one: the keeper and what is under it."""
+    """Return whether it is in another PID namespace than this process, or made one: the keeper and below it."""
     own = Path("/proc/self/ns/pid").stat()
     spaces = (process / "ns/pid", process / "ns/pid_for_children")
     return not all(os.path.samestat(space.stat(), own) for space in spaces)

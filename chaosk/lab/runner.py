@@ -1,7 +1,7 @@
-"""The one place where the lab acts on the machine: runs programs, writes files, reads what is there.
+"""The lab's access to the machine: run programs, write files.
 
-Programs are lists of words; no shell reads them. A program that is missing or fails becomes one
-:class:`~chaosk.core.errors.LabError` with its own words in it.
+Programs are lists of words, without a shell. A program that is missing or fails raises
+:class:`~chaosk.core.errors.LabError` with its output.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ PACKAGES: Mapping[str, str] = {
     "unshare": "util-linux",
     "useradd": "passwd",
 }
-"""The Debian package of every program the lab runs."""
+"""The Debian package of every program that the lab runs."""
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 _UMASK = 0o022
-"""Whatever the caller's: hosts have users of their own, who read what is made for them."""
+"""Overrides the caller's umask: hosts have their own users, who have to read these files."""
 
 
 def find(program: str) -> Path:
-    """Where ``program`` is, on the caller's path or the system's; raises LabError with the package that brings it."""
+    """Return the path of ``program``, on the caller's path or the system's; raises LabError with its package."""
     found = locate(program)
     if found is None:
         raise missing(program)
@@ -54,18 +54,18 @@ def find(program: str) -> Path:
 
 
 def locate(program: str) -> Path | None:
-    """Like :func:`find`, where a lack is an answer."""
+    """Like :func:`find`, but returns None if it is not installed."""
     found = shutil.which(program) or shutil.which(program, path=PATH)
     return None if found is None else Path(found)
 
 
 def missing(program: str) -> LabError:
-    """The error for a program that is not installed, with the package that brings it."""
+    """Return the error for a program that is not installed, with its package."""
     return LabError(f"{program} is not installed; do: apt-get install {PACKAGES.get(program, program)}")
 
 
 def run(argv: Sequence[str], *, stdin: str = "", timeout: float = 60.0, environment: Mapping[str, str] = {}) -> str:
-    """The standard output of ``argv``; raises LabError when it is missing, fails, or takes over ``timeout`` seconds."""
+    """Run ``argv`` and return its output; raises LabError if it is missing, fails, or exceeds ``timeout`` seconds."""
     done = attempt(argv, stdin=stdin, timeout=timeout, environment=environment)
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip() or "it said nothing"
@@ -97,10 +97,10 @@ def attempt(
 
 
 def detach(argv: Sequence[str], *, log: Path, keep: Sequence[int]) -> None:
-    """Start ``argv`` in a session of its own, its output appended to ``log``; file descriptors ``keep`` stay open."""
+    """Start ``argv`` in a separate session, its output appended to ``log``; file descriptors ``keep`` stay open."""
     with log.open("ab") as output:
         try:
-            # It outlives this process; waiting for it is the work of init.
+            # It outlives this process; the system's init reaps it.
             process = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
@@ -114,12 +114,12 @@ def detach(argv: Sequence[str], *, log: Path, keep: Sequence[int]) -> None:
             )
         except FileNotFoundError:
             raise missing(argv[0]) from None
-    process.returncode = 0  # not ours to wait for: keeps Popen's finaliser from warning
+    process.returncode = 0  # not waited for; keeps Popen's finaliser from warning
 
 
 @contextmanager
 def open_to_all() -> Iterator[None]:
-    """What is made meanwhile can be read by all, where its mode does not say otherwise; for one thread at a time."""
+    """Make new files readable by all, unless their mode says otherwise; for one thread at a time."""
     before = os.umask(_UMASK)
     try:
         yield
@@ -128,12 +128,12 @@ def open_to_all() -> Iterator[None]:
 
 
 def write(path: Path, text: str, mode: int = 0o644) -> None:
-    """Put ``text`` into ``path`` in one move: readers see the old file or the new one, with ``mode`` from the start."""
+    """Write ``text`` to ``path`` atomically: readers see the old file or the new one, with ``mode`` from the start."""
     write_bytes(path, text.encode(), mode)
 
 
 def write_bytes(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Like :func:`write`."""
+    """Like :func:`write`, for bytes."""
     beside = path.with_name(f".{path.name}.new")
     try:
         beside.unlink(missing_ok=True)
@@ -146,7 +146,7 @@ def write_bytes(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def directory(path: Path, mode: int = 0o755) -> Path:
-    """``path``, made with its parents if need be."""
+    """Return ``path``, created with its parents if necessary."""
     try:
         path.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""From a layout to seats: which host has which address and which roles. Pure."""
+"""Convert a layout to seats: the address and the roles of each host. Pure."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ NETWORK = "198.18.0"
 """The first three bytes of every address: 198.18.0.0/15 is reserved for benchmarks (RFC 2544)."""
 
 OUTSIDE = f"{NETWORK}.1"
-"""chaosk's own end, on the bridge."""
+"""chaosk's own address, on the bridge."""
 
 FIRST_CONTROLLER = 101
-"""The node id of the first controller with a process of its own."""
+"""The node id of the first separate controller."""
 
 DATA = "/var/lib/kafka"
-"""The data directory of a broker that has one; those of one that has several are in it."""
+"""The data directory of a broker; several data directories are inside it."""
 
 Role = Literal["broker", "controller", "zookeeper"]
 Metadata = Literal["zookeeper", "controller"]
-"""The role of those that keep the metadata."""
+"""The role of the nodes that keep the metadata."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One host and what runs on it."""
+    """One host and its roles."""
 
     host: str
     address: str
@@ -38,34 +38,34 @@ class Seat:
     zookeeper: int | None = None
     """The ZooKeeper node's ``myid``, if there is one."""
     controller: int | None = None
-    """The node id of a controller in a process of its own, if there is one."""
+    """The node id of a separate controller, if there is one."""
     data: tuple[str, ...] = (DATA,)
-    """The broker's data directories; of several, each is a file system of its own where the host can."""
+    """The broker's data directories; each of several is a separate file system if the host supports it."""
     rack: str | None = None
     """The broker's rack, if it has one."""
     alias: str | None = None
-    """The name that clients are told of the host; without one they are told its address."""
+    """The name that is advertised to clients in place of the address, if there is one."""
 
     @property
     def advertised(self) -> str:
-        """Where clients are told to go."""
+        """The name or address that is advertised to clients."""
         return self.alias or self.address
 
     @property
     def plug(self) -> str:
-        """Where the host's cable is plugged into the bridge: its name may be too long for an interface."""
+        """The interface on the bridge; not the host's name, which may be too long for an interface."""
         return f"host{self.address.rpartition('.')[2]}"
 
     @property
     def mac(self) -> str:
-        """The hardware address: made from the other, so that a host started again is found where it was at once."""
+        """The hardware address, derived from the IP address, so that peers' ARP entries survive its restart."""
         return ":".join(["02", "00", *(f"{int(part):02x}" for part in self.address.split("."))])
 
 
 def seats(layout: LabLayout, metadata: Metadata = "zookeeper") -> tuple[Seat, ...]:
-    """The hosts of ``layout`` in order; raises UsageError when it contradicts itself.
+    """Return the hosts of ``layout`` in order; raises UsageError if it is contradictory.
 
-    ``metadata``: who keeps it. Where that is controllers and there are none, brokers do it.
+    ``metadata`` is the role that keeps the metadata. Without separate controllers, brokers do it.
     """
     roles = _written(layout) if layout.layout is not None else _co_located(layout, metadata)
     brokers = [has["broker"] for has in roles.values() if "broker" in has]
@@ -93,7 +93,7 @@ def _data(count: int) -> tuple[str, ...]:
 
 
 def _co_located(layout: LabLayout, metadata: Metadata) -> dict[str, dict[Role, int]]:
-    """One of each kind a host; controllers have ids of their own, as brokers and they are numbered together."""
+    """Return one role of each kind a host; ids of controllers differ from those of brokers, as KRaft requires."""
     brokers = layout.brokers
     count, first = (layout.zookeepers, 1) if metadata == "zookeeper" else (layout.controllers, FIRST_CONTROLLER)
     return {

@@ -1,7 +1,7 @@
-"""A lab whose clients come in by TLS and with a password: SASL_SSL, SCRAM. Brokers among themselves are in the clear.
+"""A lab whose clients use TLS and a password: SASL_SSL, SCRAM. Connections between brokers are not encrypted.
 
-What belongs to it is beside the inventory: ``ca.pem`` and ``ca_key`` of the lab's own authority, ``client_password``,
-and ``probe_password`` of the login that probes have for themselves, so that rights can be taken from them alone.
+Its files are beside the inventory: ``ca.pem`` and ``ca_key`` of the lab's own authority, ``client_password``, and
+``probe_password``. Probes have a separate login, so that rights can be taken from them alone.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ PROBES = "probes"
 MECHANISM = "SCRAM-SHA-512"
 AUTHORITY, AUTHORITY_KEY = "ca.pem", "ca_key"
 LOGINS = {USER: "client_password", PROBES: "probe_password"}
-"""By user the file with the password."""
+"""The password file of each user."""
 _ITERATIONS = 4096
 _WITHIN = 30.0
-"""Seconds until every broker lets the new users in."""
+"""Time-out in seconds until every broker accepts the new users."""
 
 
 def prepare(directory: Path) -> Pair:
-    """Make the authority and the passwords of a new lab, and write them down."""
+    """Make and write the authority and the passwords of a new lab."""
     made = certificates.authority("chaosk lab")
     runner.write(directory / AUTHORITY, made.certificate)
     passwords = {name: f"{secrets.token_urlsafe(24)}\n" for name in LOGINS.values()}
@@ -49,9 +49,9 @@ def prepare(directory: Path) -> Pair:
 
 
 def files(seat: Seat, by: Pair, directory: Path) -> tuple[HostFile, ...]:
-    """The certificate of the broker on ``seat``, if there is one, and how Kafka's own tools log in there.
+    """Return the certificate of the broker on ``seat``, if there is one, and the login of Kafka's own tools there.
 
-    Readable for its account, in a lab for every one.
+    The files are readable for every account of the lab's host.
     """
     if seat.broker is None:
         return ()
@@ -80,7 +80,7 @@ def _password(directory: Path, user: str) -> str:
 
 
 def inventory(found: Inventory) -> Inventory:
-    """``found`` with what clients need; files are named as beside it."""
+    """Return ``found`` with the clients' settings; file names are relative to the inventory."""
     client = {
         "security.protocol": "SASL_SSL",
         "ssl.ca.location": AUTHORITY,
@@ -94,7 +94,7 @@ def inventory(found: Inventory) -> Inventory:
 
 
 def admit(state: LabState, seats: Sequence[Seat]) -> None:
-    """Have the brokers on ``seats`` know the users, and wait until each lets them in; raises LabError."""
+    """Register the users on the brokers of ``seats``, and wait until each accepts them; raises LabError."""
     passwords = {user: _password(state.directory, user) for user in LOGINS}
     namespace.inside(state.namespace, lambda: _admit(state.directory, seats, passwords))
 
@@ -102,7 +102,7 @@ def admit(state: LabState, seats: Sequence[Seat]) -> None:
 def _admit(directory: Path, seats: Sequence[Seat], passwords: dict[str, str]) -> None:
     bootstrap = ",".join(f"{seat.address}:{REPLICATION_PORT}" for seat in seats)
     client = admin.AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-    # mypy: documented as of this module, and not in its __all__
+    # mypy: this module documents them, but leaves them out of __all__
     how = admin.ScramCredentialInfo(admin.ScramMechanism.SCRAM_SHA_512, _ITERATIONS)  # type: ignore[attr-defined]
     users: list[admin.UserScramCredentialAlteration] = [  # type: ignore[name-defined]
         admin.UserScramCredentialUpsertion(user, how, password.encode("utf-8"))  # type: ignore[attr-defined]

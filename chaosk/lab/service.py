@@ -1,4 +1,4 @@
-"""A service of the lab, and a file on a host: values that the kinds of host carry out."""
+"""A service of the lab, and a file on a host: values for all kinds of hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chaosk.lab.seating import Role
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One broker, controller or ZooKeeper node and how it is handled on its host."""
+    """One broker, controller or ZooKeeper node, and how to control it on its host."""
 
     role: Role
     number: int
@@ -19,7 +19,7 @@ class Service:
     host: str
     address: str
     port: int
-    """Where the lab itself asks it: of a broker the listener between brokers, which is never secured."""
+    """The port that the lab itself asks: for a broker the listener between brokers, which is never secured."""
     start: tuple[str, ...]
     stop: tuple[str, ...]
     pid_file: str
@@ -30,30 +30,30 @@ class Service:
     rack: str | None = None
     """The broker's rack, if it has one."""
     advertised: str = ""
-    """Of a broker, where clients are told to go: its address, or a name for it."""
+    """The name or address that a broker advertises to clients."""
 
     @property
     def output(self) -> str:
-        """Where scripts send what the process says before it logs, or instead: what Java has against starting."""
+        """The file for the output of start scripts, for example the errors of a JVM that does not start."""
         folder = PurePosixPath(self.log).parent
         return str(folder / f"{folder.name}.out")
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its name in messages."""
         return f"{self.role} {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class HostFile:
-    """A text file that a host is born with."""
+    """A text file that a host has from the start."""
 
     path: str
-    """Absolute, on the host."""
+    """Absolute path on the host."""
     text: str
     mode: int = 0o644
     only: Literal["hosts", "vms"] | None = None
-    """The kind of host that has it; every kind if there is none."""
+    """The kind of host that has it; None for every kind."""
 
     @property
     def relative(self) -> PurePosixPath:

@@ -1,4 +1,4 @@
-"""What makes a host reachable over SSH as ``ops``, and only so. Keys are made here; the rest is pure."""
+"""Files that make a host reachable over SSH as ``ops`` only. Keys are made here; the rest is pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class KeyPair:
 
 
 def make_key() -> KeyPair:
-    """A new key pair, made in memory: a program that writes it to files may outlive who asked for it."""
+    """Make a new key pair in memory: a separate program that writes it to files might outlive its caller."""
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
@@ -53,17 +53,17 @@ def make_key() -> KeyPair:
 
 
 def known_hosts(seats: tuple[Seat, ...], keys: dict[str, KeyPair]) -> str:
-    """One line a host, under its address and its name."""
+    """Return one line a host, under its address and its name."""
     return "".join(f"{seat.address},{seat.host} {keys[seat.host].public}\n" for seat in seats)
 
 
 def files(seat: Seat, seats: tuple[Seat, ...], host_key: KeyPair, client: KeyPair) -> tuple[HostFile, ...]:
-    """What every host has, whatever runs on it."""
+    """Return the files of every host, whatever its roles."""
     return (
         HostFile("/etc/hostname", f"{seat.host}\n"),
         HostFile("/etc/hosts", etc_hosts(seats)),
         HostFile("/etc/resolv.conf", ""),
-        HostFile("/etc/sudoers", _SUDOERS + _OPS, 0o440, only="hosts"),  # theirs would be the machine's
+        HostFile("/etc/sudoers", _SUDOERS + _OPS, 0o440, only="hosts"),  # otherwise it would be the machine's
         HostFile("/etc/sudoers.d/ops", _OPS, 0o440, only="vms"),
         HostFile("/etc/ssh/sshd_config", _SSHD),
         HostFile("/etc/ssh/ssh_host_ed25519_key", host_key.private, 0o600),
@@ -73,7 +73,7 @@ def files(seat: Seat, seats: tuple[Seat, ...], host_key: KeyPair, client: KeyPai
 
 
 def client(directory: Path, address: str) -> list[str]:
-    """The command that logs in at ``address`` as ops, with the keys in the lab's ``directory`` and nothing else."""
+    """Return the command that logs in at ``address`` as ops, with the keys in the lab's ``directory`` alone."""
     return [
         *("ssh", "-F", "none", "-i", str(directory / "client_key"), "-o", "IdentitiesOnly=yes"),
         *("-o", f"UserKnownHostsFile={directory / 'known_hosts'}", "-o", "StrictHostKeyChecking=yes"),
@@ -82,7 +82,7 @@ def client(directory: Path, address: str) -> list[str]:
 
 
 def etc_hosts(seats: tuple[Seat, ...]) -> str:
-    """``/etc/hosts``, of chaosk's end as well: without the host's own name in it, sudo warns on every call."""
+    """Return ``/etc/hosts``, with chaosk's own end; without the host's name in it, sudo warns on every call."""
     return "".join(
         [
             "127.0.0.1 localhost\n",

@@ -1,4 +1,4 @@
-"""Where the lab keeps what it knows: names and places under one directory, and the locks on them.
+"""The lab's state: names and paths below one directory, and the locks on them.
 
 ::
 
@@ -6,17 +6,17 @@
     ├── kafka/VERSION/                 the jars, shared by all labs
     ├── images/                        the disk images of virtual machines, shared by all labs
     └── labs/
-        ├── .NAME.lock                 held while one process changes the lab
+        ├── .NAME.lock                 locked while one process changes the lab
         └── NAME/
-            ├── inventory.yaml         what chaosk reads; written last, so it is there when the rest is
-            ├── layout.json            what was asked for
+            ├── inventory.yaml         the inventory; written last, once the rest is complete
+            ├── layout.json            the requested layout
             ├── client_key, known_hosts
-            ├── ca.pem, ca_key, client_password    where clients come in by TLS and with a password
-            ├── keeper.json .pid .log  the process everything else lives under
+            ├── ca.pem, ca_key, client_password    if clients use TLS and a password
+            ├── keeper.json .pid .log  the parent process of everything else
             ├── alive                  locked by the keeper as long as it lives
-            ├── control                the keeper reads here which host to start
+            ├── control                the keeper reads from it which host to start
             └── hosts/HOST/            root/ (mount points), skeleton/, host.json, pid, log, exit;
-                                       of a virtual machine disk.cow, NAME.disk, seed.tar, address, pid, exit,
+                                       for a virtual machine disk.cow, NAME.disk, seed.tar, address, pid, exit,
                                        log (its console)
 """
 
@@ -35,39 +35,39 @@ from chaosk.lab import runner
 from chaosk.lab.namespace import NAMES
 
 PREFIX = "chaosk-"
-"""How the network namespace of every lab begins."""
+"""The prefix of every lab's network namespace."""
 
 
 def state_root() -> Path:
-    """The directory under which all labs keep their state."""
+    """Return the directory below which all labs keep their state."""
     return Path(os.environ.get("CHAOSK_STATE", "/var/lib/chaosk")).absolute()
 
 
 @dataclass(frozen=True, slots=True)
 class LabState:
-    """The places of one lab."""
+    """The paths of one lab."""
 
     root: Path
     name: str
 
     @property
     def directory(self) -> Path:
-        """Everything of this lab, and nothing else."""
+        """All files of this lab."""
         return self.root / "labs" / self.name
 
     @property
     def namespace(self) -> str:
-        """The network namespace the hosts' bridge is in."""
+        """The network namespace of the hosts' bridge."""
         return PREFIX + self.name
 
     @property
     def namespace_file(self) -> Path:
-        """Where ``ip netns`` looks for it."""
+        """Its path for ``ip netns``."""
         return Path("/run/netns") / self.namespace
 
     @property
     def names_file(self) -> Path:
-        """What is /etc/hosts to processes in the lab's network, where its brokers have names; see ``ip netns``."""
+        """The /etc/hosts of processes in the lab's network, if its brokers have names; see ``ip netns``."""
         return NAMES / self.namespace / "hosts"
 
     @property
@@ -77,12 +77,12 @@ class LabState:
 
     @property
     def layout(self) -> Path:
-        """What the lab was asked to be."""
+        """The layout of the lab."""
         return self.directory / "layout.json"
 
     @property
     def lock(self) -> Path:
-        """Held by whoever changes the lab."""
+        """Locked while a process changes the lab."""
         return self.root / "labs" / f".{self.name}.lock"
 
     @property
@@ -96,33 +96,36 @@ class LabState:
         return self.directory / "control"
 
     def keeper(self, suffix: str) -> Path:
-        """The keeper's own ``json``, ``pid`` or ``log``."""
+        """Return the path of the keeper's ``json``, ``pid`` or ``log``."""
         return self.directory / f"keeper.{suffix}"
 
     @property
     def hosts(self) -> Path:
-        """A directory for each host."""
+        """The directory of all hosts."""
         return self.directory / "hosts"
 
     def host(self, name: str) -> Path:
-        """What belongs to one host."""
+        """Return the directory of one host."""
         return self.hosts / name
 
 
 def of(name: str) -> LabState:
-    """The places of the lab called ``name``."""
+    """Return the paths of the lab ``name``."""
     return LabState(state_root(), name)
 
 
 def names() -> list[str]:
-    """The labs that have state here, sorted."""
+    """Return the labs that have state here, sorted."""
     labs = state_root() / "labs"
     return sorted(at.name for at in labs.iterdir() if at.is_dir()) if labs.is_dir() else []
 
 
 @contextmanager
 def locked(path: Path, waiting: Callable[[], object], timeout: float = 300.0) -> Iterator[None]:
-    """Hold ``path`` as a lock; ``waiting`` is called once if another process has it. The file is gone afterwards."""
+    """Hold a lock on ``path``; ``waiting`` is called once if another process has it. The file is removed afterwards.
+
+    Raises LabError after ``timeout`` seconds.
+    """
     runner.directory(path.parent)
     held = _take(path, waiting, time.monotonic() + timeout)
     try:
@@ -148,7 +151,7 @@ def _take(path: Path, waiting: Callable[[], object], deadline: float) -> int:
 
 
 def is_held(path: Path) -> bool:
-    """Whether another process has a file as its lock."""
+    """Return whether another process has locked a file."""
     try:
         descriptor = os.open(path, os.O_RDWR)
     except FileNotFoundError:
@@ -160,7 +163,7 @@ def is_held(path: Path) -> bool:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Take the exclusive lock on an open file, if nobody has it."""
+    """Take the exclusive lock on an open file; returns whether it was free."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -169,7 +172,7 @@ def try_lock(descriptor: int) -> bool:
 
 
 def _same(descriptor: int, path: Path) -> bool:
-    """Whether the locked file is still the one of that name: its last holder may have removed it."""
+    """Return whether the locked file still has that name: its last holder may have removed it."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a lab is doing, as a value."""
+"""The status of a lab, as a value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ServiceStatus(Model):
     number: int
     """Node id, or ``myid``."""
     state: str | None
-    """What it says of itself; nothing when it does not answer or is not in the cluster."""
+    """The state that it reports; None if it does not answer or is not in the cluster."""
 
 
 class HostStatus(Model):
@@ -28,20 +28,20 @@ class HostStatus(Model):
     name: str
     address: str
     runs: bool
-    """Whether its processes are there."""
+    """Whether its processes exist."""
     ssh: bool
     """Whether its SSH server answers."""
     services: tuple[ServiceStatus, ...]
 
 
 class LabStatus(Model):
-    """A lab, as it answers now."""
+    """The present status of a lab."""
 
     name: str
     up: bool
-    """Whether there is a lab of that name at all."""
+    """Whether a lab of that name exists."""
     healthy: bool
-    """Whether every host and every service does its work."""
+    """Whether every host and every service works."""
     kafka: str | None = None
     namespace: str | None = None
     inventory: str | None = None
@@ -94,5 +94,5 @@ def _ask(present: Lab) -> tuple[HostStatus, ...]:
 
 
 def as_json(value: LabStatus) -> str:
-    """One line of JSON."""
+    """Format as one line of JSON."""
     return json.dumps(value.model_dump(mode="json"))

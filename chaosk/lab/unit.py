@@ -1,4 +1,4 @@
-"""Services as systemd runs them, where a host has it: the unit, and what the inventory says of it. Pure."""
+"""Services under systemd, on hosts that have it: the unit, and its entry in the inventory. Pure."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ WantedBy=multi-user.target
 
 
 def text(name: str, main: str, config: str, heap: str, log4j: str, *, prepare: str | None = None) -> str:
-    """The unit of the service ``name``, whose main class is ``main``; root runs the script ``prepare`` before it."""
+    """Return the unit of the service ``name`` with the main class ``main``; root runs the script ``prepare`` first."""
     before = "" if prepare is None else f"ExecStartPre=+{prepare}\n"
     return _UNIT.format(name=name, main=main, config=config, heap=heap, log4j=log4j, before=before)
 
 
 def named(start: tuple[str, ...]) -> str:
-    """The unit that does what the script ``start`` does elsewhere.
+    """Return the unit that replaces the script ``start``.
 
     >>> named(("/opt/kafka/bin/kafka-start",))
     'kafka.service'
@@ -50,13 +50,13 @@ def named(start: tuple[str, ...]) -> str:
 
 
 def controlled(one: Service) -> Service:
-    """``one``, started and stopped through systemd."""
+    """Return ``one``, started and stopped by systemd."""
     unit = named(one.start)
     return replace(one, start=("systemctl", "start", "--no-block", unit), stop=("systemctl", "stop", unit))
 
 
 def inventory(found: Inventory) -> Inventory:
-    """``found``, its services run by systemd instead of scripts."""
+    """Return ``found`` with services run by systemd instead of scripts."""
     return found.model_copy(
         update={
             "brokers": {number: _entry(one) for number, one in found.brokers.items()},

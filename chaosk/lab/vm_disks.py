@@ -1,7 +1,7 @@
-"""The disks of a virtual machine beyond its first two: one for each data directory of its broker. Pure.
+"""Additional disks of a virtual machine: one for each data directory of its broker. Pure.
 
-Each lies under device-mapper, as with LVM: a table of one ``linear`` line over the whole disk, put up at every boot
-before anything else. So what steps do to a disk by another table can be done here.
+Each has a device-mapper table of one ``linear`` line over the whole disk, as with LVM, made early at every boot. So
+steps can replace the table.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from chaosk.lab.host_plan import Argv
 from chaosk.lab.seating import Seat
 
 SIZE = "2G"
-"""Of each; only what is written takes room."""
+"""Size of each disk; room is used only for written data."""
 LIST = "/etc/lab-disks"
-"""Holds a line for each disk: its name, its device, where it is mounted."""
+"""A file with a line for each disk: its name, its device, its mount point."""
 _FIRST = "c"
-"""``ubda`` has the root, ``ubdb`` the seed."""
+"""The letter of the first one: ``ubda`` has the root, ``ubdb`` the seed."""
 
 PUT_UP = f"""\
 modprobe dm-mod
@@ -30,25 +30,25 @@ while read -r name device place; do
   rmdir "$place/lost+found" 2>/dev/null # Kafka takes every folder there for a partition
 done <{LIST}
 """
-"""What a machine does at each boot; it needs /proc, /dev, and the list."""
+"""Commands of a machine at each boot; they need /proc, /dev, and the list."""
 
 
 class Disk(NamedTuple):
     """One disk."""
 
     name: str
-    """Of the device-mapper's device."""
+    """The name of its device-mapper device."""
     letter: str
     path: str
-    """Where it is mounted."""
+    """Its mount point."""
 
     def file(self, at: Path) -> Path:
-        """Where its content lies, in the folder of the machine."""
+        """Return the file of its content, in the folder of the machine."""
         return at / f"{self.name}.disk"
 
 
 def disks(seat: Seat) -> tuple[Disk, ...]:
-    """Those of the machine on a seat: none without a broker."""
+    """Return the disks of the machine on a seat: none without a broker."""
     paths = seat.data if seat.broker is not None else ()
     return tuple(
         Disk(f"data-{PurePosixPath(path).name}", chr(ord(_FIRST) + number), path) for number, path in enumerate(paths)
@@ -56,15 +56,15 @@ def disks(seat: Seat) -> tuple[Disk, ...]:
 
 
 def listed(seat: Seat) -> str:
-    """The content of the list."""
+    """Return the content of the list."""
     return "".join(f"{one.name} ubd{one.letter} {one.path}\n" for one in disks(seat))
 
 
 def words(seat: Seat, at: Path) -> list[str]:
-    """What the kernel of the machine is told of them."""
+    """Return the kernel arguments for the machine's disks."""
     return [f"ubd{one.letter}={one.file(at)}" for one in disks(seat)]
 
 
 def make(one: Disk, at: Path) -> Argv:
-    """The command that makes an empty file system for it."""
+    """Return the command that makes an empty file system for it."""
     return ["mkfs.ext4", "-q", "-F", "-m", "0", str(one.file(at)), SIZE]

@@ -1,4 +1,4 @@
-"""Hosts that are virtual machines: User Mode Linux, so a kernel, a clock, a disk and a power switch each."""
+"""Hosts that are virtual machines (User Mode Linux), each with its own kernel, clock, disk and power switch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from chaosk.lab.state import LabState
 _PROGRAMS = (vm_plan.KERNEL, "debootstrap", "mkfs.ext4", "taskset")
 _TUN = Path("/dev/net/tun")
 _CONTROL = re.compile(r"\x1b(\[[0-9;?]*)?[a-zA-Z]|[\r\x00-\x08]")
-"""What moves a terminal's cursor and changes its colours."""
+"""Sequences that move a terminal's cursor or change its colours."""
 _CONSOLE_LINES = 8
 
 
@@ -40,7 +40,7 @@ class VmHosts(KeptHosts):
 
     @override
     def check(self) -> None:
-        """Raise LabError if a program, or the device for network cables, is missing."""
+        """Raise LabError if a program, or the device for network taps, is missing."""
         namespace.check_free(self._state.namespace_file)
         needed = [*_PROGRAMS, vm_registers.COMPILER] if vm_registers.too_large() else _PROGRAMS
         lacking = [program for program in needed if runner.locate(program) is None]
@@ -57,12 +57,12 @@ class VmHosts(KeptHosts):
 
     @override
     def prepare(self, jars: Path, tools: tuple[HostFile, ...], say: Callable[[str], object]) -> None:
-        """Have the image; building it takes minutes, the first time."""
+        """Make the disk image; building it takes minutes, the first time."""
         self._image = vm_image.ensure(jars, tools, say)
 
     @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
-        """Write what tells the machines apart, make the network, and start the keeper; raises LabError."""
+        """Write the files of each machine, make the network, and start the keeper; raises LabError."""
         preload = vm_registers.library(self._state.directory) if vm_registers.too_large() else None
         for seat, processor in zip(seats, cycle(sorted(os.sched_getaffinity(0)))):
             at = runner.directory(self._state.host(seat.host), 0o700)
@@ -75,7 +75,7 @@ class VmHosts(KeptHosts):
 
     @override
     def wake(self, host: str, say: Callable[[str], object]) -> None:
-        """Switch a machine off and on that has had its time to boot; its disk stays."""
+        """Power-cycle a machine that has exceeded its boot time; its disk is kept."""
         note = self._state.host(host) / "pid"
         if time.time() - note.stat().st_mtime > self.patience:
             say(f"{host}: runs, but no SSH server answers; switching it off and on")
@@ -83,7 +83,7 @@ class VmHosts(KeptHosts):
             self.start(host)
 
     def switch_off(self, host: str) -> None:
-        """End a machine as a power failure does: what it had not brought to its disk is lost; raises LabError."""
+        """Kill a machine as a power failure does: data that it had not written to disk are lost. Raises LabError."""
         pid = read_pid(self._state.host(host) / "pid")
         runner.run([*self._in_lab(), "kill", "-KILL", str(pid)])
         deadline = time.monotonic() + 10
@@ -94,20 +94,20 @@ class VmHosts(KeptHosts):
 
     @override
     def failure(self, host: str) -> str | None:
-        """The end of the console of a machine that has ended, or the keeper's last words; None while both live."""
+        """Return the end of an ended machine's console, or the keeper's last output; None while both live."""
         reason = super().failure(host)
         return reason if reason is None or not self.alive() else self.last_words(host)
 
     @override
     def last_words(self, host: str) -> str:
-        """The last lines on the machine's console."""
+        """Return the last lines of the machine's console."""
         text = (self._state.host(host) / "log").read_text(encoding="utf-8", errors="replace")
         lines = [line for line in _CONTROL.sub("", text).splitlines() if line.strip()]
         return "\n".join(lines[-_CONSOLE_LINES:])
 
     @override
     def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
-        """Standard output of ``argv``, run through SSH and sudo: there is no other way in; raises LabError."""
+        """Run ``argv`` by SSH and sudo, the only way in, and return its output; raises LabError."""
         if not self.runs(host):
             raise LabError(f"{host} is not running; do: chaosk lab up")
         address = (self._state.host(host) / "address").read_text(encoding="ascii")
@@ -123,7 +123,7 @@ class VmHosts(KeptHosts):
 
     @override
     def read_log(self, host: str, path: str, lines: int) -> str:
-        """The last lines of a file on the machine; of one that does not run, its console's. Raises LabError."""
+        """Return the last lines of a file on the machine; raises LabError, with its console, if it is off."""
         if not self.runs(host):
             raise LabError(f"{host} is off, and its disk with it; its console ends with:\n{self.last_words(host)}")
         return self.on_host(host, ["tail", "-n", str(lines), path])

@@ -1,6 +1,6 @@
-"""The disk that virtual machines begin with: built once, kept by what is in it, shared by all labs.
+"""The disk image of virtual machines: built once, named by its content, shared by all labs.
 
-A machine writes to a file of its own over the image, which is never changed.
+A machine writes to its own file over the image, which never changes.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from chaosk.lab.service import HostFile
 Say = Callable[[str], object]
 
 MODULES = Path("/usr/lib/uml/modules")
-"""Where the package of the kernel has its modules, by version."""
+"""Directory of the kernel package's modules, by version."""
 ROOM = 2_500_000_000
-"""Bytes that must be free to build an image; half of them stay in use."""
+"""Bytes of free space needed to build an image; half of them stay in use."""
 
 _MIRROR = "http://deb.debian.org/debian"
 _LIMIT = 900.0
 
 
 def ensure(jars: Path, tools: tuple[HostFile, ...], say: Say) -> Path:
-    """The image with the Kafka whose ``jars`` and ``tools`` these are; builds it the first time. Raises LabError."""
+    """Return the image for the Kafka of these ``jars`` and ``tools``; the first call builds it. Raises LabError."""
     home = runner.directory(state.state_root() / "images")
     found = tuple(sorted(jars.glob("*.jar")))
     name = f"kafka-{jars.name}-{vm_recipe.digest(tools, found, _kernel())}"
@@ -74,7 +74,7 @@ def _add_classes(root: Path, say: Say) -> None:
 
 
 def check_room(home: Path) -> None:
-    """Raise LabError unless there is room on the disk to build an image."""
+    """Raise LabError unless the disk has room to build an image."""
     disk = os.statvfs(home)
     free = disk.f_bavail * disk.f_frsize
     if free < ROOM:
@@ -85,7 +85,7 @@ def check_room(home: Path) -> None:
 
 
 def _alone(argv: list[str], proc: Path = Path("/proc")) -> None:
-    """Run a command so that it, all it starts and all it mounts end with this thread; raises LabError."""
+    """Run a command so that its processes and mounts end with this thread; raises LabError."""
     spaces = ["--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={proc}"]
     propagation = "unchanged" if preflight.in_chroot() else "slave"
     wrapped = [*("setpriv", "--pdeathsig", "KILL", "unshare", *spaces, "--propagation", propagation), *argv]
@@ -95,7 +95,7 @@ def _alone(argv: list[str], proc: Path = Path("/proc")) -> None:
 
 
 def explain(output: str) -> str:
-    """One line from the many of a program that failed: its own first error, or else the last."""
+    """Return one line of a failed program's output: its first error, or otherwise its last line."""
     lines = output.strip().splitlines() or ["it said nothing"]
     return next((line.removeprefix("E: ") for line in lines if line.startswith("E: ")), lines[-1])
 
@@ -107,7 +107,7 @@ def _apt_sources() -> str:
 
 
 def mirror(sources: str) -> str:
-    r"""Where this machine gets Debian from, else where everybody does; ``sources`` as ``apt-get indextargets`` says.
+    r"""Return this machine's Debian mirror, or the default; ``sources``: output of ``apt-get indextargets``.
 
     >>> mirror("Debian Debian main http://mirror.example/debian/\n")
     'http://mirror.example/debian/'
@@ -122,7 +122,7 @@ def mirror(sources: str) -> str:
 
 
 def _proxies() -> dict[str, str]:
-    """What the caller, or else apt, has set for downloads; debootstrap reads none of the settings of apt."""
+    """Return the proxies of the caller, or otherwise of apt; debootstrap does not read apt's settings."""
     done = runner.attempt(["apt-config", "shell", "http_proxy", "Acquire::http::Proxy"])
     settings = [word.partition("=") for word in shlex.split(done.stdout)] if done.returncode == 0 else []
     of_caller = {name: value for name, value in os.environ.items() if "PROXY" in name.upper()}

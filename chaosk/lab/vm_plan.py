@@ -1,4 +1,4 @@
-"""What the keeper does for virtual machines: a tap on the bridge and a User Mode Linux process for each. Pure."""
+"""The keeper's plan for virtual machines: a tap on the bridge and a User Mode Linux process for each. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from chaosk.lab.state import LabState
 
 KERNEL = "linux.uml"
 MEMORY = 800
-"""Megabytes of each machine; memory is used only for what it has touched once."""
+"""Megabytes of each machine; the host's memory is used only for pages that were touched once."""
 
 BOOT = "/usr/local/sbin/lab-boot"
-"""What the kernel starts first on a machine."""
+"""The first program that the kernel starts on a machine."""
 
 POWER_ON = "power-on"
-"""The file of a machine's script."""
+"""The file name of a machine's script."""
 _POWER_ON = """#!/bin/bash
 for file in /proc/self/fd/*; do
     number=${{file##*/}}
@@ -32,7 +32,7 @@ _NOTE_PID = 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec "$@"'
 
 
 def plan(state: LabState, seats: tuple[Seat, ...], machine: Machine) -> dict[str, object]:
-    """Everything ``init.py keeper`` needs, by its keys."""
+    """Return the input of ``init.py keeper``."""
     memory = f"{state.directory}/memory"
     return {
         "pid": str(state.keeper("pid")),
@@ -42,7 +42,7 @@ def plan(state: LabState, seats: tuple[Seat, ...], machine: Machine) -> dict[str
             ["mount", "-t", "proc", "proc", "/proc"],
             *keeper_plan.bridge(),
             *(argv for seat in seats for argv in tap(seat)),
-            # Where /dev/shm is small, a machine would die of its first page beyond it
+            # With a small /dev/shm, a machine would crash at its first page beyond it
             ["mkdir", "-p", memory],
             ["mount", "-t", "tmpfs", "-o", f"size={len(seats) * (MEMORY + 8)}m,mode=700", "tmpfs", memory],
         ],
@@ -52,7 +52,7 @@ def plan(state: LabState, seats: tuple[Seat, ...], machine: Machine) -> dict[str
 
 
 def tap(seat: Seat) -> list[Argv]:
-    """The cable of one machine, plugged into the bridge."""
+    """Return the commands that connect one machine to the bridge."""
     return [
         ["ip", "tuntap", "add", "mode", "tap", "name", seat.plug],
         ["ip", "link", "set", seat.plug, "master", host_plan.BRIDGE, "up"],
@@ -60,9 +60,10 @@ def tap(seat: Seat) -> list[Argv]:
 
 
 def start(at: Path, memory: str, propagation: str) -> Argv:
-    """The command that becomes a machine; its console is what it writes. Its id is noted by a shell that turns into it.
+    """Return the command that becomes a machine; its output is the machine's console.
 
-    It has a PID namespace of its own, since a kernel that is killed must take its processes with it.
+    A shell records its process id, then executes the machine. It has a separate PID namespace, since a killed kernel
+    must take its processes with it.
     """
     return [
         *("sh", "-c", _NOTE_PID, str(at / "pid")),
@@ -73,14 +74,14 @@ def start(at: Path, memory: str, propagation: str) -> Argv:
 
 
 def power_on(seat: Seat, at: Path, image: Path, processor: int, preload: Path | None = None) -> str:
-    """The script that turns into a machine's kernel, at first and whenever the machine reboots.
+    """Return the script that becomes a machine's kernel, at the first start and at every reboot.
 
-    To reboot, this kernel executes anew whatever it was called, here the script, and leaves its files open: without
-    the script the tap would be busy, and the machine would come back without a network and with its old memory held.
+    At a reboot this kernel executes its own program name, which is the script, and leaves its files open. Without the
+    script the tap would be busy, and the machine would return without a network and with its old memory still in use.
 
-    A machine stays on one ``processor``. Its kernel is a process that traces those of its programs, and at each system
-    call one waits for the other: on two processors each such turn wakes another one that sleeps. A call in a machine
-    took 24 microseconds in place of 120 to 270.
+    A machine runs on one ``processor``. Its kernel is a process that traces those of its programs, and at each system
+    call they wait for each other. On two processors each such switch wakes a sleeping one. On one processor a call in a
+    machine took 24 microseconds instead of 120 to 270.
 
     ``preload`` is a library that its kernel needs; see :mod:`chaosk.lab.vm_registers`.
     """

@@ -1,4 +1,4 @@
-"""How the disk image of virtual machines is made: Debian's packages, Kafka, users, what starts first. Pure."""
+"""The build of the disk image of virtual machines: Debian's packages, Kafka, users, boot script. Pure."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PACKAGES = (
     "procps",
     "openjdk-17-jre-headless",
 )
-"""What a machine has beyond Debian's smallest system."""
+"""Packages of a machine in addition to Debian's minimal system."""
 SIZE = "4G"
-"""The disk of each machine; only what is written takes room."""
+"""Size of each machine's disk; room is used only for written data."""
 
 _JAVA = "/usr/lib/jvm/java-17-openjdk-amd64"
-"""User Mode Linux is there for this architecture only, of those that Debian's Java has."""
+"""For amd64, the only architecture of Debian's Java with User Mode Linux."""
 _NO_USE = (
     "getty.target",
     "systemd-logind.service",
@@ -53,7 +53,7 @@ _NO_USE = (
     "sys-kernel-debug.mount",
     "sys-kernel-tracing.mount",
 )
-"""Units that only cost time: nobody logs in at a console, nothing is upgraded, no such device is there."""
+"""Units without use on a machine: it has no console logins, no upgrades and no such devices."""
 
 _FILTERS = ("iptables", "ip6tables")
 
@@ -80,27 +80,27 @@ exec /lib/systemd/systemd
 
 
 def files(tools: Iterable[HostFile]) -> tuple[HostFile, ...]:
-    """The files of the image that no package brings; ``tools`` are Kafka's."""
+    """Return the files of the image that are in no package; ``tools`` are Kafka's."""
     return (HostFile(vm_plan.BOOT, _BOOT, 0o755), HostFile("/etc/machine-id", ""), *tools)
 
 
 def debian(root: Path, mirror: str) -> Argv:
-    """The command that makes a Debian in the folder ``root``."""
+    """Return the command that installs Debian in the folder ``root``."""
     return ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root), mirror]
 
 
 def finish(root: Path, modules: Path, jars: tuple[Path, ...]) -> list[Argv]:
-    """The commands that make of it what machines boot from: the kernel's ``modules`` and Kafka's ``jars`` go in."""
+    """Return the commands that complete the image, with the kernel's ``modules`` and Kafka's ``jars``."""
     inside = ["chroot", str(root)]
     return [
         ["mkdir", "-p", *(f"{root}/{folder}" for folder in ("usr/lib/modules", "opt/kafka/libs", "var/log/journal"))],
         ["cp", "-a", str(modules), f"{root}/usr/lib/modules/"],
         ["cp", "--preserve=timestamps", *map(str, jars), f"{root}/opt/kafka/libs"],
         ["ln", "-s", _JAVA, f"{root}/opt/java"],
-        # '*' and not '!': without PAM, sshd refuses an account that is locked
+        # '*' and not '!': without PAM, sshd refuses locked accounts
         [*inside, "useradd", "--create-home", "--user-group", "--password", "*", "--shell", "/bin/bash", "ops"],
         [*inside, "useradd", "--system", "--user-group", "--home-dir", "/var/lib/kafka", "kafka"],
-        # This kernel has no tables that iptables by nf_tables could use
+        # This kernel does not have the tables for iptables-nft
         *([*inside, "update-alternatives", "--quiet", "--set", tool, f"/usr/sbin/{tool}-legacy"] for tool in _FILTERS),
         [*inside, "systemctl", "mask", *_NO_USE],
         [*inside, "sh", "-c", "rm -rf /etc/ssh/ssh_host_* /var/cache/apt/archives/*.deb /var/lib/apt/lists/*"],
@@ -109,7 +109,7 @@ def finish(root: Path, modules: Path, jars: tuple[Path, ...]) -> list[Argv]:
 
 
 def classes(root: Path) -> list[Argv]:
-    """The commands that add the archive of Kafka's classes, which it starts quicker with; alone in a network."""
+    """Return the commands that add Kafka's class archive, in a separate network namespace."""
     make = f"ip link set lo up && exec {launchers.MAKE_ARCHIVE}"
     return [
         ["unshare", "--net", "chroot", str(root), "sh", "-c", make],
@@ -118,12 +118,12 @@ def classes(root: Path) -> list[Argv]:
 
 
 def disk(root: Path, image: Path) -> Argv:
-    """The command that makes a file system out of the folder."""
+    """Return the command that makes a file system from the folder."""
     return ["mkfs.ext4", "-q", "-F", "-d", str(root), str(image), SIZE]
 
 
 def digest(tools: Iterable[HostFile], jars: tuple[Path, ...], kernel: str) -> str:
-    """Tells images apart by what goes into them: packages, files, jars, the version of the ``kernel``."""
+    """Return a digest of an image's content: packages, files, jars, the version of the ``kernel``."""
     at = Path("/")
     commands = [debian(at, ""), *finish(at, at, ()), *classes(at), disk(at, at)]
     texts = [(file.path, file.text, file.mode) for file in files(tools)]

@@ -1,4 +1,4 @@
-"""What makes one virtual machine differ from its image: a tar archive, its second disk, read at its first boot."""
+"""The seed of a virtual machine: a tar archive on its second disk with its own files, read at its first boot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile
 
 ADDRESS = "/etc/lab-address"
-"""Holds the machine's address and the length of its network."""
+"""The file with the machine's address and prefix length."""
 
 _OWNERS = {"/home/ops/": "ops", "/var/lib/zookeeper": "kafka", "/var/lib/kafka": "kafka", "/var/log/zookeeper": "kafka",
            "/var/log/kafka": "kafka"}  # fmt: skip
@@ -20,7 +20,7 @@ _BLOCK = 512
 
 
 def seed(seat: Seat, files: Iterable[HostFile]) -> bytes:
-    """The archive for the machine on ``seat``, padded to whole blocks of a disk."""
+    """Return the archive for the machine on ``seat``, padded to whole disk blocks."""
     own = (
         HostFile(ADDRESS, f"{seat.address}/24\n"),
         HostFile(vm_disks.LIST, vm_disks.listed(seat)),
@@ -39,7 +39,7 @@ def seed(seat: Seat, files: Iterable[HostFile]) -> bytes:
 
 
 def _at_home(file: HostFile) -> HostFile:
-    """The same file; the key of ops where its sshd looks for it, and closed to others."""
+    """Return the file, with the authorized key of ops moved to its home directory, closed to others."""
     if file.path != "/etc/ssh/ops/authorized_keys":
         return file
     return HostFile("/home/ops/.ssh/authorized_keys", file.text, 0o600)

@@ -21,7 +21,7 @@ from chaosk.spec.lab_layout import LabLayout
 ZOOKEEPER_LOG = "/var/log/zookeeper/zookeeper.log"
 ZOOKEEPER_CONFIG = "/opt/kafka/config/zoo.cfg"
 ZOOKEEPER_PORT = 2181
-"""Every ZooKeeper node answers its clients here."""
+"""The client port of every ZooKeeper node."""
 
 _OWN = broker.OWN | {"broker.id", "zookeeper.connect"}
 
@@ -32,35 +32,35 @@ class ZooKeeperMode(Mode):
 
     @override
     def check(self, layout: LabLayout) -> None:
-        """Raise UsageError for what only KRaft has, and for settings that would make the inventory wrong."""
+        """Raise UsageError for layouts of KRaft, and for settings that would contradict the inventory."""
         if layout.controllers or any(role.startswith("controller") for role in layout.roles()):
             raise UsageError("controllers: a cluster with ZooKeeper has none of their own; for KRaft write mode: kraft")
         broker.check(layout, _OWN)
 
     @override
     def dependencies(self, layout: LabLayout) -> tuple[str, ...]:
-        """Kafka, its tools, and a way to log; ZooKeeper comes with Kafka 3.x."""
+        """Return Kafka, its tools, and logging; ZooKeeper comes with Kafka 3.x."""
         return jars.dependencies(layout.kafka)
 
     @override
     def seats(self, layout: LabLayout) -> tuple[Seat, ...]:
-        """Brokers and ZooKeeper nodes."""
+        """Return the seats of brokers and ZooKeeper nodes."""
         return seating.seats(layout, "zookeeper")
 
     @override
     def services(self, seats: tuple[Seat, ...]) -> tuple[Service, ...]:
-        """ZooKeeper first: brokers wait for it."""
+        """Return ZooKeeper first: brokers wait for it."""
         nodes = [zookeeper(seat.host, seat.address, seat.zookeeper) for seat in seats if seat.zookeeper is not None]
         return (*nodes, *broker.services(seats))
 
     @override
     def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Place]:
-        """None: ZooKeeper keeps the metadata."""
+        """Return none: ZooKeeper keeps the metadata."""
         return {}
 
     @override
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
-        """Kafka's tools on every host; configuration and control of what has a seat there."""
+        """Return Kafka's tools for every host, and the configuration and scripts of the services on ``seat``."""
         files = launchers.tools(layout.kafka)
         if seat.zookeeper is not None:
             files += Control("zookeeper", launchers.ZOOKEEPER, "zoo.cfg", "128m", ZOOKEEPER_LOG, LOG4J_1).files(
@@ -79,7 +79,7 @@ class ZooKeeperMode(Mode):
 
     @override
     def inventory(self, seats: tuple[Seat, ...], layout: LabLayout, namespace: str) -> Inventory:
-        """Hosts reached as ops, brokers and ZooKeeper nodes controlled by scripts."""
+        """Return an inventory with the login ops, and services controlled by scripts."""
         return Inventory(
             name=layout.name,
             network_namespace=namespace,
@@ -91,7 +91,7 @@ class ZooKeeperMode(Mode):
 
 
 def zookeeper(host: str, address: str, number: int) -> Service:
-    """How the ZooKeeper node ``number`` is handled."""
+    """Return the service of the ZooKeeper node ``number``."""
     return Service(
         role="zookeeper",
         number=number,
@@ -119,7 +119,7 @@ def _zookeeper_entry(one: Service) -> ZooKeeper:
 
 
 def zoo_cfg(seats: tuple[Seat, ...]) -> str:
-    """``zoo.cfg`` of every node: the same file for all, only ``myid`` differs."""
+    """Return ``zoo.cfg``, the same for every node; only ``myid`` differs."""
     servers = {f"server.{seat.zookeeper}": f"{seat.address}:2888:3888" for seat in seats if seat.zookeeper is not None}
     return properties(
         {
@@ -137,7 +137,7 @@ def zoo_cfg(seats: tuple[Seat, ...]) -> str:
 
 
 def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dict[str, str]:
-    """The settings of the broker on ``seat``; those of the layout come last and win."""
+    """Return the settings of the broker on ``seat``; those of the layout override the others."""
     nodes = ",".join(f"{other.address}:{ZOOKEEPER_PORT}" for other in seats if other.zookeeper is not None)
     return {
         "broker.id": str(seat.broker),
@@ -147,7 +147,7 @@ def broker_config(seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> dic
         "inter.broker.listener.name": "REPLICATION",
         "zookeeper.connect": nodes,
         "zookeeper.session.timeout.ms": "9000",
-        "zookeeper.connection.timeout.ms": "60000",  # a broker may be up before its quorum is
+        "zookeeper.connection.timeout.ms": "60000",  # a broker may start before ZooKeeper has a quorum
         **broker.settings(seats, layout),
         **broker.own(seat, layout),
     }

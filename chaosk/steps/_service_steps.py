@@ -255,7 +255,8 @@ class Freeze(ServiceStep, ABC):
     def watch(self, site: Site) -> Iterator[Fact]:
         """Check that the process stays frozen, and that the cluster does not list the server.
 
-        The second is not checked before the undo: it takes a whole time-out of an answer, which would delay the undo.
+        The second is not verified again right before the undo: it takes a whole time-out of an answer, which would
+        delay the undo.
         """
         yield from super().watch(site)
         for server in self.servers(site):

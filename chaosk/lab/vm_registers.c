@@ -1,12 +1,11 @@
-/* Stands before the C library of a virtual machine's kernel (User Mode Linux 6.1), by LD_PRELOAD.
+/* Replaces ptrace() for the kernel of a virtual machine (User Mode Linux 6.1), by LD_PRELOAD.
  *
- * That kernel has room for 2,696 bytes of a process's extended registers. Linux hands out as much of them as there is
- * room for, but takes back nothing except the whole (EFAULT, xstateregs_set), which is 11,008 bytes where the processor
- * has AMX. So what the kernel gives back is filled up with zeros here: the rest are the tiles of AMX, which no program
- * on such a machine has in use, since it would have to ask for them by a call (ARCH_REQ_XCOMP_PERM) that this kernel
- * does not know.
+ * That kernel has room for 2,696 bytes of a process's extended registers. On a read, Linux returns as many of them as
+ * fit. On a write it accepts only the whole set (EFAULT, xstateregs_set), which is 11,008 bytes if the processor has
+ * AMX. So this function pads writes with zeros. The missing bytes are the tiles of AMX. No program on such a machine
+ * uses them, since it would have to request them by a call (ARCH_REQ_XCOMP_PERM) that this kernel does not have.
  *
- * No header is included, so that a compiler is all it takes.
+ * No header is included, so that only a compiler is needed.
  */
 
 enum { GET_REGISTERS = 0x4204, SET_REGISTERS = 0x4205, EXTENDED = 0x202 };
@@ -22,8 +21,8 @@ extern void *dlsym(void *where, const char *name);
 extern void *memcpy(void *to, const void *from, unsigned long size);
 extern void *memset(void *at, int byte, unsigned long size);
 
-static char whole[1 << 16]; /* not on the stack: those of a kernel are small; it has one thread */
-static unsigned long size;  /* of them here, once they were asked for */
+static char whole[1 << 16]; /* not on the stack, which is small in a kernel; it has one thread */
+static unsigned long size;  /* of the set on this processor, after the first read */
 
 long ptrace(long request, int process, void *what, void *data)
 {

@@ -36,7 +36,7 @@ def test_the_same_is_no_change() -> None:
 def test_what_chaosk_touches_must_be_as_it_was(old: str, new: str, told: str) -> None:
     """A service that does not run, a user's rule that is gone, a chain of ours that is left: not healed."""
     (line,) = differences({"node1": BEFORE}, {"node1": BEFORE.replace(old, new)})
-    assert line.startswith("node1: it is not as it was: ")
+    assert line.startswith("node1: its state has changed: ")
     assert told in line
 
 
@@ -58,7 +58,7 @@ def test_what_another_program_changes_is_no_reason_to_cry() -> None:
 def test_a_host_that_does_not_answer_is_not_healed() -> None:
     """Nobody knows; that is never a yes. One that did not answer before was never looked at."""
     (line,) = differences({"node1": BEFORE, "node2": BEFORE}, {"node2": BEFORE})
-    assert line == "node1: it does not answer, so nobody knows whether it is as it was"
+    assert line == "node1: it does not answer, so its state is unknown"
     assert differences({}, {"node1": BEFORE}) == ()
 
 
@@ -68,4 +68,4 @@ def test_a_boot_is_no_change_but_what_it_took_is() -> None:
     assert changes(old, new) == ("- boot 3d90effe", "+ boot 7b217c97")
     assert differences({"node1": old}, {"node1": new}) == ()
     (line,) = differences({"node1": old}, {"node1": new.replace("iptables -A INPUT -s 192.0.2.1/32 -j DROP\n", "")})
-    assert line.startswith("node1: it is not as it was, and was booted meanwhile: - iptables -A INPUT -s 192.0.2.1")
+    assert line.startswith("node1: its state has changed (and it was booted since): - iptables -A INPUT -s 192.0.2.1")

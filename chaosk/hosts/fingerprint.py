@@ -70,7 +70,7 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[st
     told: list[str] = []
     for host, state in before.items():
         if host not in after:
-            told.append(f"{host}: it does not answer, so nobody knows whether it is as it was")
+            told.append(f"{host}: it does not answer, so its state is unknown")
             continue
         changed = changes(state, after[host])
         booted = any(change.startswith("+ boot ") for change in changed)
@@ -78,6 +78,6 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[st
         for change in changed:
             log.warning("host changed", host=host, change=change, ours=change in left)
         if left:
-            since = ", and was booted meanwhile" if booted else ""
-            told.append(f"{host}: it is not as it was{since}: {'; '.join(left[:5])}")
+            since = " (and it was booted since)" if booted else ""
+            told.append(f"{host}: its state has changed{since}: {'; '.join(left[:5])}")
     return tuple(told)

@@ -92,7 +92,7 @@ def sudoers(users: Collection[str], text: str, place: str = PLACE) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()
     if wide := sorted(user for user in users if _WIDE.fullmatch(user)):
         raise UsageError(
-            f"user: {wide[0]}: sudoers reads a name of capital letters as an alias, and ALL as everybody; "
+            f"user: {wide[0]}: sudoers reads a name of capital letters as an alias, and ALL as all accounts; "
             "name the one account that chaosk logs in as"
         )
     who = ", ".join(user.replace("\\", "\\\\").replace("@", "\\@") for user in sorted(set(users)))

@@ -103,7 +103,7 @@ def _is_inner(site: Site, node: Node) -> bool:
 
 def _check(site: Site, a: tuple[Node, ...], b: tuple[Node, ...], ports: tuple[int, ...]) -> None:
     if not a or not b:
-        raise StepError(f"{site.entry}: one side is nobody at the moment; name groups that are not empty")
+        raise StepError(f"{site.entry}: one of the groups has no nodes at the moment; name groups that have some")
     if is_everyone(a) or (is_everyone(b) and len(b) > 1):
         raise StepError(f"{site.entry}: `everyone else` is a group of its own, and can be only one of the two")
     try:

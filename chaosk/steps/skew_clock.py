@@ -71,7 +71,7 @@ for: 30s
         """Require that the clock is the host's alone, and that no program sets it."""
         for host in self.hosts(site):
             query = wallclock.fits(host, _id(site), self._by())
-            yield Fact(says=f"{host} has a clock of its own, which nobody sets", query=query)
+            yield Fact(says=f"{host} has its own clock, and no program sets it", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Move the clock, host after host."""

@@ -155,8 +155,8 @@ def test_reject(inventory: Inventory) -> None:
 @pytest.mark.parametrize(
     ("a", "b", "why"),
     [
-        ((), HOSTS[:1], "one side is nobody"),
-        (HOSTS[:1], (), "one side is nobody"),
+        ((), HOSTS[:1], "one of the groups has no nodes"),
+        (HOSTS[:1], (), "one of the groups has no nodes"),
         (HOSTS[:1], HOSTS[:2], "both sides of the cut have host node1"),
         (HOSTS[:1], BROKERS[:1], "both sides of the cut have"),
         ((PROBES,), (PROBES,), "both sides of the cut have probe"),

@@ -78,7 +78,7 @@ def test_groups_that_have_no_connections_are_refused(inventory: Inventory) -> No
     """Nothing would happen, and look as if it had done no harm."""
     with pytest.raises(StepError, match="entry: neither of the groups connects to the other"):
         list(step(RESET % "").before(site(inventory, a=DOORS[:1], b=DOORS[1:])))
-    with pytest.raises(StepError, match="entry: one side is nobody"):
+    with pytest.raises(StepError, match="entry: one of the groups has no nodes"):
         list(step(RESET % "").before(site(inventory, a=BROKERS[:1], b=())))
 
 

@@ -176,7 +176,8 @@ def _everywhere(hosts: Iterable[str], ask: Callable[[str], T]) -> dict[str, T | 
 def _here_first(hosts: Iterable[str], ask: Callable[[str], T], switched: Callable[[T], bool]) -> dict[str, T | str]:
     """Like :func:`_everywhere`, with this machine first: its leases switch hosts on again.
 
-    If ``switched`` holds for its result, hosts that do not accept logins yet are retried for BOOTING seconds.
+    If that fails, or ``switched`` holds for its result, hosts that do not accept logins yet are retried for BOOTING
+    seconds.
     """
     rest = set(hosts)
     found = _everywhere(rest & {HERE}, ask)

@@ -11,8 +11,8 @@ from chaosk.spec.contracts.step import Deed, Fact, Look, Site, Step
 class Observe(Step):
     """Record the present state of the cluster, as an additional column in the report beside before, during and after.
 
-    For each topic of the scenario: leaders, replicas and ISR, brokers that report another leader than the others, start
-    and end offsets of the logs, and settings. For each group of the probes and each ``transactional.id``: the
+    For each topic of the scenario: leaders, replicas and ISR, brokers that report another leader than the others, first
+    and last readable offsets, and settings. For each group of the probes and each ``transactional.id``: the
     coordinator. Also the controller, the brokers, and the other metadata nodes. It changes nothing. State that the
     cluster does not report is left out.
     """

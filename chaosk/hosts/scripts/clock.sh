@@ -90,8 +90,8 @@ look() {
 
 far() { [ "$1" -gt "$near" ] || [ "$1" -lt "-$near" ]; }
 
-# Sets the clock that far ahead. After the first try the start-up time of date is known. On a busy host a second is
-# accepted after eight tries.
+# Sets the clock that far ahead. After the first try the start-up time of date is known. On a busy host an error
+# of a second is accepted from the eighth try on.
 set_ahead() {
     takes=0 tries=0
     look

@@ -104,7 +104,7 @@ arm() {
 by_systemd() { [ -z "$CHAOSK_KEPT" ] && [ -d /run/systemd/system ]; }
 
 # Under systemd the timer is a unit, restarted if it is killed. Otherwise it is a session that the OOM killer passes
-# over. It is stopped by SIGKILL: it ignores SIGTERM, and systemd would wait for a minute and a half.
+# over. It is stopped by SIGKILL: it survives SIGTERM, and systemd would wait for a minute and a half.
 start_timer() {
     if by_systemd; then
         systemd-run --quiet --collect --unit="chaosk-lease-$id" --property=Restart=on-failure \

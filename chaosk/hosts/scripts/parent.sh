@@ -11,8 +11,7 @@
 #   KIND, PLACE and CONFIG identify the server, as for service.sh
 #
 # A loop, runsv, s6-supervise or a shell learns of its child's end by waiting for it. It does not while it is stopped
-# (SIGSTOP), and neither do the processes that wait for it in turn. A process with other children would neglect those,
-# so it is refused.
+# (SIGSTOP), and neither do the processes that wait for it in turn. One with other children would neglect those as well.
 #
 # Under a lease (lease.sh names its folder in CHAOSK_LEASE) hold and note record the processes around the server there,
 # as ID BORN PLACE, the parent first. service.sh reads that: a start resumes the stopped one, and waits for the server

@@ -1,1 +1,1 @@
-"""What every other part uses: errors, units, the base of typed values, plugins, words. Imports nothing of chaosk."""
+"""Shared foundations: errors, units, the base of typed values, plugins, wording. Imports nothing else of chaosk."""

@@ -1,4 +1,4 @@
-"""Where the analysis keeps what it can make anew."""
+"""Location of the analysis' cache, whose content can be rebuilt at any time."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from pathlib import Path
 
 
 def cache() -> Path:
-    """This account's folder of archives of classes: ``$XDG_CACHE_HOME/chaosk``, or ``~/.cache/chaosk``."""
+    """Return this account's folder of class archives: ``$XDG_CACHE_HOME/chaosk``, or ``~/.cache/chaosk``."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chaosk"

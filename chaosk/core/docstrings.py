@@ -1,7 +1,7 @@
-"""What stands below the fields of a class in its source: their descriptions, read where somebody asks for them.
+"""Docstrings of a class's fields, read from its source on demand.
 
-Pydantic would read them whenever a class is made (``use_attribute_docstrings``), which took every command a quarter of
-its time to start; they are asked for only where a JSON Schema or a page of the reference is written.
+Pydantic's ``use_attribute_docstrings`` would read them whenever a class is made, which took a quarter of the start-up
+time of every command. They are needed only to write a JSON Schema or a page of the reference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LENT: dict[type, tuple[Kind, ...]] = {}
 
 
 def of_fields(kind: Kind) -> Mapping[str, str]:
-    """By field of a class the text below it, those of its bases included; none of a class without a source."""
+    """Map each field of a class to its docstring, base classes included; empty for a class without source."""
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
         for lender in _LENT.get(each, ()):
@@ -30,18 +30,18 @@ def of_fields(kind: Kind) -> Mapping[str, str]:
 
 
 def lend(kind: Kind, *lenders: Kind) -> None:
-    """Describe the fields of a class that was not written down by those of the same names in these."""
+    """Describe the fields of a class made at run time by the fields of the same names in ``lenders``."""
     _LENT[kind] = lenders
 
 
 @cache
 def _in_module(name: str) -> dict[str, dict[str, str]]:
-    """By qualified name of a class the texts below its fields."""
+    """Map qualified class names of a module to the docstrings of their fields."""
     file = getattr(sys.modules.get(name), "__file__", None) or ""
     source = "".join(linecache.getlines(file))
     try:
         return dict(_classes(ast.parse(source), ""))
-    except SyntaxError:  # it is no file of Python's
+    except SyntaxError:  # not a Python file
         return {}
 
 

@@ -1,21 +1,21 @@
-"""Every error chaosk raises on purpose, and the exit code each ends the program with.
+"""All errors that chaosk raises on purpose, with the exit code of each.
 
 ::
 
-    ChaoskError              70  something chaosk promises did not hold
+    ChaoskError              70  a guarantee of chaosk did not hold
     ├── UsageError           64  bad usage or bad input
     │   └── DocumentError    64  mistakes in a YAML file, all of them at once
     ├── PreflightError       69  unreachable, unsupported or unsafe: nothing was touched
     │   ├── HostError        69  one host: unreachable, key unknown or changed, no sudo
-    │   └── LabError         69  the lab cannot be put up, or is broken
-    ├── ClusterError         70  the cluster does not answer, or cannot tell
+    │   └── LabError         69  the lab cannot be started, or is broken
+    ├── ClusterError         70  the cluster does not answer, or its state is unknown
     ├── StepError            70  a step could not be carried out on a host
     │   └── ConnectionLost   70  the connection broke: the outcome of the command is unknown
     ├── EventLogError         2  events cannot be written or read: disk full, damaged file
     ├── AnalysisError         2  the evidence cannot be judged
     └── HealError             3  a fault could not be undone
 
-A message says what happened, where (file:line, host, step) and what to do about it.
+A message states what happened, where (file:line, host, step) and how to fix it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import ClassVar
 
 
 class ExitCode(IntEnum):
-    """What the process ends with; the table in the README is generated from here."""
+    """Exit codes of the program; the table in the README is generated from this class."""
 
     PASS = 0
     FAIL = 1
@@ -38,7 +38,7 @@ class ExitCode(IntEnum):
 
 
 class ChaoskError(Exception):
-    """Root of the tree; its message is printed as it is, without a traceback."""
+    """Root of the error tree; its message is printed without a traceback."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL
 
@@ -59,24 +59,24 @@ class HostError(PreflightError):
     """A host cannot be used: unreachable, unknown key, no sudo."""
 
     def __init__(self, host: str, message: str) -> None:
-        """``host`` is the inventory's name of it; the message starts with that name."""
+        """``host`` is its name in the inventory; the message starts with that name."""
         super().__init__(f"{host}: {message}")
         self.host = host
 
 
 class LabError(PreflightError):
-    """The lab cannot be put up, or is broken in a way that ``lab up`` cannot repair."""
+    """The lab cannot be started, or is broken in a way that ``lab up`` cannot repair."""
 
 
 class ClusterError(ChaoskError):
-    """No broker answers, or what was asked about is not there."""
+    """No broker answers, or the requested object does not exist."""
 
 
 class StepError(ChaoskError):
     """A step could not be carried out."""
 
 
-class ConnectionLost(StepError):  # noqa: N818 - the field's word; "ConnectionLostError" says no more
+class ConnectionLost(StepError):  # noqa: N818 - the usual term; "ConnectionLostError" adds nothing
     """The connection to a host broke while a command ran: its outcome is unknown."""
 
 
@@ -93,6 +93,6 @@ class AnalysisError(ChaoskError):
 
 
 class HealError(ChaoskError):
-    """A fault could not be undone: the cluster is not as it was."""
+    """A fault could not be undone: the cluster is not in its original state."""
 
     exit_code = ExitCode.NOT_HEALED

@@ -1,4 +1,4 @@
-"""Figures as people write them: ``23.9 s``, ``1 record``, ``8 rebalances``, whoever says them and wherever."""
+"""Figures in words, spelled the same everywhere: ``23.9 s``, ``1 record``, ``8 rebalances``."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from math import floor, isfinite
 
 _NAMES = {"end_to_end_p99": "end-to-end p99", "end_to_end_max": "end-to-end max"}
 _NOUNS = {"connections_peak": "connections at most", "connections_open": "connections left open"}
-"""What is counted, where the metric's own name does not say it after a number."""
+"""Counted nouns, for metrics whose own name does not fit after a number."""
 
 
 def metric_name(metric: str) -> str:
-    """``latency_p99`` as ``latency p99``."""
+    """Return ``latency p99`` for ``latency_p99``."""
     return _NAMES.get(metric, metric.replace("_", " "))
 
 
 def number(value: float) -> str:
-    """A count with thousands separated, anything else with three significant digits."""
+    """Format a count with thousands separated, any other value with three significant digits."""
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def seconds(value: float) -> str:
-    """A length of time, in the unit that suits it."""
+    """Format a duration in seconds in a suitable unit: µs, ms, s, or min and s."""
     if not value:
         return "0 s"
     if 1e-9 <= abs(value) < 0.000_1:
@@ -36,15 +36,16 @@ def seconds(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A share of one in percent, with three significant digits or as many as tell it from all."""
+    """Format a share of one in percent: three significant digits, or enough to distinguish it from 100."""
     said = f"{value * 100:.3g}"
     return f"{floor(value * 1e5) / 1e3:g}" if said == "100" and value < 1 else said
 
 
 def figure(value: float | None, unit: str, metric: str = "", *, censored: bool = False) -> str:
-    """A measured figure with its unit; what was not measured says so, what had not ended is a lower bound.
+    """Format a measured figure with its unit: "not measured" without a value, "≥" if it is a lower bound.
 
-    A count alone is a number; of a named metric it says what was counted, like ``8 rebalances``.
+    ``censored``: the measured period had not ended. A count without a metric is a bare number; with one it gets a noun,
+    like ``8 rebalances``.
     """
     if value is None or not isfinite(value):
         return "not measured"
@@ -63,14 +64,14 @@ def _counted(metric: str) -> str:
 
 
 def one(noun: str) -> str:
-    """A noun for one of what it names several of: ``leader changes`` as ``leader change``."""
+    """Return the singular of a noun phrase: ``leader change`` for ``leader changes``."""
     words = noun.split(" ")
     many = next((n for n, word in enumerate(words) if word.endswith("s") and not word.endswith("ss")), None)
     return noun if many is None else " ".join(w[:-1] if n == many else w for n, w in enumerate(words))
 
 
 def bounds(minimum: float | None, maximum: float | None, unit: str, metric: str = "") -> str:
-    """What was asked for: ``at most 20 s``, ``exactly 12 records``, ``1 s to 20 s``; of counts as in ``figure``."""
+    """Format a bound: ``at most 20 s``, ``exactly 12 records``, ``1 s to 20 s``; counts as in ``figure``."""
     ends = (None if limit is None else figure(limit, unit, metric) for limit in (minimum, maximum))
     low, high = (None if end is None else end.replace(".0 s", " s") for end in ends)
     if low is not None and high is not None:
@@ -81,7 +82,7 @@ def bounds(minimum: float | None, maximum: float | None, unit: str, metric: str 
 
 
 def comparison(metric: str, subject: str, measured: str, asked: str) -> str:
-    """A figure beside its bound, both in words: ``unavailability of writer was 40.0 s, asked for at most 20 s``."""
+    """Compare a figure with its bound in words: ``unavailability of writer was 40.0 s, asked for at most 20 s``."""
     whose = f" of {subject}" if subject else ""
     name = metric_name(metric)
     return f"{name}{whose} {'were' if one(name) != name else 'was'} {measured}, asked for {asked}"

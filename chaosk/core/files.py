@@ -1,4 +1,4 @@
-"""Files for their owner alone, made anew: never through a symbolic link, never into what is there already."""
+"""Private files, always created new: never through a symbolic link, never into an existing file."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import IO
 from chaosk.core.errors import UsageError
 
 OTHERS = 0o077
-"""What group and others may do with what chaosk writes of a run: nothing."""
+"""Permission bits of group and others, which files of a run never get."""
 
 
 def keep_private() -> None:
-    """From now on what this process and its children make can be read and written by its owner alone."""
+    """Set the umask so that files of this process and its children are readable and writable by their owner only."""
     os.umask(OTHERS)
 
 
 def fresh(path: Path) -> IO[bytes]:
-    """A new file of mode 0600, open for writing; a leftover of that name is removed, not written to. Raises OSError.
+    """Open a new file of mode 0600 for writing; a leftover of that name is removed first. Raises OSError.
 
-    In a run directory that came from elsewhere a draft's name may be a link to a file that is not the run's.
+    A run directory from elsewhere may contain a link under the draft's name, to a file outside the run.
     """
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb")
@@ -33,7 +33,7 @@ def fresh_text(path: Path, text: str) -> None:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all, so that no reader meets half of one; raises OSError."""
+    """Replace a file atomically, so that a reader never sees half of it. Raises OSError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         fresh_text(draft, text)
@@ -44,9 +44,10 @@ def replace(path: Path, text: str) -> None:
 
 
 def folder(parent: Path, name: str, *, new: bool) -> Path:
-    """The folder ``name`` in ``parent``, made with mode 0700 if it is not there; raises OSError.
+    """Return the folder ``name`` in ``parent``, created with mode 0700 if it is missing. Raises OSError.
 
-    ``new``: it must not be there. Raises UsageError where a symbolic link has its name: it leads out of ``parent``.
+    ``new``: it must not exist yet. Raises UsageError if the name is a symbolic link, which would lead out of
+    ``parent``.
     """
     path = parent / name
     try:
@@ -59,6 +60,6 @@ def folder(parent: Path, name: str, *, new: bool) -> Path:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise UsageError if a symbolic link is there."""
+    """Raise UsageError if ``path`` is a symbolic link."""
     if path.is_symlink():
         raise UsageError(f"{path}: is a symbolic link, which chaosk does not follow where it writes; remove it")

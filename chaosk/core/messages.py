@@ -1,6 +1,6 @@
-"""What pydantic found wrong, in our own words: what it is, and what to write instead.
+"""Pydantic's errors in chaosk's own words: the mistake, and the value to write instead.
 
-Nothing of pydantic's text gets through, because it speaks of classes and inputs, not of what a user wrote.
+Pydantic's texts are never shown, because they speak of classes and inputs, not of the user's file.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WANTS = {
     "set_type": LIST,
     "frozen_set_type": LIST,
 }
-"""By error type, the kind of value that was wanted; several of them at one place mean any of these."""
+"""The expected kind of value by error type; several at one position mean any of these."""
 
 _KNOWN_PATTERNS = {
     r"^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$": "a name of lower-case letters, digits, - _ and ., like node1",
@@ -74,7 +74,7 @@ _RANGES = {
 
 
 def words(kind: str, context: Mapping[str, Any], value: object) -> str:
-    """What is wrong with ``value`` and what to write, for pydantic's error ``kind`` with its ``context``."""
+    """Describe the mistake in ``value`` and its remedy, for pydantic's error ``kind`` with its ``context``."""
     if kind in WANTS:
         return wanted((WANTS[kind],), value)
     if kind in ("value_error", "assertion_error"):
@@ -91,14 +91,14 @@ def words(kind: str, context: Mapping[str, Any], value: object) -> str:
 
 
 def wanted(wants: tuple[str, ...], value: object) -> str:
-    """The message where ``value`` is of another kind than any of ``wants``."""
+    """Return the message for a ``value`` that is of none of the kinds in ``wants``."""
     if {TEXT, WHOLE, BOOLEAN} <= set(wants):
         wants = (SINGLE,)
     return f"must be {' or '.join(dict.fromkeys(wants))}, not {show(value)}; {_advice(wants, value)}"
 
 
 def show(value: object) -> str:
-    """A value as it is named in a message: short, whatever it holds."""
+    """Show a value in a message: always short."""
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The base of every typed document value: frozen, strict about unknown keys, described by its docstrings."""
+"""Base class of all document values: frozen, strict about unknown keys, described by its docstrings."""
 
 from __future__ import annotations
 

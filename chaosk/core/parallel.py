@@ -1,4 +1,4 @@
-"""Ask several at the same time: hosts answer over a network, one after the other is as slow as their number."""
+"""Parallel calls to hosts: over a network, sequential calls would add up their latencies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ U = TypeVar("U")
 
 
 def together(ask: Callable[[T], U], items: Iterable[T]) -> list[U]:
-    """What ``ask`` says of every item, in their order, each in a thread of its own.
+    """Apply ``ask`` to every item in parallel threads, and return the results in the items' order.
 
-    Returns when all have answered; raises then what ``ask`` raised, of the first item for which it did.
+    Returns when all calls have finished. If some raised, the exception of the first such item is raised then.
     """
     asked = list(items)
     with ThreadPoolExecutor(max(1, len(asked)), "together") as pool:
-        answers = [pool.submit(ask, one) for one in asked]  # not map: after an error it drops who has not begun
+        # not map: after an error it drops calls that have not started
+        answers = [pool.submit(ask, one) for one in asked]
     return [answer.result() for answer in answers]

@@ -1,7 +1,8 @@
-"""Plugins are files: every module of a package that does not start with ``_`` offers one class of its contract.
+"""Plugins are files: each module of a package without a leading ``_`` defines one class of its contract.
 
-Its name is its file name. Third parties add theirs through an entry-point group (``chaosk.steps``, ``chaosk.probes``,
-``chaosk.checks``, ``chaosk.targets``, ``chaosk.conditions``, ``chaosk.stop_conditions``), one entry point a module.
+A plugin's name is its file name. Third parties add theirs through an entry-point group (``chaosk.steps``,
+``chaosk.probes``, ``chaosk.checks``, ``chaosk.targets``, ``chaosk.conditions``, ``chaosk.stop_conditions``), with one
+entry point per module.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ T = TypeVar("T")
 
 @cache
 def discover(package: str, contract: type[T]) -> dict[str, type[T]]:
-    """By name, every class of ``contract`` in ``package`` and in the entry-point group of the same kind.
+    """Map names to the classes of ``contract`` in ``package`` and in the entry-point group of the same kind.
 
-    Raises UsageError with the module's name where one offers no class of the contract, or more than one, or where
-    two have the same name: a plugin that fits no contract stops the program.
+    Raises UsageError with the module's name if a module does not define exactly one class of the contract, or if two
+    plugins have the same name.
     """
     found: dict[str, type[T]] = {}
     for module in (*_own(package), *_foreign(package)):
@@ -37,12 +38,12 @@ def discover(package: str, contract: type[T]) -> dict[str, type[T]]:
 
 
 def name_of(plugin: type) -> str:
-    """The name a plugin's class is known by: its file's."""
+    """Return the name of a plugin's class, which is its file name."""
     return plugin.__module__.rpartition(".")[2]
 
 
 def only_class(module: ModuleType, contract: type[T]) -> type[T]:
-    """The one concrete class of ``contract`` that ``module`` defines; raises UsageError if there is not exactly one."""
+    """Return the concrete class of ``contract`` in ``module``; raises UsageError unless there is exactly one."""
     classes = [
         value
         for value in vars(module).values()
@@ -73,7 +74,7 @@ def _foreign(package: str) -> list[ModuleType]:
 def _load(group: str, entry: EntryPoint) -> ModuleType:
     try:
         module = entry.load()
-    except Exception as error:  # somebody else's module may raise anything
+    except Exception as error:  # a third-party module may raise anything
         raise UsageError(f"{entry.value}: the plugin cannot be imported: {type(error).__name__}: {error}") from error
     if not isinstance(module, ModuleType):
         raise UsageError(f"{entry.value}: an entry point of {group} must name a module, not {type(module).__name__}")

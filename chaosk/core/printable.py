@@ -1,4 +1,4 @@
-"""What hosts, brokers, files and events say is data: nothing of it is obeyed by whatever shows it."""
+"""Safe display of foreign text: output of hosts, brokers, files and events must not control a terminal or a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 
 
 def printable(text: str) -> str:
-    """The text with control, format and unpaired surrogate characters shown as escapes, line breaks as spaces."""
+    """Return the text with control, format and unpaired surrogate characters as escapes, line breaks as spaces."""
     return "".join(_visible(character) for character in text)
 
 

@@ -1,4 +1,4 @@
-"""The nearest known name to one that is not known, for messages that help."""
+"""Suggestions for an unknown name: the nearest known one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from difflib import get_close_matches
 
 _WORDS = re.compile(r"[a-z0-9]+")
 _AT_MOST = 12
-"""More names than this are no help in one line."""
+"""The most names that one line lists."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known name most like ``word``, whatever its case; None if none is alike.
+    """Return the known name nearest to ``word``, ignoring case; None if none is similar.
 
-    One that has all the words of it and more (``realtime_lag_max`` for ``lag_max``) goes before one of like letters.
+    A name that contains all words of ``word`` (``realtime_lag_max`` for ``lag_max``) takes precedence over similar
+    letters.
     """
     names = {name.lower(): name for name in sorted(known, reverse=True)}
     words = set(_WORDS.findall(word.lower()))
@@ -25,7 +26,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def instead(word: str, known: Iterable[str]) -> str:
-    """What to write instead of ``word``: the nearest known name, or all of them, as the second half of a message."""
+    """Return the second half of a message about an unknown ``word``: the nearest known name, or all names."""
     names = sorted(set(known))
     alike = nearest(word, names)
     if alike is not None:

@@ -1,7 +1,7 @@
-"""Durations, rates, sizes, bandwidths and bounds as a user writes them, and as the program computes with them.
+"""Durations, rates, sizes, bandwidths and bounds: a user's spelling and the program's numbers.
 
-A duration without a unit is refused: ``30`` is thirty what? Inside the program a duration is a number of
-seconds (float), a rate a number per second, a size a number of bytes; only the event tables use nanoseconds.
+A duration without a unit is refused, because ``30`` is ambiguous. In the program a duration is a number of seconds
+(float), a rate a number per second, and a size a number of bytes. Only the event tables use nanoseconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIZE = rf"^({_NUMBER})(B|kB|MB|GB|KiB|MiB|GiB)$"
 
 
 def parse_duration(text: object) -> float:
-    """Seconds from ``"250ms"``, ``"30s"``, ``"2m"`` or ``"1h"``; raises ValueError for anything else."""
+    """Return the seconds of ``"250ms"``, ``"30s"``, ``"2m"`` or ``"1h"``; raises ValueError for anything else."""
     found = isinstance(text, str) and re.fullmatch(_DURATION, text)
     if not found:
         msg = f"{text!r} is not a duration; write a number and a unit, like 250ms, 30s, 2m or 1h"
@@ -39,7 +39,7 @@ def parse_duration(text: object) -> float:
 
 
 def spell_duration(seconds: float) -> str:
-    """The spelling that :func:`parse_duration` reads back to the very same number of seconds, to the nanosecond."""
+    """Spell a duration so that :func:`parse_duration` returns the same number of seconds, to the nanosecond."""
     for unit, size in (("h", 3600), ("m", 60)):
         if seconds >= size and seconds % size == 0:
             return f"{int(seconds // size)}{unit}"
@@ -47,7 +47,7 @@ def spell_duration(seconds: float) -> str:
 
 
 def spell_rate(rate: float) -> str:
-    """The spelling that :func:`parse_rate` reads back."""
+    """Spell a rate so that :func:`parse_rate` reads it back."""
     return f"{_spell(rate)}/s"
 
 
@@ -56,7 +56,7 @@ def _spell(number: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration for people, to the millisecond."""
+    """Format a duration for people, to the millisecond."""
     if seconds < 1:
         return f"{round(seconds * 1000)}ms"
     for unit, size in (("h", 3600), ("m", 60)):
@@ -66,7 +66,7 @@ def format_duration(seconds: float) -> str:
 
 
 def parse_rate(text: object) -> float:
-    """Records per second from ``"500/s"`` or ``"30/m"``; raises ValueError for anything else."""
+    """Return the records per second of ``"500/s"`` or ``"30/m"``; raises ValueError for anything else."""
     found = isinstance(text, str) and re.fullmatch(_RATE, text)
     if not found:
         msg = f"{text!r} is not a rate; write records per second or minute, like 500/s or 30/m"
@@ -75,7 +75,7 @@ def parse_rate(text: object) -> float:
 
 
 def parse_share(text: object) -> float:
-    """A share of one from ``"99 %"`` or ``"99.95%"``; raises ValueError for anything else, and for more than all."""
+    """Return the share of one of ``"99 %"`` or ``"99.95%"``; raises ValueError for anything else, and above 100 %."""
     found = isinstance(text, str) and re.fullmatch(_SHARE, text)
     if not found or float(found[1]) > _ALL:
         msg = f"{text!r} is not a share; write a number from 0 to 100 with %, like 99 % or 99.95 %"
@@ -84,12 +84,12 @@ def parse_share(text: object) -> float:
 
 
 def spell_share(share: float) -> str:
-    """The spelling that :func:`parse_share` reads back."""
+    """Spell a share so that :func:`parse_share` reads it back."""
     return f"{_spell(share * _ALL)} %"
 
 
 def parse_size(text: object) -> int:
-    """Bytes from ``"100B"``, ``"1KiB"`` or ``"2MB"``; raises ValueError for anything else."""
+    """Return the bytes of ``"100B"``, ``"1KiB"`` or ``"2MB"``; raises ValueError for anything else."""
     found = isinstance(text, str) and re.fullmatch(_SIZE, text)
     if not found:
         msg = f"{text!r} is not a size; write a number and a unit, like 100B, 1KiB or 2MB"
@@ -98,7 +98,7 @@ def parse_size(text: object) -> int:
 
 
 def parse_bandwidth(text: object) -> int:
-    """Bits per second from ``"500kbit/s"`` or ``"10Mbit/s"``; raises ValueError for anything else."""
+    """Return the bits per second of ``"500kbit/s"`` or ``"10Mbit/s"``; raises ValueError for anything else."""
     found = isinstance(text, str) and re.fullmatch(_BANDWIDTH, text)
     if not found:
         msg = f"{text!r} is not a bandwidth; write bits per second, like 500kbit/s or 10Mbit/s"
@@ -107,9 +107,9 @@ def parse_bandwidth(text: object) -> int:
 
 
 def spelled_like(value: object, bound: object) -> object:
-    """A bound as a user would write it where ``value`` was written: 0.1 as ``100ms`` beside ``10ms``.
+    """Spell a bound in the unit of ``value``'s kind: 0.1 as ``100ms`` beside ``10ms``.
 
-    A bound that is no number, or beside a value without a unit, is left as it is.
+    Return the bound unchanged if it is not a number, or if ``value`` has no unit.
     """
     if not isinstance(bound, int | float) or not isinstance(value, str):
         return bound
@@ -165,4 +165,4 @@ Share = Annotated[
     PlainSerializer(spell_share, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "pattern": _SHARE, "examples": ["50 %"]}),
 ]
-"""A part of one; written with ``%``."""
+"""A share of one; written with ``%``."""
